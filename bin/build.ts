@@ -1,6 +1,6 @@
 // `npm run build [FOLDER]` makes dist/: what runs where there is no checkout. Program, manifests and licences, with nothing to
 // install beside them: `npm pack ./dist` packs it, the image copies it.
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
@@ -15,13 +15,18 @@ const COPIED: readonly string[] = [
   "bin/flipop",
   "bin/start.js",
   "cronjob",
+  "src/cli/completion",
   "src/sandbox/example",
 ];
+
+/** By these names kubectl finds flipop as its plugin. `npm pack` leaves links out; an installed package gets them from `bin` of its package.json. */
+const PLUGIN_NAMES: readonly string[] = ["kubectl-flipop", "kubectl_complete-flipop"];
 
 async function buildPackage(target: string): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   const filter = (source: string): boolean => !basename(source).startsWith("Dockerfile");
   for (const name of COPIED) cpSync(join(ROOT, name), join(target, name), { recursive: true, filter });
+  for (const name of PLUGIN_NAMES) symlinkSync("flipop", join(target, "bin", name));
   cpSync(join(ROOT, "src/report/schema"), join(target, "schema"), { recursive: true });
   const parties = thirdParties(await bundle("src/cli/main.ts", join(target, "lib")));
   const faults = licenceFaults(parties);

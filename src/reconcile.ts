@@ -1,24 +1,30 @@
 import { Attempts } from "./apply/attempts.ts";
+import { obstacle } from "./apply/context.ts";
 import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
 import type { ObjectRef } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
+import { waitingFor } from "./model/progress.ts";
 import type { Condition } from "./model/resource.ts";
 import type { Restraint } from "./model/restraint.ts";
 import type { Outcome, Pass, PassResult, RunTiming, Selection } from "./model/run.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
-import { look, type ObserveDeps, observe, observeOwners } from "./observe/observe.ts";
+import { look, type ObserveDeps, observe, observeOwners, type Sight } from "./observe/observe.ts";
+import { readNearPods } from "./observe/read-cluster.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
-import { nextLook } from "./plan/next-look.ts";
+import { type NextLook, nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
-import type { Clock } from "./ports/system.ts";
+import type { ClusterReader, PodLabelReader } from "./ports/cluster.ts";
+import type { Clock, LockState } from "./ports/system.ts";
 import { announce } from "./rehearse/announce.ts";
 import { eventsOf } from "./report/events.ts";
 import { CLOSING_MS, type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";
 
 /** What a reading run works with: nothing in it can write. */
-export type ReaderDeps = ObserveDeps;
+export interface ReaderDeps extends ObserveDeps {
+  readonly cluster: ClusterReader & Partial<PodLabelReader>;
+}
 
 /** How a plan is made, beside what is seen. */
 export interface PlanOptions {
@@ -30,10 +36,24 @@ export interface PlanOptions {
 
 /** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
 export async function planPass(deps: ReaderDeps, selection: Selection, options?: PlanOptions): Promise<PlannedWorld> {
-  const observed = await observe(deps);
+  const observed = await withNearPods(deps, await observe(deps));
   const { ownersWanted = [] } = plan(worldOf(observed, options), selection);
   const world = ownersWanted.length === 0 ? observed : await observeOwners(deps, observed, ownersWanted);
   return planWorld(world, selection, options);
+}
+
+/** Looks for the pods that were meant, too: a person will ask why a selector selects none. */
+async function withNearPods({ cluster }: ReaderDeps, observed: Observation): Promise<Observation> {
+  const { listPodLabels } = cluster;
+  if (listPodLabels === undefined) return observed;
+  const near = await readNearPods(
+    {
+      listPods: (selector) => cluster.listPods(selector),
+      listPodLabels: (namespace) => listPodLabels.call(cluster, namespace),
+    },
+    observed,
+  );
+  return near.size === 0 ? observed : { ...observed, pods: new Map([...observed.pods, ...near]) };
 }
 
 /** A world, and what reconcile would do in it. */
@@ -72,13 +92,14 @@ export async function reconcilePass(deps: WriterDeps, options: PassOptions): Pro
 export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
   const { deadlineMs, signal } = options;
   const watch = stopwatch(deps.clock);
-  const sight = await untilInterrupted(look(deps), signal);
+  const sight = await untilInterrupted(sightOf(deps, options), signal);
   const observeMs = watch.lap();
   const rounds = new Rounds(deps, options, sight);
   await rounds.run();
   const applyMs = Math.max(0, watch.lap() - rounds.planMs);
   const { announced, context, observation, seen, remaining, planMs, failovers } = rounds;
-  const outcomes = inPlanOrder(rounds.outcomes, announced);
+  const carriedOut = options.saved?.result(rounds.outcomes, deps.cluster.now(), obstacle(context));
+  const outcomes = [...inPlanOrder(rounds.outcomes, announced), ...(carriedOut?.left ?? [])];
   const nextReadInMs = deps.reusable?.nextDueInMs();
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
@@ -93,10 +114,24 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     outcomes,
     remaining,
     reportFailures: [...failures, ...eventFailures],
-    wasInterrupted: signal.aborted || !deps.lock.isHeld(),
+    ...interruption(signal, deps.lock),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
+    ...(carriedOut === undefined ? {} : { saved: carriedOut.saved }),
   };
   return nextReadInMs === undefined ? { result, seen } : { result, seen, nextReadInMs };
+}
+
+/** Whether a pass has to stop early, and why. */
+function interruption(signal: AbortSignal, lock: LockState): Pick<PassResult, "wasInterrupted" | "hasLostLease"> {
+  const hasLostLease = !lock.isHeld();
+  return { wasInterrupted: signal.aborted || hasLostLease, ...(hasLostLease ? { hasLostLease } : {}) };
+}
+
+/** A look at the world. A saved plan is judged on all of it; else what is there first is worked on first. */
+async function sightOf(deps: WriterDeps, { saved }: PassOptions): Promise<Sight> {
+  const sight = await look(deps);
+  if (saved !== undefined) await sight.looking.whole();
+  return sight;
 }
 
 /** What was announced comes first, in the order of the plan; then what followed, in the order it ended. So the same run reads the same, whatever was faster this time. */
@@ -142,8 +177,9 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
     const next = nextLook(total.remaining, deps.cluster.now(), { leftOverMs: LEFT_OVER_MS, nextReadInMs });
     const leftMs = options.deadlineMs - CLOSING_MS - deps.clock.monotonicMs();
     if (next === undefined || next.inMs > leftMs || total.wasInterrupted) return total;
-    await deps.clock.sleep(Math.max(next.inMs, SHORTEST_WAIT_MS), AbortSignal.any([options.signal, deps.lock.lost]));
-    if (options.signal.aborted || !deps.lock.isHeld()) return { ...total, wasInterrupted: true };
+    await rest(deps, next, options.signal);
+    const stopped = interruption(options.signal, deps.lock);
+    if (stopped.wasInterrupted) return { ...total, ...stopped };
     const again = await lookAgain(later, options);
     if (again === "unreadable") continue;
     if (again === "interrupted") return { ...total, wasInterrupted: true };
@@ -152,6 +188,16 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
     total = { ...result, plan: total.plan, outcomes: [...total.outcomes, ...result.outcomes], timing };
     nextReadInMs = again.nextReadInMs;
   }
+}
+
+/** Waits until the next pass; a person is told for what. */
+async function rest(
+  { clock, lock, progress }: WriterDeps,
+  { inMs, hold }: NextLook,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = AbortSignal.any([signal, lock.lost]);
+  await waitingFor(progress, { kind: "hold", hold }, () => clock.sleep(Math.max(inMs, SHORTEST_WAIT_MS), stop));
 }
 
 /** A later pass that cannot read the cluster writes nothing, and takes nothing away from what the earlier ones did. */

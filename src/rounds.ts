@@ -16,8 +16,10 @@ import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe
 import { readNodesAgain } from "./observe/read-cluster.ts";
 import { duringActions, fold } from "./plan/fold.ts";
 import { plan } from "./plan/plan.ts";
+import { announce } from "./rehearse/announce.ts";
 import { MOST_ROUNDS } from "./rehearse/passing.ts";
 import { failoverSeconds } from "./report/metrics/samples.ts";
+import type { SavedApplication } from "./saved/application.ts";
 
 /** What a mutating run works with. */
 export type WriterDeps = ObserveDeps &
@@ -41,6 +43,10 @@ export interface PassOptions {
   readonly settling?: Settling;
   /** How much the run may take from anybody; it is told what the pass begins. Absent = as much as is planned. */
   readonly restraint?: RunRestraint;
+  /** Is told of every outcome as soon as it is known, with the plan that its action is of. Absent = all are told at the end. */
+  readonly onEnd?: (outcome: Outcome, plan: Plan) => void;
+  /** The saved plan that is carried out; it is told what the pass begins. Absent = all that is planned is done. */
+  readonly saved?: SavedApplication;
 }
 
 /** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
@@ -53,6 +59,8 @@ const AT_ONCE_MS = 5;
 const OVERTAKEN_MS = 50;
 /** So long nothing begins, milliseconds, where somebody looks whose the names are that are to be taken. */
 const OWNER_PATIENCE_MS = 250;
+/** So many looks a pass begins to tell whose a name is. */
+const MOST_OWNER_LOOKS = 2;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
@@ -77,8 +85,8 @@ export class Rounds {
   readonly #options: PassOptions;
   readonly #looking: Looking;
   readonly #ownerPieces: Sight["ownerPieces"];
-  /** Names that somebody looks or has looked at in this pass to tell whose they are. */
-  readonly #ownersAsked = new Set<string>();
+  /** How often somebody has begun to look in this pass whose a name is. */
+  readonly #ownerLooks = new Map<string, number>();
   readonly #scheduler: Scheduler;
   readonly #statuses: StatusWriter;
   /** By each action that was begun, the plan it is of. */
@@ -109,6 +117,7 @@ export class Rounds {
   /** Goes on until nothing is left that was not tried. */
   async run(): Promise<void> {
     await this.#learnOwners();
+    this.#options.saved?.judge(this.observation, announce(this.remaining, this.observation, this.#options.selection));
     do {
       while (this.#beginWhatIsNew()) {
         this.#statuses.write(this.#atRest(), this.outcomes.length);
@@ -127,7 +136,7 @@ export class Rounds {
     if (!(await this.#statuses.landed())) return false;
     this.#learn([]);
     this.remaining = this.#plan({ mayBeUnsettled: false });
-    return untried(this.remaining.actions, this.outcomes).some((action) => this.#mayBegin(action));
+    return this.#toBegin().length > 0;
   }
 
   /** The world with what came too late to be planned on. */
@@ -143,12 +152,12 @@ export class Rounds {
   /** Begins the actions that were not tried; false when nothing is left to wait for. */
   #beginWhatIsNew(): boolean {
     this.#lookForOwners();
-    const actions = untried(this.remaining.actions, this.outcomes).filter((action) => this.#mayBegin(action));
+    const actions = this.#toBegin();
     const reason = obstacle(this.context);
     if (reason === undefined) {
       for (const action of this.#scheduler.begin(this.remaining, actions)) this.#note(action);
     } else if (!this.#scheduler.isBusy) {
-      this.outcomes.push(...notBegun(actions, reason, this.#deps.cluster.now()));
+      this.#add(notBegun(actions, reason, this.#deps.cluster.now()));
       return false;
     }
     return this.#scheduler.isBusy || this.#awaitsPieces();
@@ -171,13 +180,18 @@ export class Rounds {
     this.#show(arrived);
   }
 
-  /** Begins to look whose the names are that are to be taken. */
+  /** Begins to look whose the names are that are to be taken. A look that an earlier pass has begun into the same zone may tell nothing of a name: then another one follows. */
   #lookForOwners(): void {
     const { ownersWanted = [] } = this.remaining;
     const keyOf = ({ provider, zone, fqdn }: WantedOwner): string => `${provider} ${recordsKey(zone, fqdn)}`;
-    const open = ownersWanted.filter((one) => !this.#ownersAsked.has(keyOf(one)));
+    const looksAt = (one: WantedOwner): number => this.#ownerLooks.get(keyOf(one)) ?? 0;
+    const isUnderWay = ({ provider, zone }: WantedOwner): boolean =>
+      this.#looking.underWay.some(
+        (piece) => piece.kind === "owners" && piece.provider === provider && piece.part === zone.id,
+      );
+    const open = ownersWanted.filter((one) => looksAt(one) < MOST_OWNER_LOOKS && !isUnderWay(one));
     if (open.length === 0 || obstacle(this.context) !== undefined) return;
-    for (const one of open) this.#ownersAsked.add(keyOf(one));
+    for (const one of open) this.#ownerLooks.set(keyOf(one), looksAt(one) + 1);
     for (const piece of this.#ownerPieces(open)) this.#looking.also(piece);
   }
 
@@ -199,8 +213,16 @@ export class Rounds {
     return this.#change?.aborted === true && this.#options.nextChange !== undefined && this.#scheduler.isBusy;
   }
 
+  /** The actions that were not tried, as far as they may be. */
+  #toBegin(): readonly Action[] {
+    const actions = untried(this.remaining.actions, this.outcomes).filter((action) => this.#mayBegin(action));
+    const { saved } = this.#options;
+    return saved === undefined ? actions : saved.allowed(actions, this.remaining);
+  }
+
   #note(action: Action): void {
     const thing = thingOf(action);
+    this.#options.saved?.begin(action);
     this.#plans.set(action, this.remaining);
     this.#options.restraint?.begin(action);
     this.#begun.set(thing, (this.#begun.get(thing) ?? 0) + 1);
@@ -268,7 +290,8 @@ export class Rounds {
     const { cluster, clock, reusable } = this.#deps;
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
     const written = this.#statuses.takeWritten(this.outcomes);
-    this.outcomes.push(...ended);
+    this.#add(ended);
+    this.#options.saved?.learn(ended);
     for (const outcome of ended) {
       const by = this.#plans.get(outcome.action);
       if (by !== undefined) this.failovers.push(...failoverSeconds(by, [outcome]));
@@ -278,6 +301,12 @@ export class Rounds {
     for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
     const current = this.context.stores.enterInto(entered, written, now.nowMs);
     this.observation = this.#restrained({ ...fold(current, ended, now), observedAtMs: now.nowMs });
+  }
+
+  #add(outcomes: readonly Outcome[]): void {
+    this.outcomes.push(...outcomes);
+    const { onEnd } = this.#options;
+    for (const outcome of outcomes) onEnd?.(outcome, this.#plans.get(outcome.action) ?? this.remaining);
   }
 
   /** The observation with what the run may still take from anybody. */

@@ -53,7 +53,14 @@ const config: ViteUserConfig = {
       { extends: true, test: { ...inMemory, name: "long", include: LONG } },
       {
         extends: true,
-        test: { ...common, name: "loopback", include: OVER_HTTP, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: {
+          ...common,
+          name: "loopback",
+          include: OVER_HTTP,
+          globalSetup: ["test/programs/global-setup.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         extends: true,
@@ -61,7 +68,7 @@ const config: ViteUserConfig = {
           ...common,
           name: "cluster",
           include: NEEDS_CLUSTER,
-          globalSetup: ["test/cluster/global-setup.ts"],
+          globalSetup: ["test/programs/global-setup.ts", "test/cluster/global-setup.ts"],
           // The programs may have to be built first, and an API server for each worker keeps two cores busy.
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -8,7 +8,9 @@ import type {
   IPProviderReader,
   ProviderMeter,
 } from "../ports/providers.ts";
+import { ALLOWANCE as CLOUDFLARE_ALLOWANCE } from "./cloudflare/allowance.ts";
 import { TTL_RULES as CLOUDFLARE_TTLS } from "./cloudflare/ttl.ts";
+import { ALLOWANCE as DIGITALOCEAN_ALLOWANCE } from "./digitalocean/allowance.ts";
 import { TTL_RULES as DIGITALOCEAN_TTLS } from "./digitalocean/ttl.ts";
 import type { ProviderOptions } from "./http/api-client.ts";
 
@@ -42,6 +44,9 @@ export interface Opened<Addresses, DNS, Firewalls> {
 const DIGITALOCEAN: ProviderEntry = {
   traits: {
     name: "digitalocean",
+    allowance: DIGITALOCEAN_ALLOWANCE,
+    // Documented beside it, verified 2026-11-21.
+    hourlyCalls: 5000,
     addresses: {
       // DigitalOcean's cloud controller manager writes the droplet's decimal id, verified 2026-08.
       providerIDPrefix: "digitalocean://",
@@ -67,6 +72,7 @@ const DIGITALOCEAN: ProviderEntry = {
 const CLOUDFLARE: ProviderEntry = {
   traits: {
     name: "cloudflare",
+    allowance: CLOUDFLARE_ALLOWANCE,
     // A zone can be given by its id; a token without the right `Zone:Read` does not show the zone's name.
     dns: { zoneIDPattern: /^[0-9a-f]{32}$/, ttlRules: CLOUDFLARE_TTLS },
   },
@@ -88,4 +94,8 @@ const CLOUDFLARE: ProviderEntry = {
 export const PROVIDER_ENTRIES: readonly ProviderEntry[] = [DIGITALOCEAN, CLOUDFLARE];
 
 /** What each of them can do, for the planner. */
-export const PROVIDERS: ProviderRegistry = new ProviderRegistry(PROVIDER_ENTRIES.map(({ traits }) => traits));
+export const PROVIDERS: ProviderRegistry = new ProviderRegistry(
+  PROVIDER_ENTRIES.map(({ traits }) => traits),
+  // Well-known labels of Kubernetes, verified 2026-08.
+  { zone: "topology.kubernetes.io/zone", region: "topology.kubernetes.io/region" },
+);

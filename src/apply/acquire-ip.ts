@@ -90,7 +90,9 @@ async function confirmOnNode(
   );
   if (confirmation.kind === "confirmed") return applied({ address: confirmation.address, acceptedAtMs });
   const learned = [learn(address.ip, confirmation.address ?? address)];
-  return { outcome: "unconfirmed", address: confirmation.address ?? address, acceptedAtMs, learned };
+  const { kind } = confirmation;
+  const ended = kind === "pending" && confirmation.endedBy !== undefined ? { endedBy: confirmation.endedBy } : {};
+  return { outcome: "unconfirmed", address: confirmation.address ?? address, acceptedAtMs, learned, ...ended };
 }
 
 /** Gives one unattached address back. It is read first: an attached or locked one is never deleted. Already gone is done. */

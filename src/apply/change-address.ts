@@ -108,6 +108,7 @@ async function confirm(change: Change, accepted: AcceptedAction, acceptedAtMs: n
         outcome: "unconfirmed",
         acceptedAtMs,
         ...(confirmation.address === undefined ? {} : { address: confirmation.address }),
+        ...(confirmation.endedBy === undefined ? {} : { endedBy: confirmation.endedBy }),
       };
     case "errored":
       return failed(erroredAction(change), { acceptedAtMs, learned: [learn(change.ip, confirmation.address)] });

@@ -4,11 +4,11 @@ import { WAITS, waitMs } from "../model/waits.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 
-/** How an accepted change stands when the wait for it ends. `address` is the newest reading; absent when none succeeded. */
+/** How an accepted change stands when the wait for it ends. `address` is the newest reading; absent when none succeeded. `endedBy` is why the provider could not be asked any more. */
 type Confirmation =
   | { readonly kind: "confirmed"; readonly address: Address }
   | { readonly kind: "errored"; readonly address: Address }
-  | { readonly kind: "pending"; readonly address?: Address };
+  | { readonly kind: "pending"; readonly address?: Address; readonly endedBy?: ProviderError };
 
 interface Waiting {
   readonly accepted: AcceptedAction;
@@ -35,7 +35,7 @@ export class Confirmer {
   readonly #waiting = new Set<Waiting>();
   #starting = 0;
   #isRunning = false;
-  #isRefused = false;
+  #refusal: ProviderError | undefined;
 
   /** @param deadlineMs - monotonic milliseconds at which waiting ends with `pending`. */
   constructor(provider: IPProvider, clock: Clock, deadlineMs: number, signal: AbortSignal) {
@@ -75,13 +75,18 @@ export class Confirmer {
     }
     for (const waiting of this.#waiting) {
       const { address } = waiting;
-      this.#end(waiting, address === undefined ? { kind: "pending" } : { kind: "pending", address });
+      const endedBy = this.#refusal;
+      this.#end(waiting, {
+        kind: "pending",
+        ...(address === undefined ? {} : { address }),
+        ...(endedBy === undefined ? {} : { endedBy }),
+      });
     }
     this.#isRunning = false;
   }
 
   #isOver(): boolean {
-    return this.#isRefused || this.#signal.aborted || this.#clock.monotonicMs() >= this.#deadlineMs;
+    return this.#refusal !== undefined || this.#signal.aborted || this.#clock.monotonicMs() >= this.#deadlineMs;
   }
 
   async #pause(ms: number): Promise<void> {
@@ -157,8 +162,9 @@ export class Confirmer {
   }
 
   /** What concerns every call, a rate limit or a token that is no longer valid, will not pass while we wait. */
-  #note({ failure }: ProviderError): void {
-    this.#isRefused ||= failure === "rate-limited" || failure === "unauthorized" || failure === "forbidden";
+  #note(error: ProviderError): void {
+    const { failure } = error;
+    if (failure === "rate-limited" || failure === "unauthorized" || failure === "forbidden") this.#refusal ??= error;
   }
 }
 

@@ -2,6 +2,7 @@ import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { InternalError, ProviderError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
+import type { Progress } from "../model/progress.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Reason } from "../model/reason.ts";
 import type { Learned, Outcome } from "../model/run.ts";
@@ -19,6 +20,8 @@ export interface WriteAccess {
   readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProvider>>;
   readonly clock: Clock;
   readonly lock: LockState;
+  /** Is told what is under way. Absent = nobody asks. */
+  readonly progress?: Progress | undefined;
 }
 
 /** What an operation works with. */
@@ -46,6 +49,7 @@ export interface ApplyContext {
   readonly stores: ResourceStores;
   /** Lets acquisitions through one at a time, over all pools. */
   readonly acquisitions: Mutex;
+  readonly progress: Progress | undefined;
 }
 
 /** How a pass is bounded; `deadlineMs` in monotonic milliseconds. */
@@ -63,7 +67,7 @@ export function applyContext(
   stored: Pick<Observation, "pools" | "recordSets" | "registry">,
   { deadlineMs, signal, hurry }: Bounds,
 ): ApplyContext {
-  const { cluster, clock, lock } = access;
+  const { cluster, clock, lock, progress } = access;
   const limits = new Map<string, number>();
   const usable = <P extends { readonly name: string }>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
     new Map(
@@ -93,6 +97,7 @@ export function applyContext(
     ),
     stores: new ResourceStores(cluster, stored, () => lock.isHeld()),
     acquisitions: new Mutex(),
+    progress,
   };
 }
 

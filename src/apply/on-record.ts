@@ -10,15 +10,15 @@ import {
   type WriteDNS,
 } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
-import { type Address, entryOf, type PendingAcquisition } from "../model/address.ts";
+import type { Address, PendingAcquisition } from "../model/address.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { type DNSMemory, objectKey, type Pool, type PoolStatus, type RoutedIPStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
 import { attemptedName, isVitalName, recordedNames } from "../plan/names/plan-dns.ts";
-import { statusOf } from "../plan/pool-view.ts";
-import { onItsWay } from "../plan/status/stored-status.ts";
+import { statusOf, storedDrain } from "../plan/pool-view.ts";
+import { onItsWay, withDrains } from "../plan/status/stored-status.ts";
 import type { ApplyContext } from "./context.ts";
 import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
 
@@ -95,7 +95,7 @@ function losers({ pools }: Plan, actions: readonly Action[], { stores }: ApplyCo
   if (leaving.size === 0) return [];
   return pools.flatMap(({ object, status }) => {
     const stored = stores.ownersOf(object).get(object);
-    const drains = stored === undefined ? [] : [...newDrains(status, stored.status).keys()];
+    const drains = stored === undefined ? [] : [...newDrains(status, stored).keys()];
     return drains.some((ip) => leaving.has(ip)) ? [object] : [];
   });
 }
@@ -124,14 +124,14 @@ function preparePool(
   const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(seen));
   const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored, cluster.now());
-  const drains = newDrains(status, stored.status);
+  const drains = newDrains(status, stored);
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
     ...current,
     ...withPlanned(current, seen, status),
     ...(firewalls === undefined ? {} : { firewalls }),
     ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
     ...names,
-    ips: { ...current.ips, ...draining(current.ips, drains), ...sent },
+    ...withSent(withDrains(current, drains), sent),
   }));
   return preparation(work, isVital || isVitalName(names, stored));
 }
@@ -165,23 +165,17 @@ function memoryOf({
   return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };
 }
 
-/** Address → until when it stays once it has left its names, for those that are about to leave. */
-function newDrains({ ips }: PoolStatus, stored: PoolStatus): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(ips).flatMap(([ip, { drainingUntil }]) =>
-      drainingUntil === undefined || drainingUntil === entryOf(stored.ips, ip)?.drainingUntil
-        ? []
-        : [[ip, drainingUntil]],
-    ),
-  );
+function withSent<T extends Pick<PoolStatus, "ips">>(memory: T, sent: PoolStatus["ips"]): T {
+  return { ...memory, ips: { ...memory.ips, ...sent } };
 }
 
-function draining(ips: PoolStatus["ips"], drains: ReadonlyMap<string, string>): PoolStatus["ips"] {
-  return Object.fromEntries(
-    [...drains].flatMap(([ip, drainingUntil]) => {
-      const entry = entryOf(ips, ip);
-      return entry === undefined ? [] : [[ip, { ...entry, drainingUntil }] as const];
-    }),
+/** Address → until when it stays once it has left its names, for those that are about to leave. */
+function newDrains({ ips, released }: PoolStatus, stored: Pool): ReadonlyMap<string, string> {
+  const all = [...Object.entries(ips), ...released.map((entry) => [entry.ip, entry] as const)];
+  return new Map(
+    all.flatMap(([ip, { drainingUntil }]) =>
+      drainingUntil === undefined || drainingUntil === storedDrain(stored, ip) ? [] : [[ip, drainingUntil]],
+    ),
   );
 }
 

@@ -9,6 +9,7 @@ import {
 } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Plan } from "../model/plan.ts";
+import { waitingFor } from "../model/progress.ts";
 import type { Outcome } from "../model/run.ts";
 import { type ApplyContext, skipped } from "./context.ts";
 import { type Preparation, preparations } from "./on-record.ts";
@@ -91,9 +92,10 @@ export class Scheduler {
     const { clock, cluster } = this.#context;
     const startedAt = clock.monotonicMs();
     try {
+      const { progress } = this.#context;
       const result =
         missing === undefined
-          ? await operate(action, prepared, this.#context)
+          ? await waitingFor(progress, { kind: "action", action }, () => operate(action, prepared, this.#context))
           : skipped("PrerequisiteFailed", unmet(missing));
       const ms = Math.round(clock.monotonicMs() - startedAt);
       const outcome: Outcome = { action, ms, endedAtMs: cluster.now(), ...result };

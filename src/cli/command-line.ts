@@ -7,18 +7,25 @@ import { EXIT, exitCodeOfError } from "../report/exit-code.ts";
 import { errorDocument } from "../report/json/document.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { askOnTerminal } from "./ask.ts";
-import { DEFAULT_SANDBOX_DIR } from "./config.ts";
+import { COMPLETE } from "./completion.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
 import { meantCommand } from "./help-topics.ts";
 import { isDocument, KnownSecrets, type OutputStream, redactingStreams, writeDocument, writeLine } from "./output.ts";
-import { buildProgram, COMMANDS } from "./program.ts";
+import { buildProgram, COMMANDS, separateSandbox } from "./program.ts";
 import { type Invocation, openSession, type Session } from "./session.ts";
 import type { Wiring } from "./wiring.ts";
 
 /** Runs one command line from parsing to the last byte of output. Returns the exit code. @throws never */
 export async function runCommandLine(given: Invocation): Promise<number> {
   const invocation = withoutSecretsShown(given);
+  const [first, ...words] = given.argv;
+  if (first !== COMPLETE) return await runCommand(invocation);
+  const { runComplete } = await import("./complete.ts");
+  return await runComplete(invocation, words[0] === "--" ? words.slice(1) : words);
+}
+
+async function runCommand(invocation: Invocation & Pick<Session, "secrets">): Promise<number> {
   let session = await openSession(invocation, guessFlags(invocation));
   let exitCode: number = EXIT.done;
   const program = buildProgram({
@@ -38,7 +45,9 @@ export async function runCommandLine(given: Invocation): Promise<number> {
     if (error instanceof Interrupted) return EXIT.interrupted;
     if (!(error instanceof CommanderError)) return reportError(session, error);
     if (error.exitCode === 0) return EXIT.done;
-    return error.code === "commander.help" ? EXIT.usage : reportError(session, usageError(error, invocation.argv));
+    return error.code === "commander.help" ? EXIT.usage : reportError(session, usageError(error, invocation));
+  } finally {
+    session.progress.end();
   }
 }
 
@@ -49,20 +58,13 @@ function withoutSecretsShown(invocation: Invocation): Invocation & Pick<Session,
   return { ...invocation, secrets, streams: redactingStreams(invocation.streams, secrets) };
 }
 
-/** `--sandbox plan` means the command plan and no directory; a directory of that name is written `./plan`. */
-function separateSandbox(argv: readonly string[]): string[] {
-  return argv.map((arg, at) =>
-    arg === "--sandbox" && COMMANDS.includes(argv[at + 1] ?? "") ? `--sandbox=${DEFAULT_SANDBOX_DIR}` : arg,
-  );
-}
-
-function usageError({ message }: CommanderError, argv: readonly string[]): ConfigError {
+function usageError({ message }: CommanderError, { argv, program = "flipop" }: Invocation): ConfigError {
   const command = argv.find((arg) => COMMANDS.includes(arg));
   const text = message
     .replace(/^error: /, "")
     .replace(/\n\(Did you mean (one of )?(.*)\?\)$/s, ". Did you mean $1$2?")
     .replace(/([^.?])$/, "$1.");
-  const see = `flipop ${command === undefined ? "" : `${command} `}--help`;
+  const see = `${program} ${command === undefined ? "" : `${command} `}--help`;
   return new ConfigError("usage", `${text.charAt(0).toUpperCase()}${text.slice(1)}${meant(text)} See ${see}.`);
 }
 
@@ -115,6 +117,8 @@ const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<void> {
   const stopping = new AbortController();
   let stoppedBy: keyof typeof SIGNAL_CODES | undefined;
+  let isCallLeft = false;
+  let isEndMeant = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       if (stoppedBy !== undefined) process.exit(SIGNAL_CODES[signal]);
@@ -123,7 +127,9 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
     });
   }
   const runID = randomBytes(4).toString("hex");
-  const invocation = {
+  const invocation: Invocation = {
+    // The launcher says so when kubectl has called it.
+    ...(process.title === "kubectl flipop" ? { program: process.title } : {}),
     argv: process.argv.slice(2),
     env: takeEnvironment(),
     streams: { stdout: outputStream(process.stdout), stderr: outputStream(process.stderr) },
@@ -132,15 +138,21 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
     identity: `${hostname()}_${process.pid}_${runID}`,
     wallMs: () => Date.now(),
     secrets: new KnownSecrets(),
+    endedAsMeant: () => {
+      isEndMeant = true;
+    },
+    abandon: () => {
+      isCallLeft = true;
+    },
     ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: askOnTerminal } : {}),
     loadWiring,
   };
   process.on("uncaughtException", (error) => void crash(invocation, error));
   const exitCode = await runCommandLine(invocation);
   // Never process.exit() here: of a large output into a pipe only the first part would arrive.
-  process.exitCode = stoppedBy === undefined ? exitCode : SIGNAL_CODES[stoppedBy];
-  // After a signal a reader may have left a call in flight, which would keep the process alive.
-  if (stoppedBy !== undefined) process.stdout.write("", () => process.exit());
+  process.exitCode = stoppedBy === undefined || isEndMeant ? exitCode : SIGNAL_CODES[stoppedBy];
+  // A call in flight would keep the process alive; after a signal a reader may have left one.
+  if (stoppedBy !== undefined || isCallLeft) process.stdout.write("", () => process.exit());
 }
 
 /** Reports an error that nobody caught, and ends the process. Node's own report would show secrets, and the line of source that threw. */
@@ -165,5 +177,6 @@ function outputStream(stream: NodeJS.WriteStream): OutputStream {
     write: (text) => {
       if (!isClosed) stream.write(text);
     },
+    isClosed: () => isClosed,
   };
 }

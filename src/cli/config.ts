@@ -1,5 +1,6 @@
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 import { ConfigError } from "../model/errors.ts";
+import type { Progress } from "../model/progress.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
 import type { ClusterFlags, GrantsFlag } from "./flags.ts";
@@ -7,6 +8,8 @@ import type { ClusterFlags, GrantsFlag } from "./flags.ts";
 /** The clock of a run and its bounds; a test may give others. */
 export interface Runtime {
   readonly clock: Clock;
+  /** Names the machine in Events. Absent = its host name. */
+  readonly machine?: string;
   /** Deadline of one call to a provider; absent = the adapter's own. */
   readonly providerTimeoutMs?: number;
   /** When the run must be over, monotonic: bounds every call to a provider. Absent = never. */
@@ -20,11 +23,15 @@ export interface Config extends EnvironmentSettings {
   readonly warn: Warn;
   /** Knows the secrets of the process. Code that reads a secret adds it here. */
   readonly secrets: Secrets;
+  /** Is told what the command waits for. Absent = nobody asks. */
+  readonly progress?: Progress;
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
   /** The world is that of this snapshot, a file; `-` = standard input. Absent = the cluster's and the providers'. */
   readonly from?: string;
   readonly requestTimeoutMs?: number;
+  /** The DNS server that is asked for public answers, `ADDRESS:PORT`. Absent = those of the system. */
+  readonly resolver?: string;
   readonly lease: { readonly namespace: string; readonly name: string };
   /** How grants count; absent = as the Lease notes. */
   readonly grants?: GrantsFlag;
@@ -33,10 +40,11 @@ export interface Config extends EnvironmentSettings {
 /** Warns a person of something that does not stop the run; `reason` is for machines. */
 export type Warn = (reason: string, text: string) => void;
 
-/** The parts of a configuration that belong to the session: where warnings go, and which secrets are known. */
+/** The parts of a configuration that belong to the session: where warnings go, which secrets are known, and who is told what is waited for. */
 export interface Outlets {
   readonly warn: Warn;
   readonly secrets: Secrets;
+  readonly progress?: Progress;
 }
 
 /** Directory of the embedded world when `--sandbox` names none, relative to the working directory. */
@@ -46,7 +54,7 @@ export const DEFAULT_SANDBOX_DIR = "sandbox";
 export function resolveConfig(
   flags: ClusterFlags & { readonly grants?: GrantsFlag; readonly from?: string },
   env: Environment,
-  { warn, secrets }: Outlets,
+  { warn, secrets, progress }: Outlets,
 ): Config {
   const { sandbox, kubeconfig, context, requestTimeout: requestTimeoutMs, as, asGroup: asGroups } = flags;
   const { from } = flags;
@@ -61,6 +69,7 @@ export function resolveConfig(
     secrets,
     ...given({
       from,
+      progress,
       grants: flags.grants,
       requestTimeoutMs,
       sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox,

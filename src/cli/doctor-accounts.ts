@@ -3,6 +3,7 @@ import type { Account, Facts, Objects, Probe } from "../doctor/facts.ts";
 import { type ProviderUse, providerUses } from "../doctor/uses.ts";
 import { ConfigError, ProviderError } from "../model/errors.ts";
 import type { ProviderAccess } from "../ports/providers.ts";
+import type { Clock } from "../ports/system.ts";
 import type { Config, Runtime } from "./config.ts";
 import type { DoctorTerms } from "./doctor-sources.ts";
 import { openProviderReaders, readMeters } from "./providers.ts";
@@ -22,7 +23,35 @@ export async function readAccounts(sources: AccountSources): Promise<readonly Ac
   const access = await openProviderReaders(config, runtime);
   const uses = terms.isBefore ? usesBefore(access) : providerUses(await sources.objects.read(), PROVIDERS);
   const nodes = terms.isBefore ? [] : await sources.nodes.read().catch(() => []);
-  return await Promise.all(uses.map((use) => accountOf(use, access, nodes)));
+  return await Promise.all(
+    uses.map(async (use) => {
+      const [account, end] = await Promise.all([accountOf(use, access, nodes), tokenEndOf(use, access, runtime.clock)]);
+      return { ...account, ...end };
+    }),
+  );
+}
+
+/** How long a provider may take to say when its token ends, milliseconds: less than all of an account may take. */
+const TOKEN_MS = 3500;
+
+async function tokenEndOf(
+  { provider }: ProviderUse,
+  { dnsProviders }: Access,
+  clock: Clock,
+): Promise<Pick<Account, "tokenEnd">> {
+  const ending = new AbortController();
+  try {
+    const late = clock.sleep(TOKEN_MS, ending.signal).then(() => "late" as const);
+    const atMs = await Promise.race([usable(dnsProviders, provider)?.tokenEndMs?.(), late]);
+    if (atMs === "late") return { tokenEnd: { error: "it did not answer in time" } };
+    return atMs === undefined ? {} : { tokenEnd: { atMs, inMs: atMs - clock.wallMs() } };
+  } catch (error) {
+    if (error instanceof ProviderError) return { tokenEnd: { error: error.message } };
+    if (error instanceof ConfigError) return {};
+    throw error;
+  } finally {
+    ending.abort();
+  }
 }
 
 type Access = Awaited<ReturnType<typeof openProviderReaders>>;

@@ -1,7 +1,15 @@
 import { InvalidArgumentError } from "commander";
 import { CHECK_CODES, CHECK_GROUPS, type CheckCode, type CheckGroup } from "../model/check.ts";
-import { nearest } from "../rehearse/nearest.ts";
-import { type ClusterFlags, COMMON, type CommonFlags, type FlagTable, flag, type GlobalFlags } from "./flags.ts";
+import { nearest } from "../model/nearest.ts";
+import {
+  type ClusterFlags,
+  COMMON,
+  type CommonFlags,
+  type FlagTable,
+  flag,
+  type GlobalFlags,
+  resolverFlag,
+} from "./flags.ts";
 import { MANIFEST_MODES, type ManifestMode } from "./manifests.ts";
 
 /** Flags of `doctor`. */
@@ -12,6 +20,7 @@ export interface DoctorFlags extends Omit<ClusterFlags, "namespace">, Pick<Commo
   readonly failOn: "error" | "warning";
   readonly asServiceAccount?: boolean;
   readonly mode?: ManifestMode;
+  readonly resolver?: string;
 }
 
 const { allNamespaces: _all, selector: _selector, namespace: _namespace, output: _output, ...CLUSTER } = COMMON;
@@ -25,6 +34,7 @@ export const DOCTOR: FlagTable<Omit<DoctorFlags, keyof GlobalFlags>> = {
   failOn: flag("--fail-on <RESULT>", "exit 6 from this result on", ["error", "warning"], "error"),
   asServiceAccount: flag("--as-service-account", "look at what the ServiceAccount flipop may do; needs impersonation"),
   mode: flag("--mode <MODE>", "how flipop is to run; by default as what runs it", MANIFEST_MODES),
+  resolver: resolverFlag("DNS server to ask for public answers; by default the system's"),
   output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml"], "table"),
 };
 

@@ -8,6 +8,7 @@ import type { ClusterInspector, Permission } from "../ports/inspection.ts";
 import { planPass } from "../reconcile.ts";
 import type { Config, Runtime } from "./config.ts";
 import { readAccounts } from "./doctor-accounts.ts";
+import { readAnswers, readNames } from "./doctor-names.ts";
 import { readPushgateway } from "./doctor-pushgateway.ts";
 import { type Environment, readVersion } from "./environment.ts";
 import { type ManifestMode, manifestText } from "./manifests.ts";
@@ -23,6 +24,8 @@ export interface DoctorTerms {
   /** How flipop is to run; absent = as what is found in the cluster. */
   readonly mode?: ManifestMode;
   readonly env: Environment;
+  /** The DNS server to ask. Absent = that of the configuration. */
+  readonly resolver?: string;
 }
 
 /** A call fails a moment before the time for its fact is over: it knows better why. */
@@ -50,18 +53,23 @@ export function openSources(
         return reviewer;
       })
     : open;
+  const ofCluster = clusterSources(config, timed, open);
   return {
-    sources: { ...clusterSources(config, timed, open), ...reviewSources(config, openReviewer), ...lateSources() },
+    sources: { ...ofCluster, ...reviewSources(config, openReviewer), ...otherSources() },
     close: () => {
       for (const one of opened) one.close();
     },
   };
 
-  function lateSources(): Pick<Sources, "accounts" | "plan" | "pushgateway" | "own"> {
-    const { objects, nodes } = clusterSources(config, timed, open);
+  function otherSources(): Pick<Sources, "accounts" | "plan" | "names" | "answers" | "pushgateway" | "own"> {
+    const { objects, nodes } = ofCluster;
+    const planned = once(async () => await planOf(config, timed, await open()));
+    const resolver = terms.resolver ?? config.resolver;
     return {
       accounts: { read: () => readAccounts({ config, runtime: timed, terms, objects, nodes }), isLate: true },
-      plan: { read: async () => await planOf(config, timed, await open()), isLate: true },
+      plan: { read: planned, isLate: true },
+      names: { read: async () => await readNames(config, timed, await planned()), isLate: true },
+      answers: { read: async () => await readAnswers(await planned(), resolver), isLate: true },
       pushgateway: { read: () => readPushgateway(config, terms.env, CALL_MS) },
       own: { read: async () => ownFacts(config, terms) },
     };

@@ -20,7 +20,7 @@ export async function runDoctor(session: Session, flags: DoctorFlags): Promise<n
     isBefore,
     asServiceAccount: flags.asServiceAccount ?? false,
     env: session.env,
-    ...given({ mode: flags.mode }),
+    ...given({ mode: flags.mode, resolver: flags.resolver }),
   };
   const { withSources, clock } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);

@@ -1,9 +1,9 @@
 import { createServer, type OutgoingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import { ConfigError } from "../model/errors.ts";
 import { plain } from "../model/text.ts";
+import { durationText } from "../model/time.ts";
 import type { Staleness } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
-import { durationText } from "../report/text/times.ts";
 
 /** The answer to a probe; `why` is for people. */
 interface Check {

@@ -7,6 +7,7 @@ import {
 } from "../adapters/http/proxy-choice.ts";
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 import { PROVIDER_ENTRIES, type ProviderEntry } from "../adapters/registry.ts";
+import { SANDBOX_TOKEN } from "../sandbox/token.ts";
 
 /** Environment variables by name; also what tests pass instead of the process's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -63,7 +64,7 @@ const SECRET_VARIABLES: ReadonlySet<string> = new Set(SECRET_NAMES.flatMap(withT
 
 /** Returns the tokens and passwords in the environment, with those in the URLs of proxies. Secrets in files are not among them. */
 export function secretsIn(env: Environment): readonly string[] {
-  const own = SECRET_NAMES.flatMap((name) => env[name]?.trim() || []);
+  const own = SECRET_NAMES.flatMap((name) => env[name]?.trim() || []).filter((secret) => secret !== SANDBOX_TOKEN);
   const { http, https } = resolveProxies(env);
   return [...own, ...[http, https].flatMap((proxy) => (proxy === undefined ? [] : passwordsIn(proxy.text)))];
 }
@@ -154,7 +155,7 @@ function providerSettings(
 function tokenSource(env: Environment, names: readonly string[]): TokenSource {
   for (const name of names) {
     const token = env[name]?.trim();
-    if (token) return { kind: "value", variable: name, token };
+    if (token) return { kind: "value", variable: name, token, ...(token === SANDBOX_TOKEN ? { isPublic: true } : {}) };
     const path = env[`${name}_FILE`];
     if (path) return { kind: "file", variable: `${name}_FILE`, path };
   }

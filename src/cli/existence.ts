@@ -1,6 +1,6 @@
 import { ConfigError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
 import type { Observation } from "../model/observation.ts";
-import { nearest } from "../rehearse/nearest.ts";
 import type { Target } from "./target.ts";
 
 /** Every address of the nodes, the reserved one that an annotation tells included. */

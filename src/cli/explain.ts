@@ -1,17 +1,24 @@
+import { historyOf } from "../history/history.ts";
+import { mentions, placeOf } from "../history/texts.ts";
 import { type ObjectRef, refKey } from "../model/action.ts";
+import type { Change } from "../model/change.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Explanation, Subject } from "../model/explanation.ts";
+import { nearest } from "../model/nearest.ts";
+import type { Observation } from "../model/observation.ts";
 import { REASONS, type Reason } from "../model/reason.ts";
+import type { ObjectMeta } from "../model/resource.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { explain } from "../rehearse/explain.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { explanationDocument, reasonDocument } from "../report/json/explanation.ts";
-import { renderExplanation } from "../report/text/explanation.ts";
+import { type ExplainedPast, renderExplanation } from "../report/text/explanation.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExistence } from "./existence.ts";
 import type { ExplainFlags } from "./flags.ts";
 import { topicText } from "./help-topics.ts";
 import { writeResult } from "./output.ts";
+import { pastGaps, readEvents } from "./past.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { isObjectTarget, type ObjectTarget, parseTarget, type Target } from "./target.ts";
@@ -34,21 +41,32 @@ export async function runExplain(session: Session, words: readonly string[], fla
   const targets = targetsOf(words);
   const within = flags.in === undefined ? undefined : objectTarget(flags.in);
   const { withPlanner } = await session.loadWiring();
-  const explanation = await withPlanner(resolveConfig(flags, session.env, session), (planner) =>
-    untilInterrupted(explained(planner, targets, within, flags), session.signal),
+  const { explanation, past } = await withPlanner(resolveConfig(flags, session.env, session), (planner) =>
+    untilInterrupted(answered(planner, targets, within, flags), session.signal),
   );
   await writeResult(session, session.output, {
-    document: () => explanationDocument(explanation),
+    document: () => explanationDocument(explanation, past),
     names: () => explanation.sections.map(({ object }) => refKey(object)),
-    text: () => renderExplanation(explanation, session.layout),
+    text: () => renderExplanation(explanation, session.layout, past),
   });
   return EXIT.done;
 }
 
-/** A reason, told by its capital letters from an object: no object has any in its name. */
+/**
+ * A reason, told by its capital letters from an object: no object has any in its name.
+ * @throws ConfigError `invalid` for a word that is almost a reason, with the nearest
+ */
 function reasonNamed(word: string): Reason | undefined {
-  if (!/[A-Z]/.test(word) || word.includes("/")) return undefined;
-  return (Object.keys(REASONS) as readonly Reason[]).find((reason) => reason.toLowerCase() === word.toLowerCase());
+  if (!/[A-Z]/.test(word) || /[/.]/.test(word)) return undefined;
+  const reasons = new Map((Object.keys(REASONS) as readonly Reason[]).map((reason) => [reason.toLowerCase(), reason]));
+  const exact = reasons.get(word.toLowerCase());
+  if (exact !== undefined) return exact;
+  const meant = reasons.get(nearest(word.toLowerCase(), [...reasons.keys()]) ?? "");
+  if (meant === undefined) return undefined;
+  throw new ConfigError(
+    "invalid",
+    `There is no reason '${word}'. Did you mean ${meant}? flipop help reasons lists them.`,
+  );
 }
 
 function targetsOf(words: readonly string[]): readonly Target[] {
@@ -69,12 +87,56 @@ function objectTarget(text: string): ObjectTarget {
   throw new ConfigError("usage", `The target '${text}' of --in is no pool, routed IP or record set.`);
 }
 
+/** The answer, and what happened before; the latter only where it is asked for. */
+interface Answer {
+  readonly explanation: Explanation;
+  readonly past?: ExplainedPast;
+}
+
+async function answered(
+  planner: Planner,
+  targets: readonly Target[],
+  within: ObjectTarget | undefined,
+  flags: ExplainFlags,
+): Promise<Answer> {
+  const { explanation, observation } = await explained(planner, targets, within, flags);
+  if (!flags.history) return { explanation };
+  const past = await readEvents(planner.cluster);
+  const { pools, recordSets, observedAtMs } = observation;
+  const objects = [
+    ...pools.map(({ kind, meta, status }) => ({ ref: refOf(kind, meta), meta, status })),
+    ...recordSets.map(({ meta, status }) => ({ ref: refOf("dns", meta), meta, status })),
+  ];
+  const history = historyOf({ ...past, objects, nowMs: observedAtMs }, { isMeant: meantBy(explanation) });
+  return {
+    explanation,
+    past: { changes: history.changes, gaps: pastGaps(past), target: targets.map(({ text }) => text).join(" ") },
+  };
+}
+
+function refOf(kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): ObjectRef {
+  return { kind, namespace, name };
+}
+
+/** What happened to the objects that are explained; where it is about one address or node, only that. */
+function meantBy({ subject, sections }: Explanation): (change: Change) => boolean {
+  const objects = new Set(sections.map(({ object }) => refKey(object)));
+  const word = "ip" in subject ? subject.ip : "node" in subject ? subject.node : undefined;
+  return (change) => {
+    if (word === undefined) return objects.has(placeOf(change));
+    // What no object names any more has a history, too.
+    return (
+      change.object !== undefined && (objects.size === 0 || objects.has(placeOf(change))) && mentions(change, word)
+    );
+  };
+}
+
 async function explained(
   { cluster, plan }: Planner,
   targets: readonly Target[],
   within: ObjectTarget | undefined,
   { namespace, horizon }: ExplainFlags,
-): Promise<Explanation> {
+): Promise<{ readonly explanation: Explanation; readonly observation: Observation }> {
   const keysOf = async (target: Target): Promise<ReadonlySet<string>> => {
     const { objects = [] } = await resolveSelection([target], namespace === undefined ? {} : { namespace }, cluster);
     return new Set(objects);
@@ -89,7 +151,7 @@ async function explained(
     (named?.has(refKey(ref)) ?? true) &&
     (chosen?.has(refKey(ref)) ?? true) &&
     (named !== undefined || namespace === undefined || ref.namespace === namespace);
-  return explain(observation, { subject, isMeant, horizonMs: horizon });
+  return { explanation: explain(observation, { subject, isMeant, horizonMs: horizon }), observation };
 }
 
 /** What the targets mean. A target that no object is called is the name that objects publish. */

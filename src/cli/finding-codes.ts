@@ -1,7 +1,7 @@
 import { ConfigError } from "../model/errors.ts";
 import { FINDING_CODES, type FindingCode } from "../model/finding.ts";
+import { nearest } from "../model/nearest.ts";
 import { shownText } from "../model/resource.ts";
-import { nearest } from "../rehearse/nearest.ts";
 
 /** Returns the codes of a text with commas, behind those of earlier texts. @throws ConfigError `usage` for a code that does not exist, with the nearest */
 export function findingCodes(text: string, before: readonly FindingCode[]): readonly FindingCode[] {

@@ -3,6 +3,7 @@ import { ConfigError } from "../model/errors.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
 import { shownText } from "../model/resource.ts";
 import { LONGEST_SUSPENSION_MS } from "../model/suspension.ts";
+import { MANIFEST_PARTS, type ManifestPart } from "./manifests.ts";
 
 /** The value of a flag that is a text, or of a switch. */
 export function anyText(text: string): string {
@@ -57,6 +58,16 @@ export function suspensionTime(text: string): number {
   return ms;
 }
 
+/** The longest that history reaches back, milliseconds. */
+const LONGEST_PAST_MS = 366 * 86_400_000;
+
+/** Milliseconds of a time in the past that is asked for. @throws InvalidArgumentError for a text that is none */
+export function pastTime(text: string): number {
+  const ms = parseDuration(text, LONGEST_PAST_MS);
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 24h or 7d; at most 366d.");
+  return ms;
+}
+
 const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["ms", 1],
   ["s", 1000],
@@ -77,4 +88,13 @@ export function parseDuration(text: string, longestMs: number = LONGEST_MS): num
     sum += Number(number) * (UNIT_MS.get(unit ?? "") ?? 0);
   }
   return sum > 0 && sum <= longestMs ? sum : undefined;
+}
+
+/** @throws InvalidArgumentError for a text that names no parts of manifests */
+export function manifestParts(text: string, before: readonly ManifestPart[] | undefined): readonly ManifestPart[] {
+  const names: readonly string[] = MANIFEST_PARTS;
+  const isPart = (name: string): name is ManifestPart => names.includes(name);
+  const parts = text.split(",");
+  if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
+  return [...(before ?? []), ...parts];
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { isResolverAddress } from "../adapters/resolver/resolver.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { FindingCode, Severity } from "../model/finding.ts";
 import { isNamespaceName, isSubdomain } from "../model/resource.ts";
@@ -10,7 +11,9 @@ import {
   countUp,
   duration,
   labelSelector,
+  manifestParts,
   parseDuration,
+  pastTime,
   suspensionTime,
   valid,
   wholeNumber,
@@ -90,11 +93,17 @@ export interface PlanFlags extends CommonFlags, LimitFlags {
   readonly filename: readonly string[];
   /** A snapshot; `-` = standard input. */
   readonly from?: string;
+  /** A new file. */
+  readonly save?: string;
+  readonly force?: boolean;
 }
 
 /** Flags of `snapshot`. */
 export interface SnapshotFlags extends ClusterFlags {
   readonly grants?: GrantsFlag;
+  /** False with `--no-events`. */
+  readonly events: boolean;
+  readonly anonymize?: boolean;
   readonly force?: boolean;
 }
 
@@ -122,15 +131,9 @@ export interface ReconcileFlags extends CommonFlags, LimitFlags {
   readonly partial: "fail" | "ok";
   readonly yes?: boolean;
   readonly confirm?: boolean;
-}
-
-/** Flags of `status`. */
-export interface StatusFlags extends CommonFlags {
-  /** Absent = as the Lease notes. */
-  readonly grants?: GrantsFlag;
-  readonly check?: boolean;
-  /** A snapshot; `-` = standard input. */
-  readonly from?: string;
+  /** A saved plan; `-` = standard input. */
+  readonly plan?: string;
+  readonly allOrNothing?: boolean;
   /** Milliseconds. */
   readonly maxAge: number;
 }
@@ -142,6 +145,8 @@ export interface ExplainFlags extends ClusterFlags {
   readonly in?: string;
   /** Milliseconds. */
   readonly horizon: number;
+  /** False with `--no-history`. */
+  readonly history: boolean;
   /** A snapshot; `-` = standard input. */
   readonly from?: string;
 }
@@ -164,9 +169,8 @@ export interface ApproveFlags extends ClusterFlags {
 export type FindingsFormat = "table" | "json" | "yaml" | "github" | "sarif";
 
 /** Flags of `validate`. */
-export interface ValidateFlags
-  extends GlobalFlags,
-    Pick<CommonFlags, "namespace" | "quiet" | "verbose" | "color" | "logFormat"> {
+export interface ValidateFlags extends ClusterFlags {
+  readonly cluster?: boolean;
   readonly recursive?: boolean;
   readonly suppress: readonly FindingCode[];
   readonly failOn: Severity;
@@ -176,6 +180,11 @@ export interface ValidateFlags
 /** Flags of `resume`. */
 export interface ResumeFlags extends ClusterFlags {
   readonly all?: boolean;
+}
+
+/** Flags of `sandbox`. */
+export interface SandboxFlags extends GlobalFlags, Partial<Pick<CommonFlags, "quiet" | "logFormat">> {
+  readonly output: "table" | "json" | "yaml";
 }
 
 /** Flags of `version`. */
@@ -192,7 +201,8 @@ export interface ManifestFlags extends ManifestChanges {
 /** One row for each flag; a field without a row does not compile. */
 export type FlagTable<F> = Readonly<Record<keyof F, FlagRow>>;
 
-interface FlagRow {
+/** What a flag is. */
+export interface FlagRow {
   readonly spelling: string;
   readonly help: string;
   readonly value: Value;
@@ -219,8 +229,8 @@ const NAMESPACE = valid(isNamespaceName, "It is no name of a namespace.");
 /** The flags of all that lists objects. */
 export const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   kubeconfig: flag("--kubeconfig <FILE>", "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config"),
-  context: flag("--context <NAME>", "context of the kubeconfig"),
-  namespace: flag("-n, --namespace <NAME>", "only objects of this namespace", NAMESPACE),
+  context: flag("--context <CONTEXT>", "context of the kubeconfig"),
+  namespace: flag("-n, --namespace <NAMESPACE>", "only objects of this namespace", NAMESPACE),
   allNamespaces: flag("-A, --all-namespaces", "objects of all namespaces (the default), whatever -n says"),
   selector: flag("-l, --selector <LABELS>", "only objects with these labels, as in kubectl", labelSelector),
   requestTimeout: flag("--request-timeout <DURATION>", "time for one call to the cluster; 30s by default", duration),
@@ -228,9 +238,14 @@ export const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   asGroup: flag("--as-group <GROUP>", "act as this group, repeatable", addToList),
   leaseNamespace: flag("--lease-namespace <NAME>", "namespace of the Lease", NAMESPACE, "flipop"),
   leaseName: flag("--lease-name <NAME>", "name of the Lease", LEASE_NAME, "flipop"),
-  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml", "name"], "table"),
+  output: flag(
+    "-o, --output <FORMAT>",
+    "format of the result; name prints targets of flipop, which kubectl cannot read",
+    ["table", "wide", "json", "yaml", "name"],
+    "table",
+  ),
   quiet: flag("-q, --quiet", "print the result and errors only"),
-  verbose: flag("-v, --verbose", "say more; twice for stacks", countUp),
+  verbose: flag("-v, --verbose", "say more, such as request ids of errors; twice for stacks", countUp),
   color: flag("--color <WHEN>", "colour", ["auto", "always", "never"], "auto"),
   logFormat: flag("--log-format <FORMAT>", "lines on stderr", ["auto", "text", "json"], "auto"),
 };
@@ -247,17 +262,28 @@ const LIMITS: FlagTable<LimitFlags> = {
 
 const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
 
-const GRANTS: readonly GrantsFlag[] = ["off", "warn", "require"];
+/** Modes of `--grants`. */
+export const GRANTS: readonly GrantsFlag[] = ["off", "warn", "require"];
 /** Of readers: `reconcile` notes on the Lease how grants counted. */
-const NOTED_GRANTS = "by default as in the last run of reconcile";
+export const NOTED_GRANTS = "by default as in the last run of reconcile";
 
-const FROM = flag("--from <FILE>", "of the world of a snapshot instead of a cluster; - reads it from stdin");
+/** Returns the flag that names a DNS server. */
+export function resolverFlag(help: string): FlagRow {
+  const reader = valid(isResolverAddress, "Write an address, such as 9.9.9.9 or 127.0.0.1:5353.");
+  return flag("--resolver <ADDRESS[:PORT]>", help, reader);
+}
+
+/** Of every command that reads a snapshot. */
+export const FROM: FlagRow = flag(
+  "--from <FILE>",
+  "of the world of a snapshot instead of a cluster; - reads it from stdin",
+);
 
 /** The flags of `plan`. */
 export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
   grants: flag("--grants <MODE>", `whether grants of namespaces count; ${NOTED_GRANTS}`, GRANTS),
-  all: flag("--all", "show addresses and names that stay as they are, too"),
+  all: flag("--all", "show objects, addresses and names that stay as they are, too, and every hold at its object"),
   detailedExitcode: flag("--detailed-exitcode", "exit 2 when there are changes to make"),
   ...LIMITS,
   if: flag("--if <EDIT>", "plan for the world with this difference, repeatable; see below", addToList),
@@ -267,12 +293,16 @@ export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
     addToList,
   ),
   from: FROM,
+  save: flag("--save <FILE>", "also save the plan to a new file, for reconcile --plan"),
+  force: flag("--force", "with --save: replace a file that exists"),
 };
 
 /** The flags of `snapshot`. */
 export const SNAPSHOT: FlagTable<Omit<SnapshotFlags, keyof GlobalFlags>> = {
   ...CLUSTER,
   grants: flag("--grants <MODE>", `whether to hold what namespaces grant; ${NOTED_GRANTS}`, GRANTS),
+  events: flag("--no-events", "leave out the Events that flipop wrote"),
+  anonymize: flag("--anonymize", "put other names in the place of all names and addresses; the plan stays the same"),
   force: flag("--force", "replace a file that exists"),
 };
 
@@ -308,15 +338,9 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
   yes: flag("-y, --yes", "ask nothing; without it a terminal is asked before what cannot be undone"),
   confirm: flag("--confirm", "without a terminal leave what cannot be undone, list it and exit 4"),
   ...LIMITS,
-};
-
-/** The flags of `status`. */
-export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
-  ...COMMON,
-  grants: flag("--grants <MODE>", `whether to show what is not granted: not with off; ${NOTED_GRANTS}`, GRANTS),
-  check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
-  from: FROM,
-  maxAge: flag("--max-age <DURATION>", "how old the last successful run may be with --check", duration, "5m"),
+  plan: flag("--plan <FILE>", "carry out a saved plan, and nothing else; - reads it from stdin"),
+  allOrNothing: flag("--all-or-nothing", "with --plan: do nothing when a part of it cannot be done as it was saved"),
+  maxAge: flag("--max-age <DURATION>", "with --plan: how old the saved plan may be", duration, "24h"),
 };
 
 /** The flags of `explain`. */
@@ -325,6 +349,7 @@ export const EXPLAIN: FlagTable<Omit<ExplainFlags, keyof GlobalFlags>> = {
   output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml"], "table"),
   in: flag("--in <OBJECT>", "look from this object, where several ask for the node"),
   horizon: flag("--horizon <DURATION>", "how far ahead to look", duration, "15m"),
+  history: flag("--no-history", "leave out what happened before"),
   from: FROM,
 };
 
@@ -349,6 +374,8 @@ export const APPROVE: FlagTable<Omit<ApproveFlags, keyof GlobalFlags>> = {
 
 /** The flags of `validate`. */
 export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
+  ...CLUSTER,
+  cluster: flag("--cluster", "plan the cluster with these objects, and say what would need a person; writes nothing"),
   recursive: flag("-R, --recursive", "look into the folders below, too"),
   namespace: flag("-n, --namespace <NAME>", "where objects are that do not say; default by default", NAMESPACE),
   suppress: flag(
@@ -358,10 +385,6 @@ export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
   ),
   failOn: flag("--fail-on <SEVERITY>", "exit 6 from this severity on", ["error", "warning"], "error"),
   output: flag("-o, --output <FORMAT>", "format of the result", ["table", "json", "yaml", "github", "sarif"], "table"),
-  quiet: COMMON.quiet,
-  verbose: COMMON.verbose,
-  color: COMMON.color,
-  logFormat: COMMON.logFormat,
 };
 
 /** The flags of `resume`. */
@@ -397,6 +420,13 @@ export const MANIFESTS: FlagTable<ManifestFlags> = {
   only: flag("--only <PARTS>", `only these, separated by commas: ${MANIFEST_PARTS.join(", ")}`, manifestParts),
 };
 
+/** The flags of `sandbox`. */
+export const SANDBOX: FlagTable<Omit<SandboxFlags, keyof GlobalFlags>> = {
+  output: flag("-o, --output <FORMAT>", "format of what is printed", ["table", "json", "yaml"], "table"),
+  quiet: COMMON.quiet,
+  logFormat: COMMON.logFormat,
+};
+
 /** The flags of `version`. */
 export const VERSION_FLAGS: FlagTable<VersionFlags> = {
   output: flag("-o, --output <FORMAT>", "format of the result", ["table", "json", "yaml"], "table"),
@@ -416,7 +446,8 @@ function optionOf({ spelling, help, value, byDefault }: FlagRow): Option {
   if (typeof value !== "function") option.choices(value);
   else if (value !== anyText) option.argParser(value as (text: string, before: unknown) => unknown);
   if (byDefault === undefined) return option;
-  return value === duration ? option.default(parseDuration(byDefault), byDefault) : option.default(byDefault);
+  const isTime = value === duration || value === pastTime;
+  return isTime ? option.default(parseDuration(byDefault), byDefault) : option.default(byDefault);
 }
 
 /**
@@ -457,12 +488,4 @@ function readSwitch(text: string): boolean {
   if (text === "true" || text === "1") return true;
   if (text === "false" || text === "0") return false;
   throw new InvalidArgumentError("It takes true or false.");
-}
-
-function manifestParts(text: string, before: readonly ManifestPart[] | undefined): readonly ManifestPart[] {
-  const names: readonly string[] = MANIFEST_PARTS;
-  const isPart = (name: string): name is ManifestPart => names.includes(name);
-  const parts = text.split(",");
-  if (!parts.every(isPart)) throw new InvalidArgumentError(`Allowed are ${names.join(", ")}.`);
-  return [...(before ?? []), ...parts];
 }

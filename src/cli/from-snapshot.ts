@@ -1,16 +1,13 @@
-import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { parseDocument } from "yaml";
 import { PROVIDERS } from "../adapters/registry.ts";
 import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import { objectKey } from "../model/resource.ts";
 import type { Overlay } from "../ports/cluster.ts";
 import { planWorld } from "../reconcile.ts";
-import { API_VERSION } from "../report/json/document.ts";
-import { checkHead, readSnapshot, type Snapshot, type WrittenSnapshot } from "../snapshot/snapshot.ts";
+import { readSnapshot, type Snapshot } from "../snapshot/snapshot.ts";
 import type { Config } from "./config.ts";
-import { readBytes } from "./manifest-files.ts";
+import { digestOf, readDocumentFile } from "./document-file.ts";
 import type { Planner, Reader } from "./wiring.ts";
 
 /** The part of a configuration that a snapshot is read with. */
@@ -36,37 +33,14 @@ export async function snapshotPlanner({ from, grants, warn }: FromConfig, overla
   return { cluster: readerOf(snapshot), plan: async (selection, options) => planWorld(world, selection, options) };
 }
 
-/** Returns the digest of what a snapshot holds. Where it differs somebody has edited the snapshot, which is allowed. */
-export function digestOf({ observed, stored }: WrittenSnapshot): string {
-  return createHash("sha256")
-    .update(JSON.stringify([observed, stored]))
-    .digest("hex");
-}
-
-/** What stands before the world in a snapshot. */
-interface Head {
-  readonly apiVersion?: unknown;
-  readonly kind?: unknown;
-  readonly digest?: unknown;
-}
-
-async function readSnapshotFile(path: string, warn: Config["warn"]): Promise<Snapshot> {
-  const name = path === "-" ? "stdin" : path;
-  try {
-    const document = parseDocument((await readBytes(path)).toString("utf8"), { logLevel: "silent" });
-    const [wrong] = document.errors;
-    if (wrong !== undefined) throw new ConfigError("invalid", `It is no YAML: ${wrong.message.split("\n", 1)[0]}`);
-    const written = (document.toJS({ maxAliasCount: 0 }) ?? {}) as WrittenSnapshot & Head;
-    checkHead(written, API_VERSION);
-    if (written.digest !== digestOf(written))
+/** Where the digest of a snapshot differs somebody has edited the snapshot, which is allowed. */
+function readSnapshotFile(path: string, warn: Config["warn"]): Promise<Snapshot> {
+  return readDocumentFile(path, ["Snapshot", "snapshot"], ({ name, document: { observed, stored, digest } }) => {
+    if (digest !== digestOf([observed, stored]))
       warn("Edited", `${name} was edited since it was taken: its digest is another one.`);
-    return readSnapshot(written, { name: path === "-" ? "snapshot" : basename(path), registry: PROVIDERS });
-  } catch (error) {
-    if (error instanceof ConfigError) throw new ConfigError(error.kind, `Cannot use ${name}. ${error.message}`);
-    const { message, code } = error as NodeJS.ErrnoException;
-    const text = code === "ENOENT" ? `There is no file ${name}.` : `Cannot read ${name}: ${message}`;
-    throw new ConfigError("invalid", text, { cause: error });
-  }
+    const cluster = path === "-" ? "snapshot" : basename(path);
+    return readSnapshot({ observed, stored }, { name: cluster, registry: PROVIDERS });
+  });
 }
 
 /** How grants count is the run's to say, but what namespaces grant must have been read. */
@@ -79,7 +53,7 @@ function withGrants(world: Observation, mode: Config["grants"]): Observation {
 }
 
 function readerOf({ observation, stored }: Snapshot): Reader {
-  const { leaseKey, lease, leaseError } = stored;
+  const { leaseKey, lease, leaseError, events, eventsError } = stored;
   return {
     server: observation.cluster,
     now: () => observation.observedAtMs,
@@ -88,8 +62,17 @@ function readerOf({ observation, stored }: Snapshot): Reader {
     listRecordSets: async () => observation.recordSets,
     listNodes: async () => observation.nodes,
     hasNamespace: async () => undefined,
+    listEvents: async (namespace) => {
+      if (events !== undefined)
+        return namespace === undefined ? events : events.filter(({ object }) => object.namespace === namespace);
+      if (eventsError !== undefined) throw unread("forbidden", "list events", "", eventsError);
+      throw unread("not-found", "list events", "", "The snapshot holds none.");
+    },
+    clusterUID: async () => {
+      throw new ConfigError("usage", "A snapshot does not say of which cluster it is: leave out --from.");
+    },
     readLease: async (namespace, name) => {
-      if (leaseError !== undefined) throw unreadLease(leaseKey, leaseError);
+      if (leaseError !== undefined) throw unread("forbidden", "get leases", leaseKey, leaseError);
       const [storedNamespace = "", storedName = ""] = leaseKey.split("/");
       const isIt = objectKey({ namespace, name }) === leaseKey;
       return lease === undefined || !isIt ? undefined : { ...lease, namespace: storedNamespace, name: storedName };
@@ -97,6 +80,7 @@ function readerOf({ observation, stored }: Snapshot): Reader {
   };
 }
 
-function unreadLease(subject: string, message: string): KubeError {
-  return new KubeError({ failure: "forbidden", operation: "get leases", subject, status: 403, message });
+function unread(failure: "forbidden" | "not-found", operation: string, subject: string, message: string): KubeError {
+  const status = failure === "forbidden" ? 403 : 404;
+  return new KubeError({ failure, operation, subject, status, message });
 }

@@ -1,8 +1,8 @@
 import { CHECK_CODES, CHECKS } from "../model/check.ts";
 import { FINDING_CODES, FINDINGS } from "../model/finding.ts";
+import { nearest } from "../model/nearest.ts";
 import { REASONS, type ReasonFacts } from "../model/reason.ts";
 import { EDIT_FORMS } from "../rehearse/edit.ts";
-import { nearest } from "../rehearse/nearest.ts";
 import { exitCodes } from "../report/exit-code.ts";
 import { wrap } from "../report/text/layout.ts";
 import { TARGET_FORMS } from "./target.ts";
@@ -37,12 +37,12 @@ const TOPICS: Readonly<
     ),
   ],
   targets: () => [
-    "plan, explain, reconcile, status, suspend, resume and approve take what they are to be about as one of these:",
+    "plan, explain, reconcile, status, history, suspend, resume and approve take what they are to be about as one of these:",
     "",
     ...TARGET_FORMS.map((form) => `  ${form}`),
     "",
     "Kinds may be written as kubectl knows them: fip/web, floatingippool.flipop.digitalocean.com/web.",
-    "A DNS name means the objects that publish it. node/ and ip/ are for plan and explain.",
+    "A DNS name means the objects that publish it. node/ and ip/ are for plan, explain and history.",
   ],
   edits: () => [
     "flipop plan --if EDIT plans for a world with this difference. Several are made in their order.",
@@ -108,7 +108,8 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["diff", "plan"],
   ["preview", "plan"],
   ["dry-run", "plan"],
-  ["simulate", "plan --if"],
+  ["rehearse", "simulate"],
+  ["forecast", "simulate"],
   ["why", "explain"],
   ["get", "status"],
   ["list", "status"],
@@ -116,7 +117,12 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["show", "status"],
   ["describe", "status -o wide"],
   ["check", "status --check"],
+  ["log", "history"],
+  ["logs", "history"],
+  ["events", "history"],
+  ["audit", "history"],
   ["watch", "reconcile --watch"],
+  ["wait", "status --check --wait 2m"],
   ["pause", "suspend"],
   ["stop", "suspend --all"],
   ["unpause", "resume"],

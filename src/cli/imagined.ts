@@ -5,11 +5,13 @@ import { GROUP, VERSION } from "../model/resource.ts";
 import { type Edit, type EditReaders, type FactEdit, type ObjectEdit, parseEdit } from "../rehearse/edit.ts";
 import { EditedObjects, editedKindOf, type FileObject } from "../rehearse/edited-objects.ts";
 import { editWorld } from "../rehearse/edited-world.ts";
-import type { EditsTold } from "../report/text/plan.ts";
+import { listText } from "../report/text/layout.ts";
+import type { EditsTold } from "../report/text/plan-entries.ts";
 import { readDocuments } from "../validate/documents.ts";
 import { parseDuration } from "./flag-values.ts";
 import type { PlanFlags } from "./flags.ts";
 import { readManifests } from "./manifest-files.ts";
+import { type Voice, writeLine } from "./output.ts";
 
 /** A world that a person imagines: what `--if` and `-f` say. */
 export interface Imagined {
@@ -50,6 +52,12 @@ export async function readImagined({
     },
     ignored: found.flatMap(({ ignored }) => ignored ?? []),
   };
+}
+
+/** Says on stderr which documents of files changed nothing. */
+export function warnOfIgnored(voice: Voice, imagined: Imagined | undefined): void {
+  if (imagined === undefined || imagined.ignored.length === 0) return;
+  writeLine(voice, "warn", `no object of flipop, so it changes nothing: ${listText(imagined.ignored, 5)}`);
 }
 
 function isObjectEdit(edit: Edit): edit is ObjectEdit {

@@ -68,10 +68,14 @@ async function trying<T>(path: string, work: () => Promise<T>): Promise<T | Conf
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ConfigError) return error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = UNREAD.get(code ?? "");
-    const text = why === undefined ? `Cannot read ${path}: ${message}` : `${why} ${path}.`;
-    return new ConfigError("invalid", text, { cause: error });
+    return error instanceof ConfigError ? error : unreadable(path, error);
   }
+}
+
+/** Returns the error of the system for a file as a person understands it. */
+export function unreadable(path: string, error: unknown): ConfigError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const why = UNREAD.get(code ?? "");
+  const text = why === undefined ? `Cannot read ${path}: ${message}` : `${why} ${path}.`;
+  return new ConfigError("invalid", text, { cause: error });
 }

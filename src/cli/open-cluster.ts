@@ -1,15 +1,20 @@
 import { hostname } from "node:os";
 import type { Connection } from "../adapters/kube/call.ts";
+import type { TransportOptions } from "../adapters/kube/transport.ts";
 import type {
   AnnotatableCluster,
   ClusterReader,
   ClusterWriter,
+  EventReader,
+  IdentityReader,
   NamespaceReader,
   Overlay,
+  PodLabelReader,
   WarmCluster,
 } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
-import type { Config } from "./config.ts";
+import type { ObjectTrial } from "../ports/trial.ts";
+import type { Config, Runtime } from "./config.ts";
 import { given, passwordsIn, readVersion } from "./environment.ts";
 import { warnOfPlainText } from "./output.ts";
 
@@ -26,7 +31,7 @@ export async function openClusterReader(
   config: Config,
   clock: Clock,
   overlay?: Overlay,
-): Promise<Closable<ClusterReader & NamespaceReader>> {
+): Promise<Closable<ClusterReader & NamespaceReader & IdentityReader & EventReader & PodLabelReader>> {
   const { createClusterReader } = await import("../adapters/kube/cluster-reader.ts");
   const { connection, reload } = await connect(config);
   return createClusterReader(connection, { ...transportOf(config, clock), reload, ...given({ overlay }) });
@@ -43,17 +48,27 @@ export async function openAnnotator(config: Config, clock: Clock): Promise<Closa
 }
 
 /**
+ * Returns what asks the cluster that the configuration chooses whether it would take objects.
+ * @throws ConfigError when there is none or its kubeconfig is broken
+ */
+export async function openTrial(config: Config, clock: Clock): Promise<Closable<ObjectTrial>> {
+  const { createTrial } = await import("../adapters/kube/trial.ts");
+  const { connection, reload } = await connect(config);
+  return createTrial(connection, { ...transportOf(config, clock), reload });
+}
+
+/**
  * Returns the cluster that the configuration chooses, for a run that may write and must be over at `untilMs`, monotonic.
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
 export async function openClusterWriter(
   config: Config,
-  clock: Clock,
+  { clock, machine = hostname() }: Runtime,
   untilMs: number,
-): Promise<Closable<ClusterWriter & NamespaceReader & { readonly source: string }>> {
+): Promise<Closable<ClusterWriter & NamespaceReader & IdentityReader & EventReader & { readonly source: string }>> {
   const { createClusterWriter } = await import("../adapters/kube/cluster-writer.ts");
   const { connection, reload } = await connect(config);
-  const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: hostname() };
+  const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: machine };
   return createClusterWriter(connection, options);
 }
 
@@ -61,10 +76,10 @@ export async function openClusterWriter(
  * Returns the cluster that the configuration chooses, with its lists kept in memory by watches.
  * @throws ConfigError when there is none or its kubeconfig is broken
  */
-export async function openWarmCluster(config: Config, clock: Clock): Promise<WarmCluster> {
+export async function openWarmCluster(config: Config, { clock, machine = hostname() }: Runtime): Promise<WarmCluster> {
   const { createWarmCluster } = await import("../adapters/kube/warm-cluster.ts");
   const { connection, reload } = await connect(config);
-  return createWarmCluster(connection, { ...transportOf(config, clock), reload, reportingInstance: hostname() });
+  return createWarmCluster(connection, { ...transportOf(config, clock), reload, reportingInstance: machine });
 }
 
 /** Returns the cluster and the way to log in, now and later. A later login keeps the context, whatever the kubeconfig says by then. */
@@ -87,8 +102,8 @@ export async function connect({
 
 /** Returns what every call to the cluster has in common. */
 export function transportOf(
-  { requestTimeoutMs }: Config,
+  { requestTimeoutMs, progress }: Config,
   clock: Clock,
-): { readonly version: string; readonly clock: Clock; readonly requestTimeoutMs?: number } {
-  return { version: readVersion(), clock, ...given({ requestTimeoutMs }) };
+): Pick<TransportOptions, "version" | "clock" | "requestTimeoutMs" | "progress"> {
+  return { version: readVersion(), clock, ...given({ requestTimeoutMs, progress }) };
 }

@@ -12,6 +12,8 @@ export interface OutputStream {
   /** Width of the terminal; absent for anything else. */
   readonly columns?: number;
   write(text: string): void;
+  /** True once nobody reads any more, as far as a write has shown it. Absent = always false. */
+  readonly isClosed?: () => boolean;
 }
 
 /** The two streams of a command. */
@@ -54,7 +56,7 @@ function shownText(text: string): string {
 }
 
 /** A result in the three forms that it can be printed in; only the one that `-o` asks for is made. */
-interface Result {
+export interface Result {
   readonly document: () => JSONObject;
   readonly names: () => readonly string[];
   readonly text: () => string;
@@ -82,6 +84,17 @@ export async function writeDocument(streams: Streams, document: JSONObject, form
   if (format === "json") return streams.stdout.write(`${escapedJSON(JSON.stringify(document, null, 2))}\n`);
   const { yamlText } = await import("./yaml-text.ts");
   streams.stdout.write(yamlText(document));
+}
+
+/** Writes one of several documents to stdout: JSON in one line, YAML behind a line `---`. */
+export async function writeNextDocument(
+  streams: Streams,
+  document: JSONObject,
+  format: "json" | "yaml",
+): Promise<void> {
+  if (format === "json") return streams.stdout.write(`${escapedJSON(JSON.stringify(document))}\n`);
+  streams.stdout.write("---\n");
+  await writeDocument(streams, document, format);
 }
 
 /** The streams of a command, with the style of its lines on stderr. */

@@ -5,19 +5,19 @@ import { untilInterrupted } from "../observe/interrupt.ts";
 import { providerBudgets } from "../plan/budget.ts";
 import { withStandIns } from "../rehearse/announce.ts";
 import { standInsOf } from "../rehearse/edited-world.ts";
-import { exitCodeOfPlan } from "../report/exit-code.ts";
+import { EXIT, exitCodeOfPlan } from "../report/exit-code.ts";
 import { planDocument } from "../report/json/plan.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
-import { listText } from "../report/text/layout.ts";
 import { renderPlan } from "../report/text/plan.ts";
 import { resolveConfig } from "./config.ts";
 import { restraintOf } from "./confirm.ts";
 import { given } from "./environment.ts";
 import { addressesOf, checkExistence } from "./existence.ts";
 import type { PlanFlags } from "./flags.ts";
-import { type Imagined, readImagined } from "./imagined.ts";
+import { type Imagined, readImagined, warnOfIgnored } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
+import { refuseUnsavable, type Savable, writeSaved } from "./saved-plan.ts";
 import { nothingSelected, resolveSelection, whatThereIs } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { isObjectTarget, parseTarget, type Target } from "./target.ts";
@@ -26,29 +26,26 @@ import type { Planner } from "./wiring.ts";
 /** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
 export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
   const targets = names.map(parseTarget);
+  refuseUnsavable(flags, targets);
   const imagined = await readImagined(flags);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);
-  const { plan, none, grants } = await withPlanner(
+  const { plan, none, grants, savable } = await withPlanner(
     config,
     (planner) => untilInterrupted(planned(planner, targets, flags, imagined), session.signal),
     imagined?.objects,
   );
-  if (imagined !== undefined && imagined.ignored.length > 0)
-    writeLine(session, "warn", `no object of flipop, so it changes nothing: ${listText(imagined.ignored, 5)}`);
-  if (session.verbosity > 0 && grants === undefined && flags.grants === undefined)
-    writeLine(
-      session,
-      "info",
-      `grants do not count: the Lease ${flags.leaseNamespace}/${flags.leaseName} notes no run with --grants`,
-    );
+  tellPremises(session, imagined, grants, flags);
+  if (savable !== undefined && !(await writeSaved(session, savable, flags))) return EXIT.unexpected;
   const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
   const layout = {
     ...session.layout,
     all: flags.all ?? false,
+    isNamed: names.length > 0,
     ...(focus.length === 0 ? {} : { focus: new Set(focus) }),
     ...(none === undefined ? {} : { none }),
     ...(imagined === undefined ? {} : { edits: imagined.told }),
+    ...given({ hint: pairHint(targets) }),
   };
   await writeResult(session, session.output, {
     document: () => planDocument(plan, imagined?.told),
@@ -57,9 +54,31 @@ export async function runPlan(session: Session, names: readonly string[], flags:
     none,
   });
   const isText = session.output === "table" || session.output === "wide";
-  if (isText && imagined === undefined && plan.actions.length > 0 && session.streams.stdout.isTTY)
+  if (
+    isText &&
+    imagined === undefined &&
+    savable === undefined &&
+    plan.actions.length > 0 &&
+    session.streams.stdout.isTTY
+  )
     writeLine(session, "info", "to make these changes, run flipop reconcile");
   return exitCodeOfPlan(plan, { detailed: flags.detailedExitcode ?? false, unusableTokens: unusableTokens(config) });
+}
+
+/** Says what of the files does not count, and whether grants do. */
+function tellPremises(
+  session: Session,
+  imagined: Imagined | undefined,
+  grants: GrantFacts | undefined,
+  { grants: asked, leaseNamespace, leaseName }: PlanFlags,
+): void {
+  warnOfIgnored(session, imagined);
+  if (session.verbosity > 0 && grants === undefined && asked === undefined)
+    writeLine(
+      session,
+      "info",
+      `grants do not count: the Lease ${leaseNamespace}/${leaseName} notes no run with --grants`,
+    );
 }
 
 /** Plans what the targets mean. `none` says that this is nothing. */
@@ -68,14 +87,20 @@ async function planned(
   targets: readonly Target[],
   flags: PlanFlags,
   imagined: Imagined | undefined,
-): Promise<{ readonly plan: Plan; readonly none: string | undefined; readonly grants: GrantFacts | undefined }> {
+): Promise<{
+  readonly plan: Plan;
+  readonly none: string | undefined;
+  readonly grants: GrantFacts | undefined;
+  readonly savable?: Savable;
+}> {
   const selection = await resolveSelection(targets, flags, cluster);
   const none = await nothingSelected(selection, cluster);
   const restraint = restraintOf(flags);
-  const { observation, plan: whole } = await plan(selection, {
+  const world = await plan(selection, {
     ...given({ restraint }),
     ...(imagined === undefined ? {} : { edited: imagined.edited }),
   });
+  const { observation, plan: whole } = world;
   checkExistence(targets, observation);
   const nodes = namesOf(targets, "node");
   const nodeAddresses = addressesOf(new Set(nodes), observation);
@@ -85,7 +110,17 @@ async function planned(
     plan: withStandIns({ ...narrowed, budget }, standInsOf(observation)),
     none: none ?? nothingConcerned(targets, whole, narrowed),
     grants: observation.grants,
+    ...(flags.save === undefined
+      ? {}
+      : { savable: { planned: world, selection, clusterUID: await cluster.clusterUID() } }),
   };
+}
+
+/** Who names an address and a node seldom wants what has to do with either of them. */
+function pairHint(targets: readonly Target[]): string | undefined {
+  const [ip, node] = [namesOf(targets, "ip"), namesOf(targets, "node")];
+  if (targets.length !== 2 || ip.length !== 1 || node.length !== 1) return undefined;
+  return `flipop explain ip/${ip[0]} node/${node[0]} says why the address is on the node, or is not.`;
 }
 
 function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Plan): string | undefined {

@@ -2,6 +2,8 @@ import { Argument, Command } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { versionDocument } from "../report/json/document.ts";
+import { completionScript, SHELLS, type Shell } from "./completion.ts";
+import { DEFAULT_SANDBOX_DIR } from "./config.ts";
 import { DOCTOR, type DoctorFlags } from "./doctor-flags.ts";
 import { readVersion } from "./environment.ts";
 import {
@@ -24,10 +26,10 @@ import {
   RESUME,
   type ReconcileFlags,
   type ResumeFlags,
+  SANDBOX,
+  type SandboxFlags,
   SNAPSHOT,
   type SnapshotFlags,
-  STATUS,
-  type StatusFlags,
   SUSPEND,
   type SuspendFlags,
   VALIDATE,
@@ -36,25 +38,54 @@ import {
   type VersionFlags,
 } from "./flags.ts";
 import { meantCommand, TOPIC_NAMES, topicText } from "./help-topics.ts";
+import { HISTORY, type HistoryFlags } from "./history-flags.ts";
 import { type Streams, writeDocument, writeText } from "./output.ts";
 import type { Invocation, Session } from "./session.ts";
+import { SIMULATE, type SimulateFlags } from "./simulate-flags.ts";
+import { STATUS, type StatusFlags } from "./status-flags.ts";
 
-/** Names of the commands, as on the command line. */
-export const COMMANDS: readonly string[] = [
+const NAMES = [
   "plan",
   "explain",
   "reconcile",
   "status",
+  "history",
+  "simulate",
   "suspend",
   "resume",
   "approve",
   "validate",
   "snapshot",
   "doctor",
+  "sandbox",
   "manifests",
+  "completion",
   "version",
   "help",
-];
+] as const;
+
+/** The name of a command, as on the command line. */
+export type CommandName = (typeof NAMES)[number];
+
+/** Names of the commands, as on the command line. */
+export const COMMANDS: readonly string[] = NAMES;
+
+/** True for the name of a command. */
+export function isCommandName(word: string): word is CommandName {
+  return COMMANDS.includes(word);
+}
+
+/** `--sandbox plan` means the command plan and no directory; a directory of that name is written `./plan`. `--sandbox sandbox` names the usual directory. */
+export function separateSandbox(argv: readonly string[]): string[] {
+  return argv.map((arg, at) =>
+    arg === "--sandbox" && isCommandBehindSandbox(argv[at + 1] ?? "") ? `--sandbox=${DEFAULT_SANDBOX_DIR}` : arg,
+  );
+}
+
+/** True for a word behind `--sandbox` that names no directory. */
+export function isCommandBehindSandbox(word: string): boolean {
+  return isCommandName(word) && word !== DEFAULT_SANDBOX_DIR;
+}
 
 /** The call that the program parses, and its two effects. */
 export interface Program {
@@ -65,8 +96,8 @@ export interface Program {
   readonly onExit: (code: number) => void;
 }
 
-function rootCommand({ streams, env }: Invocation): Command {
-  return new Command("flipop")
+function rootCommand({ streams, env, program = "flipop" }: Invocation): Command {
+  return new Command(program)
     .description("Keeps DigitalOcean reserved IPs, firewalls and DNS on the Kubernetes nodes that can serve now.")
     .version(`flipop ${readVersion()}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
@@ -75,7 +106,8 @@ function rootCommand({ streams, env }: Invocation): Command {
     .addHelpText("after", EXAMPLES)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => writeText(streams, text),
+      // Examples are indented lines.
+      writeOut: (text) => writeText(streams, text.replace(/^ {2}flipop /gm, `  ${program} `)),
       writeErr: (text) => streams.stderr.write(text),
       outputError: () => undefined,
     })
@@ -87,7 +119,51 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   const { streams } = invocation;
   const program = rootCommand(invocation);
   addFlags(program, GLOBAL);
+  const tools = toolsOf(program, open, onExit);
+  addDaily(tools);
+  addSimulate(program, open, onExit);
+  addPersonal(tools);
+  addValidate(program, open, onExit);
+  addSnapshot(program, open, onExit);
+  addDoctor(program, open, onExit);
+  addSandbox(program, open, onExit);
+  addManifests(program, streams, onExit);
+  addCompletion(program, streams, onExit);
+  addVersion(program, streams, onExit);
+  addHelp(program, streams, onExit);
+  return program;
+}
 
+/** What commands with targets have in common. */
+interface Tools {
+  /** Adds a command; `byDefault` ends the help of its targets. */
+  readonly command: (
+    name: string,
+    summary: string,
+    table: FlagTable<Omit<ClusterFlags, keyof GlobalFlags>>,
+    target?: string,
+    byDefault?: string,
+  ) => Command;
+  /** Returns what commander calls with the arguments of a command. */
+  readonly run: <F extends ClusterFlags>(
+    work: (session: Session, names: readonly string[], flags: F) => Promise<number>,
+  ) => (names: readonly string[], _: unknown, self: Command) => Promise<void>;
+}
+
+function toolsOf(program: Command, open: Program["open"], onExit: Program["onExit"]): Tools {
+  return {
+    command: (name, summary, table, target = OBJECT, byDefault = "; all by default") => {
+      const argument = new Argument("[TARGET...]", `${target}${byDefault}`);
+      return addFlags(program.command(name).description(summary), table).addArgument(argument);
+    },
+    run: (work) => async (names, _, self) => {
+      const flags = self.optsWithGlobals<Parameters<typeof work>[2]>();
+      onExit(await work(await open(flags), names, flags));
+    },
+  };
+}
+
+function addDaily({ command, run }: Tools): void {
   command(
     "plan",
     "Show what reconcile would change, and why. Never writes.",
@@ -111,6 +187,17 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   command("status", "Show pools, routed IPs, record sets, addresses and the last run, from the cluster alone.", STATUS)
     .addHelpText("after", STATUS_EXAMPLES)
     .action(run<StatusFlags>(async (...given) => (await import("./status.ts")).runStatus(...given)));
+  command(
+    "history",
+    "Tell what happened, newest first: from Events, from status and, with --logs, from logs. Never writes.",
+    HISTORY,
+    `${OBJECT}, a DNS name, node/NAME or ip/ADDRESS`,
+  )
+    .addHelpText("after", HISTORY_EXAMPLES)
+    .action(run<HistoryFlags>(async (...given) => (await import("./history.ts")).runHistory(...given)));
+}
+
+function addPersonal({ command, run }: Tools): void {
   command("suspend", "Let flipop stand still for objects, or for all of them.", SUSPEND, OBJECT, "")
     .addHelpText("after", SUSPEND_EXAMPLES)
     .action(run<SuspendFlags>(async (...given) => (await import("./suspend.ts")).runSuspend(...given)));
@@ -120,33 +207,16 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   command("approve", "Let an object with spec.approval: Voluntary take what it asks to take.", APPROVE, OBJECT, "")
     .addHelpText("after", APPROVE_EXAMPLES)
     .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
-  addValidate(program, open, onExit);
-  addSnapshot(program, open, onExit);
-  addDoctor(program, open, onExit);
-  addManifests(program, streams, onExit);
-  addVersion(program, streams, onExit);
-  addHelp(program, streams, onExit);
-  return program;
+}
 
-  function command(
-    name: string,
-    summary: string,
-    table: FlagTable<Omit<ClusterFlags, keyof GlobalFlags>>,
-    target: string = OBJECT,
-    byDefault: string = "; all by default",
-  ): Command {
-    const argument = new Argument("[TARGET...]", `${target}${byDefault}`);
-    return addFlags(program.command(name).description(summary), table).addArgument(argument);
-  }
-
-  function run<F extends ClusterFlags>(
-    work: (session: Session, names: readonly string[], flags: F) => Promise<number>,
-  ): (names: readonly string[], _: unknown, self: Command) => Promise<void> {
-    return async (names, _, self) => {
-      const flags = self.optsWithGlobals<F>();
-      onExit(await work(await open(flags), names, flags));
-    };
-  }
+function addSimulate(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
+  const summary = "Tell what happens next, and what clients get meanwhile. Never writes.";
+  addFlags(program.command("simulate").description(summary), SIMULATE)
+    .addHelpText("after", SIMULATE_EXAMPLES)
+    .action(async (_: unknown, self: Command) => {
+      const flags = self.optsWithGlobals<SimulateFlags>();
+      onExit(await (await import("./simulate.ts")).runSimulate(await open(flags), flags));
+    });
 }
 
 function addDoctor(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
@@ -161,12 +231,15 @@ function addDoctor(program: Command, open: Program["open"], onExit: Program["onE
 
 function addValidate(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
   addFlags(
-    program.command("validate").description("Check manifests before they are applied. Needs no cluster."),
+    program
+      .command("validate")
+      .description("Check manifests before they are applied. Needs no cluster, unless --cluster asks it, too."),
     VALIDATE,
   )
     .addArgument(new Argument("[FILE...]", "files or folders; - reads from standard input"))
     .addHelpText("after", VALIDATE_EXAMPLES)
-    .action(async (paths: readonly string[], flags: ValidateFlags) => {
+    .action(async (paths: readonly string[], _: unknown, self: Command) => {
+      const flags = self.optsWithGlobals<ValidateFlags>();
       const { output } = flags;
       const session = await open({ ...flags, output: output === "json" || output === "yaml" ? output : "table" });
       onExit(await (await import("./validate.ts")).runValidate(session, paths, flags));
@@ -189,6 +262,29 @@ function addSnapshot(program: Command, open: Program["open"], onExit: Program["o
     .action(async (file: string | undefined, _: unknown, self: Command) => {
       const flags = self.optsWithGlobals<SnapshotFlags>();
       onExit(await (await import("./snapshot.ts")).runSnapshot(await open(flags), file, flags));
+    });
+}
+
+function addSandbox(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
+  const summary = "Serve the embedded world on loopback, for kubectl, curl and flipop, until it is interrupted.";
+  addFlags(program.command("sandbox").description(summary), SANDBOX)
+    .addArgument(new Argument("[DIR]", `folder of the world; ${DEFAULT_SANDBOX_DIR} by default`))
+    .addHelpText("after", SANDBOX_EXAMPLES)
+    .action(async (dir: string | undefined, _: unknown, self: Command) => {
+      const flags = self.optsWithGlobals<SandboxFlags>();
+      onExit(await (await import("./sandbox.ts")).runSandbox(await open(flags), dir, flags));
+    });
+}
+
+function addCompletion(program: Command, streams: Streams, onExit: Program["onExit"]): void {
+  program
+    .command("completion")
+    .description("Print what lets a shell complete commands, flags and names.")
+    .addArgument(new Argument("<SHELL>", "the shell").choices(SHELLS))
+    .addHelpText("after", COMPLETION_EXAMPLES)
+    .action((shell: Shell) => {
+      writeText(streams, completionScript(shell));
+      onExit(EXIT.done);
     });
 }
 
@@ -237,6 +333,7 @@ Examples:
   flipop plan --if node/worker-1=NotReady --if +5m
   flipop plan --if pool/ingress/web.desiredIPs=2
   flipop plan -f web.yaml
+  flipop plan --save friday.json   read it, then: flipop reconcile --plan friday.json
 
 flipop help edits lists what --if can say. Objects of -f take the place of those that the cluster has.`;
 
@@ -250,34 +347,68 @@ Examples:
 "Smallest change" is computed: with all of its facts it comes true, without any one of them it does not.
 flipop plan --if EDIT shows what one of them would do.`;
 
+const SIMULATE_EXAMPLES = `
+Examples:
+  flipop simulate                                what will flipop do by itself, and when?
+  flipop simulate --if node/worker-1=NotReady
+  flipop simulate -f web.yaml --expect no-outage=30s
+  flipop simulate --n-1                          which node may be lost?
+  flipop simulate --drain worker-3
+  flipop simulate --rolling-upgrade node-pool=edge --surge 1 --expect no-outage
+
+It is told as if flipop saw every change at once, as with --watch, and as if every call succeeded. flipop help edits lists what --if can say.
+With --expect it exits with 6 when a name is without service for longer.`;
+
 const RECONCILE_EXAMPLES = `
 Examples:
   flipop reconcile --settle                      once, until nothing is left to do
   flipop reconcile pool/ingress/web              for one object
   flipop reconcile --watch --metrics-addr :8080  go on until it is stopped
+  flipop plan --save friday.json && flipop reconcile --plan friday.json
 
-flipop plan is the dry run.`;
+flipop plan is the dry run. With --plan it does what stands in the saved plan and nothing else: no recovery either that has become
+necessary since. What has changed since the plan was saved is refused by name, the rest is done; it exits with 4 then.`;
 
 const STATUS_EXAMPLES = `
 Examples:
   flipop status -o wide
   flipop status pool/ingress/web www.example.com
-  flipop status --check && echo fine`;
+  flipop status --check && echo fine
+  flipop status --check --wait 2m                after an apply: until nothing is wrong, else 6
+  flipop status --watch                          go on, and print each row that changes
+  flipop status --live pool/ingress/web          what the provider, the nodes, the DNS provider and the servers of the zone
+                                                 say now; = agrees with what is stored
+
+--live needs the rights and the tokens of flipop plan, and makes the calls of one run that finds nothing to do. With --check it
+exits with 6 when something differs that the next run does not put right, or cannot be read.`;
+
+const HISTORY_EXAMPLES = `
+Examples:
+  flipop history                                 of all objects, the last 24 hours
+  flipop history ip/203.0.113.10 --since 7d
+  flipop history pool/ingress/web --failed
+  kubectl -n flipop logs -l app.kubernetes.io/name=flipop --prefix --tail=-1 | flipop history --logs -
+
+A cluster keeps Events for about an hour, status the last times only; logs reach as far back as they are kept.`;
 
 const SNAPSHOT_EXAMPLES = `
 Examples:
   flipop snapshot world.yaml
   flipop plan --from world.yaml --if node/worker-1=NotReady
   flipop status --from world.yaml
+  flipop snapshot --anonymize world.yaml         to show it to strangers
 
 It holds the objects of flipop, the nodes, and what providers show of the addresses and names that objects ask for; no token, no URL, no name of a pod, and of the
-nodes only the labels that selectors read. Writes nothing but the file, which only its owner may read.`;
+nodes only the labels that selectors read. Writes nothing but the file, which only its owner may read.
+With --anonymize no name and no address of the world is in it: worker-1 becomes n2014-2003, and of texts only the words that flipop
+knows are left. What came first by name still does, so plan, explain and simulate say the same with other names.`;
 
 const VALIDATE_EXAMPLES = `
 Examples:
   flipop validate web.yaml
   kustomize build . | flipop validate -
   flipop validate -R manifests/ --fail-on warning
+  flipop validate --cluster web.yaml       would a person have to mend something then?
   flipop validate -R manifests/ -o sarif > findings.sarif
 
 What it finds has a code: flipop help findings lists them all. It exits with 6 when there are errors.`;
@@ -293,11 +424,28 @@ Examples:
 Marks: = fine, ~ warning, ! fails, ? could not be looked at, . not applicable. It exits with 6 when something fails, else with 0.
 flipop help checks lists all codes, flipop help FLP122 tells more of one.`;
 
+const SANDBOX_EXAMPLES = `
+Examples:
+  flipop sandbox world                 then, in another terminal:
+  . world/exports.sh
+  flipop reconcile --watch             and in a third one, after the same line:
+  kubectl cordon worker-1
+
+It holds what flipop --sandbox=world works on, and both may run at a time. Nothing but this machine reaches it; whoever does may do everything in it.`;
+
 const MANIFESTS_EXAMPLES = `
 Examples:
   flipop manifests | kubectl apply -f -
   flipop manifests --mode watch --namespace networking
   flipop manifests --only crds,policy`;
+
+const COMPLETION_EXAMPLES = `
+Examples:
+  source <(flipop completion bash)              in ~/.bashrc
+  source <(flipop completion zsh)               in ~/.zshrc, behind compinit
+  flipop completion fish | source               in ~/.config/fish/config.fish
+
+Names of objects, nodes and addresses are asked of the cluster that the words before choose, for at most a second.`;
 
 const APPROVE_EXAMPLES = `
 Examples:

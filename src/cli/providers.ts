@@ -161,10 +161,17 @@ function isUnusable(source: TokenSource): boolean {
 function optionsOf(
   { token, apiURL: baseURL, userAgent = `flipop/${readVersion()}` }: ProviderSettings,
   { clock, providerTimeoutMs: timeoutMs, untilMs }: Runtime,
-  { chooseProxy, secrets }: Config,
+  { chooseProxy, secrets, progress }: Config,
 ): ProviderOptions {
   const readOwn = (): string => readToken(token, secrets) ?? "";
-  return { token: readOwn, secrets, userAgent, clock, chooseProxy, ...given({ timeoutMs, untilMs, baseURL }) };
+  return {
+    token: readOwn,
+    secrets,
+    userAgent,
+    clock,
+    chooseProxy,
+    ...given({ timeoutMs, untilMs, baseURL, progress }),
+  };
 }
 
 /**

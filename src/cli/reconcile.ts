@@ -1,18 +1,21 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
-import type { RunRestraint } from "../model/restraint.ts";
+import { NOT_BEGUN, RunRestraint } from "../model/restraint.ts";
 import type { PassResult, Selection } from "../model/run.ts";
+import type { SavedPlan } from "../model/saved-plan.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import type { Clock } from "../ports/system.ts";
 import { runDocument } from "../report/json/run.ts";
 import { renderRun } from "../report/text/run.ts";
+import { SavedApplication } from "../saved/application.ts";
 import { resolveConfig } from "./config.ts";
 import { confirmed, mayAsk, restraintOfRun } from "./confirm.ts";
 import { given } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
+import { LiveRun } from "./live-run.ts";
 import { isDocument, writeLine, writeResult } from "./output.ts";
 import { pushFailure, pushRun, pushTarget } from "./push.ts";
 import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
+import { readSaved, refuseBesidePlan, reportUnusable, whyUnusable } from "./saved-plan.ts";
 import { nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
@@ -20,14 +23,17 @@ import type { ReconcileAnswer, Wiring } from "./wiring.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
+  refuseBesidePlan(flags, names);
   if (flags.watch === true) return (await import("./watch.ts")).runWatch(session, names, flags);
   refuseWatchFlags(flags);
   const targets = objectTargets(names, "reconcile");
+  const saved = flags.plan === undefined ? undefined : await readSaved(flags.plan);
   const target = pushTarget(flags, session.env, session);
   const wiring = await session.loadWiring();
   const pushing = target === undefined ? undefined : { target, clock: wiring.clock };
   try {
-    const { answer, selection, ...done } = await runs(session, wiring, targets, flags);
+    const { answer, selection, ...done } = await runs(session, wiring, { targets, saved }, flags);
+    if (answer.kind === "unusable") return await reportUnusable(session, answer.why);
     if (answer.kind === "locked") return await lockedOut(session, answer.holder, flags);
     const exitCode = await printEnd(session, { ...done, last: answer.value }, flags);
     if (pushing !== undefined && answer.noted !== undefined) await pushRun(session, pushing, answer.noted, selection);
@@ -41,12 +47,13 @@ export async function runReconcile(session: Session, names: readonly string[], f
 /** Prints what is not printed yet. Returns the exit code. */
 async function printEnd(
   session: Session,
-  { total, last, isPrinted }: Pick<Runs, "total" | "isPrinted"> & { readonly last: PassResult },
+  { total, last, isPrinted, live }: Pick<Runs, "total" | "isPrinted" | "live"> & { readonly last: PassResult },
   { partial }: ReconcileFlags,
 ): Promise<number> {
   const result = total ?? last;
   const exitCode = exitCodeOfEnd(result, { signal: session.signal, partialOk: partial === "ok" });
-  if (isPrinted !== true || isDocument(session.output)) await printRun(session, result, exitCode);
+  if (isPrinted !== true || isDocument(session.output))
+    await printRun(session, result, { exitCode, ...given({ live }) });
   return exitCode;
 }
 
@@ -63,25 +70,31 @@ interface Runs extends Ran {
 }
 
 /** Runs, and runs again with what a person has confirmed, until nothing is left to ask. What each run but the last did is printed before the question. */
-async function runs(
-  session: Session,
-  wiring: Wiring,
-  targets: readonly Target[],
-  flags: ReconcileFlags,
-): Promise<Runs> {
-  let restraint = restraintOfRun(session, flags);
+async function runs(session: Session, wiring: Wiring, wanted: Wanted, flags: ReconcileFlags): Promise<Runs> {
+  let restraint = restraintFor(session, wanted, flags);
   let total: PassResult | undefined;
   for (;;) {
-    const ran = await reconcile(session, wiring, { targets, restraint }, flags);
-    if (ran.answer.kind === "locked") return { ...ran, total };
+    const ran = await reconcile(session, wiring, { ...wanted, restraint }, flags);
+    if (ran.answer.kind !== "done") return { ...ran, total };
     const result = ran.answer.value;
     total = isDocument(session.output) ? together(total, result) : result;
     if (restraint === undefined || !mayAsk(session, result)) return { ...ran, total };
     if (!isDocument(session.output))
-      await printRun(session, result, exitCodeOfEnd(result, { signal: session.signal, partialOk: true }));
+      await printRun(session, result, {
+        exitCode: exitCodeOfEnd(result, { signal: session.signal, partialOk: true }),
+        ...given({ live: ran.live }),
+      });
     restraint = await confirmed(session, result, restraint, ran.where);
     if (restraint === undefined) return { ...ran, total, isPrinted: true };
   }
+}
+
+/** What stands in a saved plan was confirmed when it was saved; its limits count again. */
+function restraintFor(session: Session, { saved }: Wanted, flags: ReconcileFlags): RunRestraint | undefined {
+  if (saved === undefined) return restraintOfRun(session, flags);
+  return Object.keys(saved.limits).length === 0
+    ? undefined
+    : new RunRestraint({ limits: saved.limits, begun: NOT_BEGUN });
 }
 
 /** What runs with a question between them did: planned first, done in all of them, left after the last. */
@@ -106,63 +119,64 @@ function isOfTheRun(error: unknown): boolean {
   return !(error instanceof Interrupted || (error instanceof ConfigError && error.kind === "usage"));
 }
 
+/** What is to be reconciled: targets, or a saved plan. */
+interface Wanted {
+  readonly targets: readonly Target[];
+  readonly saved: SavedPlan | undefined;
+}
+
 interface Ran {
-  readonly answer: ReconcileAnswer;
+  /** `unusable`: the saved plan may not be carried out here and now. */
+  readonly answer: ReconcileAnswer | { readonly kind: "unusable"; readonly why: string };
   readonly selection: Selection;
   /** Which cluster it was, for people. */
   readonly where: string;
+  /** What has printed outcomes while it ran. Absent = none are printed yet. */
+  readonly live?: LiveRun;
 }
 
 async function reconcile(
   session: Session,
   { clock, withReconciler }: Wiring,
-  { targets, restraint }: { readonly targets: readonly Target[]; readonly restraint: RunRestraint | undefined },
+  { targets, saved, restraint }: Wanted & { readonly restraint: RunRestraint | undefined },
   flags: ReconcileFlags,
 ): Promise<Ran> {
   const deadlineMs = clock.monotonicMs() + flags.timeout;
-  const stopProgress = startProgress(session, clock, flags.timeout);
-  const run = withReconciler(resolveConfig(flags, session.env, session), deadlineMs, async (reconciler) => {
-    const selection = await resolveSelection(targets, flags, reconciler.cluster);
-    const none = await nothingSelected(selection, reconciler.cluster);
+  const live = LiveRun.isWanted(session) ? new LiveRun(session) : undefined;
+  return withReconciler(resolveConfig(flags, session.env, session), deadlineMs, async (reconciler) => {
+    const { cluster, where } = reconciler;
+    const selection = saved?.selection ?? (await resolveSelection(targets, flags, cluster));
+    const why = saved === undefined ? undefined : await whyUnusable(saved, cluster, flags.maxAge);
+    if (why !== undefined) return { answer: { kind: "unusable", why }, selection, where };
+    const none = await nothingSelected(selection, cluster);
     if (none !== undefined) writeLine(session, "warn", none);
     const answer = await reconciler.reconcile({
       ...runRequest(session, flags, selection, "fail"),
       deadlineMs,
       settle: flags.settle ?? false,
       ...given({ restraint }),
+      ...(saved === undefined
+        ? {}
+        : { saved: new SavedApplication(saved, { isAllOrNothing: flags.allOrNothing === true }) }),
+      ...(live === undefined ? {} : { onEnd: (...told) => live.print(...told) }),
     });
-    return { answer, selection, where: reconciler.where };
+    return { answer, selection, where, ...given({ live }) };
   });
-  return run.finally(stopProgress);
 }
 
-async function printRun(session: Session, result: PassResult, exitCode: number): Promise<void> {
+async function printRun(
+  session: Session,
+  result: PassResult,
+  { exitCode, live }: { readonly exitCode: number } & Pick<Ran, "live">,
+): Promise<void> {
   const { output, verbosity, lines, layout } = session;
   if (lines.format === "json") logRun(session, result, exitCode);
   await writeResult(session, output, {
     document: () => runDocument(result, exitCode),
     names: () => result.outcomes.map(({ action }) => refKey(action.object)),
-    text: () => (lines.format === "json" ? "" : renderRun(result, { ...layout, verbosity, all: false })),
+    text: () =>
+      lines.format === "json"
+        ? ""
+        : renderRun(result, { ...layout, verbosity, all: false, ...given({ untold: live?.end(result) }) }),
   });
-}
-
-const TICK_MS = 10_000;
-
-/** Says every ten seconds that a run is still working, as a line of text on stderr; never as JSON. Returns what ends it. */
-function startProgress(session: Session, clock: Clock, limitMs: number): () => void {
-  const { lines } = session;
-  const ending = new AbortController();
-  if (lines.format === "text" && !lines.isQuiet) void tick();
-  return () => ending.abort();
-
-  async function tick(): Promise<void> {
-    const startMs = clock.monotonicMs();
-    for (;;) {
-      await clock.sleep(TICK_MS, ending.signal);
-      if (ending.signal.aborted) return;
-      const seconds = Math.round((clock.monotonicMs() - startMs) / 1000);
-      const msg = `still working after ${seconds}s of at most ${Math.round(limitMs / 1000)}s`;
-      writeLine(session, "info", msg);
-    }
-  }
 }

@@ -48,10 +48,16 @@ function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal
   const totals = addRun(readTotals(end.notes[TOTALS_ANNOTATION]), end, isWhole(selection));
   return {
     [LAST_RUN_ANNOTATION]: at,
-    ...(isSuccess(exitCode) ? { [LAST_SUCCESS_ANNOTATION]: at } : {}),
-    [LAST_RESULT_ANNOTATION]: `${exitCode} ${WORDS[exitCode] ?? "ended early"}`,
+    // A saved plan is carried out as far as it goes: whether all is as it should be only another run tells.
+    ...(isSuccess(exitCode) && end.result.saved === undefined ? { [LAST_SUCCESS_ANNOTATION]: at } : {}),
+    [LAST_RESULT_ANNOTATION]: `${exitCode} ${wordOf(exitCode, end.result)}`,
     [TOTALS_ANNOTATION]: writeTotals(totals),
   };
+}
+
+function wordOf(exitCode: number, { saved }: PassResult): string {
+  if (saved !== undefined && exitCode === EXIT.refused) return "saved plan refused, or a part of it";
+  return WORDS[exitCode] ?? "ended early";
 }
 
 const WORDS: Readonly<Record<number, string>> = {

@@ -7,10 +7,16 @@ import type { Warn } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { CommonFlags, OutputFormat } from "./flags.ts";
 import { isDocument, type LineStyle, type Streams, writeLine } from "./output.ts";
+import { Silence } from "./silence.ts";
 import type { Wiring } from "./wiring.ts";
+
+/** What a person calls the program. */
+export type ProgramName = "flipop" | "kubectl flipop";
 
 /** A call of the program: everything that comes from outside, so that a test can give it. */
 export interface Invocation {
+  /** What a person calls the program: `flipop`, the default, or `kubectl flipop`. */
+  readonly program?: ProgramName;
   /** Arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Environment;
@@ -27,6 +33,10 @@ export interface Invocation {
   readonly secrets?: Secrets;
   /** Asks a person; absent where nobody sits at a terminal. */
   readonly ask?: Ask;
+  /** Told by a command that only a signal ends: its own exit code counts then. */
+  readonly endedAsMeant?: () => void;
+  /** Told when a call may be left in flight: the process is not to wait for its answer. */
+  readonly abandon?: () => void;
   /** Called only by commands that need a cluster. */
   readonly loadWiring: () => Promise<Wiring>;
 }
@@ -41,6 +51,8 @@ export interface Session extends Invocation {
   /** Writes a warning to stderr, each text once. */
   readonly warn: Warn;
   readonly secrets: Secrets;
+  /** Tells a person what the command waits for, from when it has a world to ask. */
+  readonly progress: Silence;
 }
 
 /** Resolves how a command talks. `auto` lines are JSON in a pod without a terminal; documents are never coloured. */
@@ -48,20 +60,30 @@ export async function openSession(
   invocation: Invocation & Pick<Session, "secrets">,
   flags: Partial<CommonFlags>,
 ): Promise<Session> {
-  const { env, streams, runID, wallMs } = invocation;
+  const { env, runID, wallMs, ask } = invocation;
   const { output = "table", quiet = false, verbose = 0, color = "auto", logFormat = "auto" } = flags;
-  const { isTTY, columns } = streams.stdout;
+  const { isTTY, columns } = invocation.streams.stdout;
   const isColoured = isColourOn(color, env, isTTY) && !isDocument(output);
-  const isInPod = Boolean(env["KUBERNETES_SERVICE_HOST"]) && !streams.stderr.isTTY;
+  const isInPod = Boolean(env["KUBERNETES_SERVICE_HOST"]) && !invocation.streams.stderr.isTTY;
   const lines: LineStyle = {
     format: logFormat === "auto" ? (isInPod ? "json" : "text") : logFormat,
     isQuiet: quiet,
     now: () => rfc3339(wallMs()),
     fields: { runID },
   };
+  const progress = new Silence((text) => writeLine({ streams, lines }, "info", text));
+  const streams = progress.heardBoth(invocation.streams);
   const warned = new Set<string>();
   return {
     ...invocation,
+    streams,
+    progress,
+    ...(ask === undefined ? {} : { ask: (...asked) => progress.paused(() => ask(...asked)) }),
+    loadWiring: async () => {
+      const wiring = await invocation.loadWiring();
+      if (lines.format === "text" && !quiet) progress.watch(wiring.clock);
+      return wiring;
+    },
     output,
     verbosity: verbose >= 2 ? 2 : verbose === 1 ? 1 : 0,
     layout: {

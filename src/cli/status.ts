@@ -1,43 +1,104 @@
-import { KubeError } from "../model/errors.ts";
+import { ConfigError, KubeError } from "../model/errors.ts";
+import type { Selection } from "../model/run.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { overviewDocument } from "../report/json/status.ts";
-import { namedRows, type Overview, overviewOf, type StoredFacts } from "../report/overview.ts";
+import { type LiveFacts, liveOf, liveProblems } from "../report/live.ts";
+import { namedRows, overviewOf, type StoredFacts } from "../report/overview.ts";
+import { renderLive } from "../report/text/live.ts";
 import { renderStatus } from "../report/text/status.ts";
 import { resolveConfig } from "./config.ts";
 import { given } from "./environment.ts";
-import type { StatusFlags } from "./flags.ts";
-import { writeLine, writeResult } from "./output.ts";
+import { readLive } from "./live.ts";
+import { type Result, writeLine, writeResult } from "./output.ts";
 import { nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
+import type { StatusFlags } from "./status-flags.ts";
+import type { Look } from "./status-watch.ts";
 import { objectTargets, type Target } from "./target.ts";
 import type { Reader } from "./wiring.ts";
 
-/** Runs `status`: reads pools, routed IPs, record sets, nodes and Lease, prints. Needs no provider token. Returns the exit code. */
+/** Runs `status`: reads pools, routed IPs, record sets, nodes and Lease, with `--live` also providers and DNS, and prints. Needs no provider token without `--live`. Returns the exit code. */
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
+  checkFlags(flags);
   const targets = objectTargets(names, "status");
-  const { withReader } = await session.loadWiring();
-  const { overview, none } = await withReader(resolveConfig(flags, session.env, session), (cluster) =>
-    untilInterrupted(read(cluster, targets, flags), session.signal),
-  );
-  await writeResult(session, session.output, {
+  const { clock, withReader, withLive } = await session.loadWiring();
+  const resolved = resolveConfig(flags, session.env, session);
+  const config = { ...resolved, ...given({ resolver: flags.resolver }) };
+  const withWorld = <T>(work: (cluster: Reader, live?: LiveReader) => Promise<T>): Promise<T> =>
+    flags.live
+      ? withLive(config, (planner, servers) => work(planner.cluster, (chosen) => readLive(planner, servers, chosen)))
+      : withReader(config, work);
+  return await withWorld(async (cluster, live) => {
+    const look = async (selection?: Selection): Promise<Look> => {
+      const request = { targets, flags, selection };
+      return await untilInterrupted(
+        read(cluster, request).then((found) => withLiveFacts(found, live)),
+        session.signal,
+      );
+    };
+    const show = (found: Look): Promise<void> => writeResult(session, session.output, formsOf(session, found));
+    if (flags.watch) return await (await import("./status-watch.ts")).watchStatus({ session, clock, look }, show);
+    const found = await (flags.wait === undefined
+      ? look()
+      : (await import("./status-watch.ts")).lookUntilFine({ session, clock, look }, flags.wait));
+    await show(found);
+    const { problems } = found.overview;
+    if (!flags.check || problems.length === 0) return EXIT.done;
+    for (const problem of problems) writeLine(session, "error", problem);
+    return EXIT.unhealthy;
+  });
+}
+
+/** Reads what everybody says now of what is selected. */
+type LiveReader = (selection: Selection) => Promise<LiveFacts>;
+
+/** The same look with what everybody says now; what is wrong with that comes before what is wrong with the last run. */
+async function withLiveFacts(found: Look, readFacts: LiveReader | undefined): Promise<Look> {
+  if (readFacts === undefined) return found;
+  const { overview } = found;
+  const live = liveOf(overview, await readFacts(found.selection));
+  return { ...found, overview: { ...overview, live, problems: [...liveProblems(live), ...overview.problems] } };
+}
+
+/** @throws ConfigError `usage` for flags that contradict each other */
+function checkFlags({ check, wait, watch, from, live }: StatusFlags): void {
+  const isAgain = watch || wait !== undefined;
+  const again = watch ? "--watch" : "--wait";
+  const refused: readonly (readonly [boolean | undefined, string])[] = [
+    [watch && wait !== undefined, "--watch goes on and --wait ends: leave out one of them."],
+    [
+      watch && check,
+      "--check tells how it is at the end, and --watch has none. Use --check --wait 2m, or leave out one of them.",
+    ],
+    [wait !== undefined && !check, "--wait waits until --check finds nothing wrong. Add --check."],
+    [live && from !== undefined, "A snapshot says nothing of now: leave out --from or --live."],
+    [live && isAgain, `--live asks everybody once, to spare their limits: leave out --live or ${again}.`],
+    [from !== undefined && isAgain, `A snapshot never changes: leave out --from or ${again}.`],
+  ];
+  const why = refused.find(([isSo]) => isSo)?.[1];
+  if (why !== undefined) throw new ConfigError("usage", why);
+}
+
+function formsOf({ layout }: Session, { overview, none }: Look): Result {
+  return {
     document: () => overviewDocument(overview),
     names: () => namedRows(overview).map(({ name }) => name),
-    text: () => renderStatus(overview, { ...session.layout, ...(none === undefined ? {} : { none }) }),
+    text: () => (overview.live === undefined ? renderStatus : renderLive)(overview, { ...layout, ...given({ none }) }),
     none,
-  });
-  if (!flags.check || overview.problems.length === 0) return EXIT.done;
-  for (const problem of overview.problems) writeLine(session, "error", problem);
-  return EXIT.unhealthy;
+  };
 }
 
 async function read(
   cluster: Reader,
-  targets: readonly Target[],
-  flags: StatusFlags,
-): Promise<{ readonly overview: Overview; readonly none: string | undefined }> {
+  {
+    targets,
+    flags,
+    selection: known,
+  }: { readonly targets: readonly Target[]; readonly flags: StatusFlags; readonly selection: Selection | undefined },
+): Promise<Look> {
   const { leaseNamespace, leaseName } = flags;
   const [pools, { objects: routedIPs }, { recordSets }, lease, nodes] = await Promise.all([
     cluster.listPools(),
@@ -52,8 +113,8 @@ async function read(
     listRoutedIPs: async () => routedIPs,
     listRecordSets: async () => recordSets,
   };
-  const selection = await resolveSelection(targets, flags, lists);
-  const none = await nothingSelected(selection, lists);
+  const selection = known ?? (await resolveSelection(targets, flags, lists));
+  const none = known === undefined ? await nothingSelected(selection, lists) : undefined;
   const facts = {
     cluster: cluster.server,
     nowMs: cluster.now(),
@@ -65,7 +126,7 @@ async function read(
     ...lease,
     ...nodes,
   };
-  return { overview: overviewOf(facts, flags.maxAge), none };
+  return { overview: overviewOf(facts, flags.maxAge), none, selection };
 }
 
 /** The nodes, or why they cannot be listed: what is stored is shown without them. */

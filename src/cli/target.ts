@@ -1,8 +1,8 @@
 import type { ObjectRef } from "../model/action.ts";
 import { canonicalIPv4 } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
 import { GROUP } from "../model/resource.ts";
-import { nearest } from "../rehearse/nearest.ts";
 
 /** An object that a person named: one of a kind, or of any kind where the name is enough. Without a namespace it is looked up. */
 export interface ObjectTarget {

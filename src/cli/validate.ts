@@ -8,7 +8,7 @@ import {
 } from "../adapters/kube/custom-resources.ts";
 import { PROVIDERS } from "../adapters/registry.ts";
 import { ConfigError } from "../model/errors.ts";
-import { countOf, type Findings } from "../model/finding.ts";
+import { countOf, type Finding, type Findings } from "../model/finding.ts";
 import { plainValue } from "../model/text.ts";
 import { editedKindOf } from "../rehearse/edited-objects.ts";
 import { EXIT } from "../report/exit-code.ts";
@@ -16,7 +16,7 @@ import { findingsDocument, sarifLog } from "../report/json/findings.ts";
 import { renderAnnotations, renderFindings } from "../report/text/findings.ts";
 import type { SpecObject } from "../validate/meaning.ts";
 import { kindSchemas } from "../validate/schema.ts";
-import { checkFiles, type Knowledge, type ManifestFile } from "../validate/validate.ts";
+import { type Checked, checkFiles, inFileOrder, type Knowledge, type ManifestFile } from "../validate/validate.ts";
 import { readHomepage, readVersion } from "./environment.ts";
 import type { ValidateFlags } from "./flags.ts";
 import { type ReadManifest, readManifests } from "./manifest-files.ts";
@@ -24,13 +24,18 @@ import { manifestText } from "./manifests.ts";
 import { writeDocument, writeLine, writeText } from "./output.ts";
 import type { Session } from "./session.ts";
 
-/** Runs `validate`: reads files, checks what is flipop's in them, prints. Needs no cluster, no token and no network. Returns the exit code. */
+/**
+ * Runs `validate`: reads files, checks what is flipop's in them, prints. Needs no cluster, no token and no network, unless it is to look at the cluster, too. Writes nothing.
+ * Returns the exit code.
+ */
 export async function runValidate(session: Session, paths: readonly string[], flags: ValidateFlags): Promise<number> {
   if (paths.length === 0) throw new ConfigError("usage", "Say what to check: files, folders, or - for standard input.");
   const read = await readAll(paths, flags.recursive ?? false);
   const unread = read.flatMap((file) => (file.kind === "unread" ? [file.error] : []));
   const files = read.flatMap((file): ManifestFile[] => (file.kind === "text" ? [file] : []));
-  const { findings: all, count, others } = checkFiles(files, knowledge(flags.namespace ?? "default"));
+  const checked = checkFiles(files, knowledge(flags.namespace ?? "default"));
+  const { count, others } = checked;
+  const all = flags.cluster === true ? await inCluster(session, flags, files, checked) : checked.findings;
   const findings = plainValue(all).filter(({ code }) => !flags.suppress.includes(code));
   const suppressed = all.length - findings.length;
   const result: Findings = { findings, objects: count, others, files: files.length, suppressed };
@@ -39,6 +44,26 @@ export async function runValidate(session: Session, paths: readonly string[], fl
   for (const { message } of unread) writeLine(session, "error", message);
   if (unread.length > 0) return EXIT.invalidConfiguration;
   return failing === 0 ? EXIT.done : EXIT.unhealthy;
+}
+
+/** The findings with those of a plan. An issuer that no file has may be in the cluster, which tells. */
+async function inCluster(
+  session: Session,
+  flags: ValidateFlags,
+  files: readonly ManifestFile[],
+  { objects, findings }: Checked,
+): Promise<readonly Finding[]> {
+  const { findInCluster } = await import("./validate-cluster.ts");
+  const found = findings.filter(({ code }) => code !== "FLP225");
+  const { findings: more, untried } = await findInCluster(session, flags, objects, found);
+  if (untried.length > 0) writeLine(session, "warn", untriedText(untried));
+  return inFileOrder([...found, ...more], files);
+}
+
+function untriedText(untried: readonly string[]): string {
+  const [first = ""] = untried;
+  const count = untried.length === 1 ? "1 object" : `${untried.length} objects`;
+  return `whether the API server would take ${count} is not known: ${first}`;
 }
 
 /** Every file once, however often it is given. */

@@ -2,18 +2,22 @@ import { ConfigError, type KubeError } from "../model/errors.ts";
 import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
 import type { Plan } from "../model/plan.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
+import { plain } from "../model/text.ts";
 import type { Secrets } from "../ports/system.ts";
 import { EXIT, exitCodeOfRun } from "../report/exit-code.ts";
 import { runMetrics, type Sample, sample } from "../report/metrics/samples.ts";
 import { addRun, readTotals } from "../report/metrics/totals.ts";
+import { painted } from "../report/text/layout.ts";
 import { watchLines } from "../report/text/run.ts";
 import { activeText } from "../report/text/summary.ts";
+import type { WatchAnswer } from "../watch/watch.ts";
 import { resolveConfig } from "./config.ts";
 import { refuseLimits } from "./confirm.ts";
 import { type Endpoints, type ListenAddress, parseListenAddress, serveEndpoints, WatchHealth } from "./endpoints.ts";
 import { readVersion } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
-import { redactedSamples, writeLine, writeLines } from "./output.ts";
+import { Outage } from "./outage.ts";
+import { redactedSamples, writeLine, writeText } from "./output.ts";
 import { isWhole, logRun, reportLocked, runRequest } from "./run.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
@@ -25,6 +29,7 @@ const INTERVAL_MS = 60_000;
 /** Runs `reconcile --watch` until a signal comes, or something that does not pass. Returns the exit code. */
 export async function runWatch(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   checkFlags(session, flags);
+  session.progress.end();
   const { env, identity } = session;
   const { interval: intervalMs = INTERVAL_MS, timeout: passMs } = flags;
   const targets = objectTargets(names, "reconcile");
@@ -59,7 +64,9 @@ export async function runWatch(session: Session, names: readonly string[], flags
           else log.failed(pass.error, pass.failures);
         },
       });
-      return answer.kind === "locked" ? await reportLocked(session, answer.holder, flags) : EXIT.done;
+      if (answer.kind === "locked") return await reportLocked(session, answer.holder, flags);
+      log.stopped(answer);
+      return EXIT.done;
     } finally {
       await endpoints?.close();
     }
@@ -98,16 +105,15 @@ function checkFlags({ output }: Session, flags: ReconcileFlags): void {
     );
 }
 
-const LEVELS = { info: "", warn: "held: ", error: "failed: " } as const;
-
 /** Writes a line per change with time and reason: on a terminal to stdout, in a pod as JSON to stderr. Silent while nothing changes. */
 class WatchLog {
   readonly #session: Session;
+  readonly #outage: Outage;
   #before: Plan | undefined;
-  #failingSinceMs: number | undefined;
 
   constructor(session: Session) {
     this.#session = session;
+    this.#outage = new Outage(session, "; nothing is changed meanwhile");
   }
 
   serving(where: string): void {
@@ -123,19 +129,14 @@ class WatchLog {
     writeLine(this.#session, "info", text);
   }
 
-  /** Told at the first failure in a row, and then ever more rarely. */
   failed(error: KubeError, failures: number): void {
-    this.#failingSinceMs ??= this.#session.wallMs();
-    if ((failures & (failures - 1)) !== 0) return;
-    const times = failures === 1 ? "" : ` (${failures} times in a row)`;
-    const text = `The cluster cannot be read; nothing is changed meanwhile${times}. ${error.message}`;
-    writeLine(this.#session, "warn", text);
+    this.#outage.failed(error, failures);
   }
 
   passed(result: PassResult): void {
-    this.#recovered();
-    const { lines: style } = this.#session;
-    const lines = watchLines(result, this.#before);
+    this.#outage.recovered();
+    const { lines: style, streams, verbosity, layout } = this.#session;
+    const lines = watchLines(result, this.#before).filter(({ isBrief }) => isBrief !== true || verbosity > 0);
     const isFirst = this.#before === undefined;
     this.#before = result.remaining;
     if (style.format === "json") {
@@ -143,16 +144,13 @@ class WatchLog {
       if (lines.length > 0 || isFirst) logRun(this.#session, result, exitCode);
       return;
     }
-    const texts = lines.map(({ level, object, text }) => `${LEVELS[level]}${object}: ${text}`);
-    if (isFirst) texts.push(`${activeText(result.remaining)}; watching for changes.`);
-    for (const text of texts) writeLines(this.#session.streams, [`${style.now()} ${text}`]);
+    const texts = lines.map(({ symbol, object, text }) => `${painted(symbol, layout.palette)} ${object}: ${text}`);
+    if (isFirst) texts.push(plain(`${activeText(result.remaining)}; watching for changes.`));
+    writeText(streams, texts.map((text) => `${style.now()} ${text}\n`).join(""));
   }
 
-  #recovered(): void {
-    if (this.#failingSinceMs === undefined) return;
-    const seconds = Math.round((this.#session.wallMs() - this.#failingSinceMs) / 1000);
-    this.#failingSinceMs = undefined;
-    writeLine(this.#session, "info", `the cluster can be read again after ${seconds}s`);
+  stopped({ isLeaseFree }: Extract<WatchAnswer, { readonly kind: "stopped" }>): void {
+    writeLine(this.#session, "info", isLeaseFree === true ? "stopped; the Lease is free" : "stopped");
   }
 }
 

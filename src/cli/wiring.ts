@@ -1,22 +1,29 @@
 import type { Sources } from "../doctor/gather.ts";
+import type { Plan } from "../model/plan.ts";
 import type { RunRestraint } from "../model/restraint.ts";
-import type { PassResult, RunEnd, Selection } from "../model/run.ts";
+import type { Outcome, PassResult, RunEnd, Selection } from "../model/run.ts";
 import type {
   AnnotatableCluster,
   ClusterReader,
   ClusterWriter,
+  EventReader,
+  IdentityReader,
   LeaseRecord,
   NamespaceReader,
   Overlay,
   Staleness,
 } from "../ports/cluster.ts";
+import type { ZoneServers } from "../ports/resolver.ts";
 import type { Clock, LockState } from "../ports/system.ts";
+import type { ObjectTrial } from "../ports/trial.ts";
 import type { PlannedWorld, PlanOptions } from "../reconcile.ts";
+import type { SavedApplication } from "../saved/application.ts";
 import { type LeaseTerms, NO_LOCK, withLease } from "../watch/lease.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
 import type { Config, Runtime } from "./config.ts";
 import type { DoctorTerms } from "./doctor-sources.ts";
-import { openAnnotator, openClusterReader, openClusterWriter, openWarmCluster } from "./open-cluster.ts";
+import { given } from "./environment.ts";
+import { openAnnotator, openClusterReader, openClusterWriter, openTrial, openWarmCluster } from "./open-cluster.ts";
 import { openProviderReaders, openProviders, readMeters, unusableTokens } from "./providers.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
@@ -27,8 +34,16 @@ export interface Wiring {
   readonly withReader: <T>(config: Config, work: (cluster: Reader) => Promise<T>) => Promise<T>;
   /** For `suspend` and `resume`: writes annotations that a person asks for, and nothing else. */
   readonly withAnnotator: <T>(config: Config, work: (cluster: AnnotatableCluster) => Promise<T>) => Promise<T>;
+  /** For `validate`: a plan of the cluster with other objects, and what the API server says of them. Nothing here can write. */
+  readonly withTrial: <T>(
+    config: Config,
+    overlay: Overlay,
+    work: (planner: Planner, trial: ObjectTrial) => Promise<T>,
+  ) => Promise<T>;
   /** Of a snapshot where the configuration names one. `overlay` says how objects are seen in the place of the stored ones; absent = as they are. */
   readonly withPlanner: <T>(config: Config, work: (planner: Planner) => Promise<T>, overlay?: Overlay) => Promise<T>;
+  /** As `withPlanner`, for `status --live`: beside it what asks the servers of zones. */
+  readonly withLive: <T>(config: Config, work: (planner: Planner, servers: ZoneServers) => Promise<T>) => Promise<T>;
   /** `deadlineMs`, monotonic, is when the run must have ended: it bounds every call. */
   readonly withReconciler: <T>(
     config: Config,
@@ -42,6 +57,8 @@ export interface Wiring {
 
 /** A cluster that cannot be written, as far as commands read it by themselves; or a snapshot of one. */
 export type Reader = NamespaceReader &
+  EventReader &
+  IdentityReader &
   Pick<ClusterReader, "server" | "now" | "listPools" | "listRoutedIPs" | "listRecordSets" | "listNodes"> & {
     readonly readLease: (
       namespace: string,
@@ -89,6 +106,10 @@ export interface ReconcileRequest extends RunRequest {
   /** Monotonic, milliseconds. */
   readonly deadlineMs: number;
   readonly settle: boolean;
+  /** The saved plan to carry out. Absent = all that is planned is done. */
+  readonly saved?: SavedApplication;
+  /** Is told of every outcome as soon as it is known, with the plan that its action is of. Absent = the answer tells of all. */
+  readonly onEnd?: (outcome: Outcome, plan: Plan) => void;
 }
 
 /** The request to a process that watches. */
@@ -121,28 +142,33 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
       const { from } = given;
       if (from !== undefined)
         return work(await (await import("./from-snapshot.ts")).snapshotReader({ ...given, from }));
-      return withSandbox(given, async (config) => withCluster(await openClusterReader(config, clock), work));
+      return withSandbox(given, runtime, async (config) => withCluster(await openClusterReader(config, clock), work));
     },
     withAnnotator: (given, work) =>
-      withSandbox(given, async (config) => withCluster(await openAnnotator(config, clock), work)),
+      withSandbox(given, runtime, async (config) => withCluster(await openAnnotator(config, clock), work)),
     withPlanner: async (given, work, overlay) => {
       const { from } = given;
       if (from !== undefined) {
         const { snapshotPlanner } = await import("./from-snapshot.ts");
         return work(await snapshotPlanner({ ...given, from }, overlay));
       }
-      return withSandbox(given, async (config) => {
-        const { planPass } = await import("../reconcile.ts");
-        const access = await openProviderReaders(config, runtime);
-        return withCluster(await openClusterReader(config, clock, overlay), (cluster) => {
-          const deps = { cluster, ...access, clock, leaseName: config.lease, grants: config.grants };
-          return work({ cluster, plan: (selection, options) => planPass(deps, selection, options) });
-        });
-      });
+      return withSandbox(given, runtime, (config) => withLivePlanner(config, runtime, overlay, work));
     },
+    withLive: (given, work) =>
+      withSandbox(given, runtime, async (config) => {
+        const { createZoneServers } = await import("../adapters/resolver/zone-servers.ts");
+        const servers = createZoneServers({ only: config.resolver });
+        return withLivePlanner(config, runtime, undefined, (planner) => work(planner, servers));
+      }),
+    withTrial: (given, overlay, work) =>
+      withSandbox(given, runtime, async (config) =>
+        withCluster(await openTrial(config, clock), (trial) =>
+          withLivePlanner(config, runtime, overlay, (planner) => work(planner, trial)),
+        ),
+      ),
     withReconciler: (given, deadlineMs, work) =>
-      withSandbox(given, async (config) =>
-        withCluster(await openClusterWriter(config, clock, deadlineMs), (cluster) =>
+      withSandbox(given, runtime, async (config) =>
+        withCluster(await openClusterWriter(config, runtime, deadlineMs), (cluster) =>
           work({
             cluster,
             where: `${cluster.source} (${cluster.server})`,
@@ -150,11 +176,12 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
           }),
         ),
       ),
-    withSources: (given, terms, work) => withSandbox(given, (config) => examineWith(config, runtime, { terms, work })),
+    withSources: (given, terms, work) =>
+      withSandbox(given, runtime, (config) => examineWith(config, runtime, { terms, work })),
     withWatcher: (given, work) =>
-      withSandbox(given, async (config) => {
+      withSandbox(given, runtime, async (config) => {
         const { watchCluster } = await import("./watched-passes.ts");
-        return withCluster(await openWarmCluster(config, clock), (cluster) =>
+        return withCluster(await openWarmCluster(config, runtime), (cluster) =>
           work({
             cluster,
             staleness: () => cluster.staleness(),
@@ -163,6 +190,22 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
         );
       }),
   };
+}
+
+/** As `withPlanner`, of the cluster and the accounts of the configuration. */
+async function withLivePlanner<T>(
+  config: Config,
+  runtime: Runtime,
+  overlay: Overlay | undefined,
+  work: (planner: Planner) => Promise<T>,
+): Promise<T> {
+  const { clock } = runtime;
+  const { planPass } = await import("../reconcile.ts");
+  const access = await openProviderReaders(config, runtime);
+  return withCluster(await openClusterReader(config, clock, overlay), (cluster) => {
+    const deps = { cluster, ...access, clock, leaseName: config.lease, grants: config.grants };
+    return work({ cluster, plan: (selection, options) => planPass(deps, selection, options) });
+  });
 }
 
 /** As `withReader`, for `doctor`. */
@@ -182,17 +225,19 @@ async function examineWith<T>(
 
 /**
  * Runs work on the cluster and accounts of the configuration. With `--sandbox` it runs on an embedded world that lives only
- * meanwhile: its kubeconfig, URLs and token replace those of the configuration, and nothing else knows.
+ * meanwhile and in the same time: its kubeconfig, URLs and token replace those of the configuration, and nothing else knows.
  */
-async function withSandbox<T>(config: Config, work: (config: Config) => Promise<T>): Promise<T> {
+async function withSandbox<T>(config: Config, { clock }: Runtime, work: (config: Config) => Promise<T>): Promise<T> {
   if (config.sandboxDir === undefined) return work(config);
   const { startSandbox } = await import("../sandbox/start.ts");
-  const sandbox = await startSandbox({ dir: config.sandboxDir });
+  const warn = (text: string): void => config.warn("UnknownFile", text);
+  const sandbox = await startSandbox({ dir: config.sandboxDir, now: () => clock.wallMs(), warn });
   const token = { kind: "value", variable: "the sandbox", token: sandbox.token, isPublic: true } as const;
   try {
     return await work({
       ...config,
       kube: { ...config.kube, kubeconfig: sandbox.kubeconfig },
+      resolver: config.resolver ?? sandbox.resolver,
       providers: {
         digitalocean: { ...config.providers["digitalocean"], apiURL: sandbox.digitaloceanURL, token },
         cloudflare: { ...config.providers["cloudflare"], apiURL: sandbox.cloudflareURL, token },
@@ -223,7 +268,7 @@ async function reconcile(run: Run): Promise<ReconcileAnswer> {
   const { clock } = runtime;
   const startMs = clock.monotonicMs();
   const { lock, signal, deadlineMs } = request;
-  const terms = { ...config.lease, cluster, clock, signal, deadline: deadlineMs };
+  const terms = { ...config.lease, cluster, clock, signal, deadline: deadlineMs, progress: config.progress };
   const answer =
     lock === undefined
       ? ({ kind: "done", value: await pass(run, NO_LOCK, startMs) } as const)
@@ -236,16 +281,17 @@ const LAST_WORDS_MS = 1500;
 
 /** Passes, and leaves on the Lease how it went; a note that cannot be left changes nothing of that. */
 async function pass({ config, runtime, cluster, request }: Run, lock: LockState, startMs: number): Promise<NotedRun> {
-  const { selection, settle: mustSettle, deadlineMs, signal, annotate, restraint } = request;
+  const { selection, settle: mustSettle, deadlineMs, signal, annotate, restraint, onEnd, saved } = request;
   const { settle, reconcilePass } = await import("../reconcile.ts");
   const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS });
   const { clock } = runtime;
-  const deps = { cluster, ...access, clock, lock, leaseName: config.lease, grants: config.grants ?? "off" };
+  const { lease: leaseName, grants = "off", progress } = config;
+  const deps = { cluster, ...access, clock, lock, leaseName, grants, progress };
   const result = await (mustSettle ? settle : reconcilePass)(deps, {
     selection,
     deadlineMs,
     signal,
-    ...(restraint === undefined ? {} : { restraint }),
+    ...given({ restraint, onEnd, saved }),
   });
   const end = {
     result: { ...result, unusableTokens: unusableTokens(config) },

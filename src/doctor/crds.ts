@@ -1,5 +1,4 @@
 import { refKey } from "../model/action.ts";
-import { problemText } from "../model/hold.ts";
 import { toldWith } from "../report/held-for.ts";
 import { allOr, type Checks, check, failing, fine } from "./verdict.ts";
 
@@ -30,7 +29,7 @@ export const CRD_CHECKS: Checks<"FLP111" | "FLP112" | "FLP113"> = {
   FLP113: check(["plan"], ({ plan: { plan } }) =>
     allOr(
       toldWith(plan.holds, ["InvalidSpec"]).map((hold) =>
-        failing(`${refKey(hold.object)} is invalid: ${problemText(hold).replace(/\.$/, "")}`),
+        failing(`${refKey(hold.object)} is invalid: ${hold.detail.replace(/\.$/, "")}`),
       ),
       fine("no object is invalid"),
     ),

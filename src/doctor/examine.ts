@@ -9,6 +9,7 @@ import {
 import { CLUSTER_CHECKS } from "./cluster.ts";
 import { CRD_CHECKS } from "./crds.ts";
 import type { Answers, Facts } from "./facts.ts";
+import { NAME_CHECKS } from "./names.ts";
 import { OTHER_CHECKS } from "./others.ts";
 import { PERMISSION_CHECKS } from "./permissions.ts";
 import { PLAN_CHECKS } from "./plan-checks.ts";
@@ -24,6 +25,7 @@ const ALL: Readonly<Record<CheckCode, Check>> = {
   ...RUN_CHECKS,
   ...PROVIDER_CHECKS,
   ...PLAN_CHECKS,
+  ...NAME_CHECKS,
   ...OTHER_CHECKS,
 };
 

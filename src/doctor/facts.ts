@@ -1,3 +1,6 @@
+import type { ObjectRef } from "../model/action.ts";
+import type { RecordSetState } from "../model/dns.ts";
+import type { ExternalOwner } from "../model/external-dns.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
@@ -5,6 +8,7 @@ import type { Pool, RecordSet } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { Definition, Permission, Workload } from "../ports/inspection.ts";
+import type { PublicAnswer } from "../ports/resolver.ts";
 
 /** Everything that checks look at, each read by itself. */
 export interface Facts {
@@ -30,6 +34,10 @@ export interface Facts {
   readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID">[];
   readonly accounts: readonly Account[];
   readonly plan: Planned;
+  /** The names that are published, as far as their records are known; in the order of the plan. */
+  readonly names: readonly LookedName[];
+  /** What clients are told of these names, by FQDN. */
+  readonly answers: ReadonlyMap<string, PublicAnswer>;
   readonly pushgateway: Pushgateway;
   /** What is known without asking anybody. */
   readonly own: OwnFacts;
@@ -81,6 +89,8 @@ export interface Account {
   /** Variables that would hold the token; empty where there is one. */
   readonly missing: readonly string[];
   readonly probes: readonly Probe[];
+  /** In what time the token ends, milliseconds, negative once it has; or why nobody knows. Absent = it does not, or the provider does not tell. */
+  readonly tokenEnd?: { readonly atMs: number; readonly inMs: number } | { readonly error: string };
   readonly used?: number;
   readonly limit?: number;
   /** `windowMs` is the time that the limit is for. */
@@ -93,6 +103,30 @@ export interface Planned {
   readonly plan: Plan;
   /** How many calls reading took, by provider. */
   readonly calls: ReadonlyMap<string, number>;
+}
+
+/** A name that an object publishes, and what stands there. */
+export interface LookedName {
+  readonly object: ObjectRef;
+  readonly fqdn: string;
+  readonly provider: string;
+  /** Seconds, as the object writes it. */
+  readonly writtenTTL: number;
+  /** Seconds, as the provider accepts it. */
+  readonly acceptedTTL: number;
+  readonly records: RecordSetState;
+  /** True where nothing of the records is to be changed. */
+  readonly isAtRest: boolean;
+  /** What stands beside the A records. */
+  readonly beside: Beside | { readonly error: string };
+}
+
+/** What stands beside the A records of a name. */
+export interface Beside {
+  /** Absent = external-dns does not claim the name. */
+  readonly owner?: ExternalOwner;
+  /** Absent = the zone is too long to tell. */
+  readonly hasCNAME?: boolean;
 }
 
 /** The Pushgateway; `unset` = no URL. */

@@ -1,4 +1,4 @@
-import { durationText } from "../report/text/times.ts";
+import { durationText } from "../model/time.ts";
 import { isFresh } from "./runs.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious } from "./verdict.ts";
 

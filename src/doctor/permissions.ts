@@ -1,16 +1,27 @@
 import type { Permission } from "../ports/inspection.ts";
-import type { Facts, Reviewed } from "./facts.ts";
+import type { Answers, Facts, Reviewed } from "./facts.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, type Verdict } from "./verdict.ts";
+
+const WATCHES = check(["watching", "own"], ({ watching, own }) => missing(watching, own));
+
+const WATCHES_OF_A_DEPLOYMENT = check(["watching", "workloads", "own"], ({ watching, workloads, own }) =>
+  workloads.some(({ kind }) => kind === "Deployment") ? missing(watching, own) : notApplicable("no Deployment watches"),
+);
+
+function isWatchAsked({ own }: Answers): boolean {
+  return own !== undefined && "value" in own && own.value.isWatchAsked;
+}
 
 /** The checks of what flipop may do in the cluster. */
 export const PERMISSION_CHECKS: Checks<"FLP121" | "FLP122" | "FLP123" | "FLP124" | "FLP125"> = {
   FLP121: check(["reading", "own"], ({ reading, own }) => missing(reading, own)),
   FLP122: check(["writing", "own"], ({ writing, own }) => missing(writing, own)),
   FLP123: check(["leasing", "own"], ({ leasing, own }) => missing(leasing, own)),
-  FLP124: check(["watching", "workloads", "own"], ({ watching, workloads, own }) => {
-    const isWatched = own.isWatchAsked || workloads.some(({ kind }) => kind === "Deployment");
-    return isWatched ? missing(watching, own) : notApplicable("no Deployment watches");
-  }),
+  FLP124: {
+    reads: ["watching", "workloads", "own"],
+    // Whoever is told that flipop is to watch need not be able to look for Deployments.
+    judge: (answers) => (isWatchAsked(answers) ? WATCHES : WATCHES_OF_A_DEPLOYMENT).judge(answers),
+  },
   FLP125: check(["installing", "own"], ({ installing, own }) => missing(installing, own)),
 };
 

@@ -1,4 +1,4 @@
-import { durationText } from "../report/text/times.ts";
+import { durationText, formatTime } from "../model/time.ts";
 import type { Account, Facts, Probe } from "./facts.ts";
 import { runsAnHour } from "./runs.ts";
 import {
@@ -30,9 +30,14 @@ export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" |
           fine(accounts.map(({ label }) => label).join(", ")),
         ),
   ),
-  FLP142: check(["accounts"], ({ accounts }) =>
-    probed(accounts, "rejected", (account, [first]) => failing(first?.failure?.message ?? account.label)),
-  ),
+  FLP142: check(["accounts"], ({ accounts }) => {
+    const accepted = probed(accounts, "rejected", (account, [first]) =>
+      failing(first?.failure?.message ?? account.label),
+    );
+    const isAccepted = accepted.every(({ result }) => result === "success");
+    const ends = isAccepted ? accounts.flatMap(endingToken) : [];
+    return ends.length === 0 ? accepted : ends;
+  }),
   FLP143: check(["accounts"], ({ accounts }) => {
     const refused = probed(accounts, "forbidden", (_, probes) =>
       failing(probes.map(({ failure }) => withoutStop(failure?.message ?? "")).join("; ")),
@@ -81,6 +86,20 @@ export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" |
   }),
 };
 
+/** How long before its end a token is warned of, milliseconds. */
+const ENDS_SOON_MS = 14 * 24 * HOUR_MS;
+
+/** A token that ends soon. Of one of which nobody knows the end, nobody is warned: it is accepted now. */
+function endingToken({ label, tokenEnd }: Account): readonly Verdict[] {
+  if (tokenEnd === undefined) return [];
+  const why = { hint: "Make a new token in time. One that stands in a file is read again at every run." };
+  if ("error" in tokenEnd) return [unknown(`when the token of ${label} ends: ${withoutStop(tokenEnd.error)}`)];
+  const { atMs, inMs } = tokenEnd;
+  const at = `${formatTime(atMs).slice(0, 16).replace("T", " ")} UTC`;
+  if (inMs <= 0) return [suspicious(`the token of ${label} ended at ${at}, ${durationText(-inMs)} ago`, why)];
+  return inMs > ENDS_SOON_MS ? [] : [suspicious(`the token of ${label} ends at ${at}, in ${durationText(inMs)}`, why)];
+}
+
 /** Verdicts on the probes that failed in one way, by account; where none did, that they were answered. */
 function probed(
   accounts: readonly Account[],
@@ -117,7 +136,7 @@ function quotaOf(accounts: readonly Account[], { plan }: Facts["plan"]): readonl
         return sum + Math.max(0, desired - has);
       }, 0);
     const text = `${label}: ${used} of ${limit} reserved addresses used`;
-    if (missing <= limit - used) return fine(text);
+    if (missing === 0 || missing <= limit - used) return fine(text);
     return suspicious(`${text}, and objects still want ${missing}`);
   });
 }

@@ -3,9 +3,10 @@ import { LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
 import { leaseSuspension } from "../model/lease-notes.ts";
 import type { ObjectMeta } from "../model/resource.ts";
 import { suspensionOf, whySuspended } from "../model/suspension.ts";
+import { durationText } from "../model/time.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { Workload } from "../ports/inspection.ts";
-import { durationText, untilText } from "../report/text/times.ts";
+import { untilText } from "../report/text/times.ts";
 import type { Objects } from "./facts.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
 
@@ -109,7 +110,7 @@ function suspendedOf(
       if (suspended === undefined) return [];
       const { sinceMs, untilMs } = suspended;
       const since = sinceMs === undefined ? "" : `, for ${durationText(Math.max(0, nowMs - sinceMs))}`;
-      const until = untilMs === undefined ? "without an end" : `until ${untilText(untilMs, nowMs)}`;
+      const until = untilMs === undefined ? "without an end" : untilText(untilMs, nowMs);
       const key = keyOf(kind, object.meta);
       const command = suspended.source === "lease" ? "flipop resume --all" : `flipop resume ${key}`;
       const how = suspended.source === "spec" ? { hint: "Set spec.suspend to false." } : { command };

@@ -1,6 +1,7 @@
 import type {
   Action,
   ActionKind,
+  AnnotateNode,
   AssignIP,
   ChangeMachines,
   ChangePorts,
@@ -279,6 +280,11 @@ export function changesAddress(action: Action): action is AssignIP | UnassignIP 
   return ACTIONS[action.kind].affects === "address";
 }
 
+/** True for what writes or removes the annotations of a node. */
+export function changesAnnotation(action: Action): action is AnnotateNode {
+  return ACTIONS[action.kind].affects === "node";
+}
+
 /** True for a change of the ports of a cloud firewall. */
 export function changesPorts(action: Action): action is ChangePorts {
   return ACTIONS[action.kind].affects === "ports";
@@ -298,4 +304,9 @@ export function changesFirewall(action: Action): action is ChangePorts | ChangeM
 export function providerOf(action: Action): string | undefined {
   const isKnown = changesAddress(action) || changesFirewall(action) || action.kind === "acquire-ip";
   return isKnown ? action.provider : undefined;
+}
+
+/** Returns the kind of action of that name; undefined for a name that this version does not know. */
+export function actionKind(name: string): ActionKind | undefined {
+  return (Object.keys(ACTIONS) as readonly ActionKind[]).find((kind) => kind === name);
 }

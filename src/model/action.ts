@@ -1,4 +1,4 @@
-import type { OtherRecords, Zone } from "./dns.ts";
+import { addressesWithout, type OtherRecords, type Zone } from "./dns.ts";
 import type { PortRange } from "./firewall.ts";
 import type { Reason } from "./reason.ts";
 
@@ -116,6 +116,8 @@ export interface AnnotateNode extends Common {
   readonly after: NodeAnnotations;
   /** Where the address is whose annotation goes, when that is a machine which never was a node. */
   readonly holder?: Place;
+  /** Set where an object that stays gives the address up: the annotation stays as long as a name shows the address. */
+  readonly isGivenUp?: true;
 }
 
 /** Adds or removes flipop's finalizer on an object. */
@@ -247,7 +249,7 @@ export function nameActionID(
 
 /** Returns those of the addresses that a change of a name is about: the others are left as they are. */
 export function ownPart({ others }: WriteDNS, addresses: readonly string[]): readonly string[] {
-  return others === undefined ? addresses : addresses.filter((ip) => !others.addresses.includes(ip));
+  return others === undefined ? addresses : addressesWithout(addresses, others.addresses);
 }
 
 /** True for an action that takes something from clients that are served, or from others: it may be paced, limited, and asked about. */

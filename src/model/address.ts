@@ -15,21 +15,27 @@ export type AddressFact =
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string };
 
+const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
+const CANONICAL_IPV4 = new RegExp(String.raw`^(?:${OCTET}\.){3}${OCTET}$`);
+
 /** Canonical dotted-decimal IPv4 (no leading zeros, no spaces), or undefined. */
 export function canonicalIPv4(text: string): string | undefined {
-  const parts = text.split(".");
-  const isCanonical =
-    parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
-  return isCanonical ? text : undefined;
+  return CANONICAL_IPV4.test(text) ? text : undefined;
+}
+
+/** The number of a canonical IPv4 address, 0 to 2³² - 1. */
+export function addressNumber(ip: string): number {
+  return ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+/** The canonical IPv4 address of a number from 0 to 2³² - 1. */
+export function addressText(number: number): string {
+  return `${number >>> 24}.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
 }
 
 /** Orders IPv4 addresses by number, for lists that people read. */
 export function compareIPv4(a: string, b: string): number {
-  return toNumber(a) - toNumber(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-
-function toNumber(ip: string): number {
-  return ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  return addressNumber(a) - addressNumber(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
 /** Returns what a status has for one address, in `status.ips`; undefined where it has nothing, whatever text the address is. Pure. */
@@ -69,4 +75,8 @@ export interface ReleasedIP {
   readonly nodeName?: string;
   /** True when flipop acquired it and may delete it. */
   readonly acquired?: boolean;
+  /** Until when resolvers may hand it out; as of {@link IPStatus}. */
+  readonly drainingUntil?: string;
+  /** When the object stopped using it, RFC 3339; absent where that is not on record. */
+  readonly releasedAt?: string;
 }

@@ -58,6 +58,10 @@ export type CheckCode =
   | "FLP154"
   | "FLP161"
   | "FLP162"
+  | "FLP163"
+  | "FLP164"
+  | "FLP165"
+  | "FLP166"
   | "FLP171"
   | "FLP172"
   | "FLP181"
@@ -244,7 +248,6 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
     text: "No object is suspended.",
     consequence: "Nothing is changed for a suspended object: a failed node keeps its address.",
     hint: "Let it go on when the work is over.",
-    command: "flipop resume",
     after: READS_OBJECTS,
     when: "installed",
   },
@@ -258,7 +261,7 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
   },
   FLP142: {
     group: "providers",
-    text: "Each provider accepts its token.",
+    text: "Each provider accepts its token, and goes on to for two weeks where it tells when the token ends.",
     consequence: "Nothing of that provider is read or changed.",
     hint: "Check the token, and whether it has expired.",
     after: READS_CLUSTER,
@@ -349,6 +352,40 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
     text: "No name is asked for by two objects.",
     consequence: "The older object owns it; the other one publishes nothing.",
     hint: "Give one of them another name.",
+    after: READS_ACCOUNT,
+    when: "installed",
+  },
+  FLP163: {
+    group: "names",
+    text: "Clients keep every answer for as long as its object writes.",
+    consequence:
+      "Resolvers hand out addresses for longer or shorter than the object says, so a failover takes another time.",
+    hint: "Write a TTL that the provider accepts, and let it not proxy the name.",
+    after: READS_ACCOUNT,
+    when: "installed",
+  },
+  FLP164: {
+    group: "names",
+    text: "external-dns claims no name that an object publishes.",
+    consequence: "Both write the name in turn, or flipop does not take it.",
+    hint: "Take the name out of the sources of external-dns, and delete the TXT record if it stays behind.",
+    after: READS_ACCOUNT,
+    when: "installed",
+  },
+  FLP165: {
+    group: "names",
+    text: "No name that an object publishes is a CNAME.",
+    consequence: "No A record can stand beside a CNAME: the provider refuses to publish the name.",
+    hint: "Delete the CNAME, or publish under another name.",
+    after: READS_ACCOUNT,
+    when: "installed",
+  },
+  FLP166: {
+    group: "names",
+    text: "DNS answers with the records that the provider has.",
+    consequence:
+      "Clients reach other addresses than those that are kept serving, until resolvers ask anew or for ever.",
+    hint: "Wait as long as the TTL. Then check that the zone is delegated to this provider, and ask another server with --resolver.",
     after: READS_ACCOUNT,
     when: "installed",
   },

@@ -50,7 +50,14 @@ export interface DesiredRecordSet {
 }
 
 /** What could be read of a zone that some object names. */
-export type ZoneFact = { readonly kind: "known"; readonly zone: Zone } | { readonly kind: "missing" } | UnreadDNS;
+export type ZoneFact = { readonly kind: "known"; readonly zone: Zone } | MissingZone | UnreadDNS;
+
+/** A zone that the token does not see. */
+export interface MissingZone {
+  readonly kind: "missing";
+  /** The zone that it sees and that is written nearly so. Absent = none is known. */
+  readonly near?: string;
+}
 
 /** What could be read of the A records of a name. */
 export type RecordsFact =
@@ -184,6 +191,13 @@ export function sharedTTL(ttlSeconds: number, others: RecordSetState, rules: TTL
   return ttls.reduce((lowest, ttl) => (meant(ttl) < meant(lowest) ? ttl : lowest), own);
 }
 
+/** Returns the addresses of the first list that the second one lacks, in their order. A name may have a thousand, and is asked of in every plan. Pure. */
+export function addressesWithout(addresses: readonly string[], others: readonly string[]): readonly string[] {
+  if (addresses === others) return [];
+  const known = new Set(others);
+  return addresses.filter((ip) => !known.has(ip));
+}
+
 /** The TTLs that DNS itself knows: 31 bits of seconds. @see https://www.rfc-editor.org/rfc/rfc2181#section-8 */
 export const ANY_TTL: TTLRules = { minimumSeconds: 0, maximumSeconds: 2_147_483_647 };
 
@@ -198,25 +212,22 @@ export function recordAddresses(addresses: Iterable<string>): readonly string[] 
   return [...new Set([...addresses].filter((address) => canonicalIPv4(address) === address))].toSorted();
 }
 
+const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
+const DNS_NAME = new RegExp(String.raw`^(?:\*|${LABEL})(?:\.${LABEL})*$`);
+
 /**
  * A DNS name in lower case without its last dot; undefined when it is none: an empty label, one of more than 63 characters or
  * with others than letters, digits, `-` and `_`, more than 253 characters in all. `*` may be the first label. Pure.
  */
 export function canonicalDNSName(text: string): string | undefined {
   const name = text.toLowerCase().replace(/\.$/, "");
-  const labels = name.split(".");
-  const isName = name.length <= 253 && labels.every((label, at) => (at === 0 && label === "*") || isLabel(label));
-  return isName ? name : undefined;
+  return name.length <= 253 && DNS_NAME.test(name) ? name : undefined;
 }
 
 /** The name that a record of this FQDN has inside the zone, `@` for the zone itself; undefined outside the zone. Both canonical. Pure. */
 export function relativeName(zone: string, fqdn: string): string | undefined {
   if (fqdn === zone) return "@";
   return fqdn.endsWith(`.${zone}`) ? fqdn.slice(0, -zone.length - 1) : undefined;
-}
-
-function isLabel(text: string): boolean {
-  return /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(text);
 }
 
 /** The name a record set has, or why there is none. */

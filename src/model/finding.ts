@@ -39,7 +39,9 @@ export type FindingCode =
   | "FLP223"
   | "FLP224"
   | "FLP225"
-  | "FLP226";
+  | "FLP226"
+  | "FLP240"
+  | "FLP241";
 
 /** An error is refused by the API server, or leaves something undone until a person acts. A warning works, and may not be meant. */
 export type Severity = "error" | "warning";
@@ -77,6 +79,8 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingFacts>> = {
   FLP224: { severity: "warning", text: "A cool-off of a minute or more holds up failovers for as long." },
   FLP225: { severity: "warning", text: "The issuer of a RoutedIP does not stand in the files." },
   FLP226: { severity: "error", text: "A port is neither a port, nor a range of ports, nor all." },
+  FLP240: { severity: "error", text: "With --cluster: a person would have to mend something after it is applied." },
+  FLP241: { severity: "error", text: "With --cluster: the API server refuses the object in a dry run." },
 };
 
 /** All codes, ascending. */

@@ -1,4 +1,4 @@
-import { canonicalIPv4 } from "./address.ts";
+import { addressNumber, addressText, canonicalIPv4 } from "./address.ts";
 import { canonicalDNSName } from "./dns.ts";
 import { GROUP, shownText } from "./resource.ts";
 
@@ -30,7 +30,7 @@ export interface NamespaceGrants {
   readonly prefixLengths: readonly number[];
   readonly purchases: number;
   readonly mayTakeOver: boolean;
-  /** What cannot be read and so grants nothing; at most {@link MOST_PROBLEMS}, in the order of the annotations. */
+  /** What cannot be read and so grants nothing: at most {@link MOST_PROBLEMS} entries, of each annotation one before a second of any; then how many more there are. */
   readonly problems: readonly GrantProblem[];
 }
 
@@ -53,6 +53,8 @@ export interface GrantProblem {
   /** The entry, for people. */
   readonly entry: string;
   readonly why: string;
+  /** For how many entries it stands; absent = one. */
+  readonly count?: number;
 }
 
 /** So many entries of one annotation are read: a list that is longer does not slow down every run. */
@@ -82,14 +84,7 @@ export function parseGrants(namespace: string, annotations: Readonly<Record<stri
   const addresses = entriesOf("addresses", textOf("addresses"), addressProblem);
   const purchases = readValue("purchases", textOf("purchases"), purchasesProblem);
   const takeOver = readValue("take-over", textOf("take-over"), takeOverProblem);
-  const problems = [
-    ...names.problems,
-    ...firewalls.problems,
-    ...addresses.problems,
-    ...purchases.problems,
-    ...takeOver.problems,
-    ...unknownAnnotations(annotations),
-  ];
+  const unknown = unknownAnnotations(annotations).map((problem): Unreadable => ({ problems: [problem], more: 0 }));
   return {
     namespace,
     names: names.entries,
@@ -98,8 +93,29 @@ export function parseGrants(namespace: string, annotations: Readonly<Record<stri
     prefixLengths: prefixLengthsOf(addresses.entries),
     purchases: Number(purchases.value ?? 0),
     mayTakeOver: takeOver.value === "true",
-    problems: problems.slice(0, MOST_PROBLEMS),
+    problems: toldOf([names, firewalls, addresses, purchases, takeOver, ...unknown]),
   };
+}
+
+/** What of one annotation cannot be read: the first entries, and how many more. */
+interface Unreadable {
+  readonly problems: readonly GrantProblem[];
+  readonly more: number;
+}
+
+/** Of each annotation its first entry, then the second ones, and so on; and how many are not told. */
+function toldOf(all: readonly Unreadable[]): readonly GrantProblem[] {
+  const found = all.flatMap(({ problems }) => problems.map((problem, at) => ({ problem, at })));
+  const inTurn = found.toSorted((a, b) => a.at - b.at).map(({ problem }) => problem);
+  const told = inTurn.slice(0, MOST_PROBLEMS);
+  const rest = inTurn.slice(MOST_PROBLEMS);
+  const count = rest.length + all.reduce((sum, { more }) => sum + more, 0);
+  const crowded = all.flatMap(({ problems: [first], more }) => (more > 0 && first !== undefined ? [first] : []));
+  const [annotation, ...others] = new Set([...rest, ...crowded].map((problem) => problem.annotation));
+  if (annotation === undefined) return told;
+  const grant = count === 1 ? "1 more entry grants" : `${count} more entries grant`;
+  const where = others.length === 0 ? "" : ", of this annotation and others";
+  return [...told, { annotation, entry: "", why: `${grant} nothing${where}`, count }];
 }
 
 /** The entries of a list that can be read, and what is wrong with the others. */
@@ -107,11 +123,12 @@ function entriesOf(
   kind: GrantKind,
   text: string,
   problemOf: (entry: string) => string | undefined,
-): { readonly entries: ReadonlySet<string>; readonly problems: readonly GrantProblem[] } {
+): Unreadable & { readonly entries: ReadonlySet<string> } {
   const annotation = grantAnnotation(kind);
   const entries = new Set<string>();
   const problems: GrantProblem[] = [];
   let count = 0;
+  let more = 0;
   for (const [entry] of text.matchAll(/[^ \t\r\n,]+/g)) {
     count += 1;
     if (count > MOST_GRANTED) {
@@ -121,8 +138,9 @@ function entriesOf(
     const why = problemOf(entry);
     if (why === undefined) entries.add(entry);
     else if (problems.length < MOST_PROBLEMS) problems.push({ annotation, entry: shownText(entry), why });
+    else more += 1;
   }
-  return { entries, problems };
+  return { entries, problems, more };
 }
 
 /** The one value of an annotation; undefined where it has none that can be read. */
@@ -130,11 +148,11 @@ function readValue(
   kind: GrantKind,
   text: string,
   problemOf: (value: string) => string | undefined,
-): { readonly value?: string; readonly problems: readonly GrantProblem[] } {
+): Unreadable & { readonly value?: string } {
   const value = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
   const why = value === "" ? undefined : problemOf(value);
-  if (why !== undefined) return { problems: [{ annotation: grantAnnotation(kind), entry: shownText(value), why }] };
-  return value === "" ? { problems: [] } : { value, problems: [] };
+  const problems = why === undefined ? [] : [{ annotation: grantAnnotation(kind), entry: shownText(value), why }];
+  return value === "" || why !== undefined ? { problems, more: 0 } : { value, problems, more: 0 };
 }
 
 function nameProblem(entry: string): string | undefined {
@@ -150,8 +168,9 @@ function addressProblem(entry: string): string | undefined {
   if (canonicalIPv4(base) === undefined || more.length > 0) return "it is not a canonical IPv4 address or CIDR";
   if (bits === undefined) return undefined;
   if (!/^(0|[1-9]\d?)$/.test(bits) || Number(bits) > 32) return "the length of the prefix is not 0 to 32";
-  const network = networkOf(base, Number(bits));
-  return network === base ? undefined : `it has host bits; the network is ${network}/${bits}`;
+  const number = addressNumber(base);
+  const network = networkOf(number, Number(bits));
+  return network === number ? undefined : `it has host bits; the network is ${addressText(network)}/${bits}`;
 }
 
 function purchasesProblem(value: string): string | undefined {
@@ -182,17 +201,9 @@ function prefixLengthsOf(addresses: ReadonlySet<string>): readonly number[] {
   return [...lengths];
 }
 
-/** The network of so many bits that an address is in. */
-function networkOf(ip: string, bits: number): string {
-  let left = bits;
-  return ip
-    .split(".")
-    .map((part) => {
-      const own = Math.max(0, Math.min(8, left));
-      left -= own;
-      return Number(part) & (0xff << (8 - own)) & 0xff;
-    })
-    .join(".");
+/** The network of so many bits that an address is in, both as numbers. */
+function networkOf(address: number, bits: number): number {
+  return address - (address % 2 ** (32 - bits));
 }
 
 /** One thing of the account that an object asks for. */
@@ -276,8 +287,11 @@ function isNameGranted(name: string, names: NamespaceGrants["names"]): boolean {
   return names.has(name) || (dot > 0 && names.has(`*${name.slice(dot)}`));
 }
 
-function isAddressGranted(ip: string, { addresses, prefixLengths }: NamespaceGrants): boolean {
-  return addresses.has(ip) || prefixLengths.some((bits) => addresses.has(`${networkOf(ip, bits)}/${bits}`));
+/** True where an address is granted, by itself or in a network. Pure. */
+export function isAddressGranted(ip: string, { addresses, prefixLengths }: NamespaceGrants): boolean {
+  if (addresses.has(ip)) return true;
+  const number = addressNumber(ip);
+  return prefixLengths.some((bits) => addresses.has(`${addressText(networkOf(number, bits))}/${bits}`));
 }
 
 /** Says which grant is missing: one sentence. Pure. */
@@ -300,15 +314,34 @@ export function missingGrant(wish: GrantWish, namespace: string, grants: Namespa
 /** So many entries of a list are repeated in a command. */
 const MOST_REPEATED = 10;
 
-/** Returns what whoever may change the namespace can do about a missing grant: a command, with what is granted already. Pure. */
-export function grantAdvice(wish: GrantWish, namespace: string, grants: NamespaceGrants | undefined): string {
-  const annotation = grantAnnotation(wish.grant);
-  const granted = grantedEntries(wish, grants);
-  const entry = grantedBy(wish);
-  if (granted.length > MOST_REPEATED)
-    return `Whoever may change namespaces can grant it: kubectl edit namespace ${namespace}, and add ${entry} to ${annotation}.`;
-  const value = [...granted, entry].join(",");
+/**
+ * Returns what whoever may change the namespace can do about missing grants of one kind: one command for all of them, with what is granted already. A command for each
+ * would take back what the one before granted. Pure.
+ *
+ * @param wishes - those of the namespace that are not granted, of one kind; at least one
+ */
+export function grantAdvice(
+  wishes: readonly [GrantWish, ...GrantWish[]],
+  namespace: string,
+  grants: NamespaceGrants | undefined,
+): string {
+  const [first] = wishes;
+  const annotation = grantAnnotation(first.grant);
+  const granted = grantedEntries(first, grants);
+  const entries = neededEntries(wishes).filter((entry) => !granted.includes(entry));
+  if (granted.length + entries.length > MOST_REPEATED) {
+    const all =
+      entries.length <= MOST_REPEATED ? entries : [...entries.slice(0, MOST_REPEATED), "the others that are missing"];
+    return `Whoever may change namespaces can grant it: kubectl edit namespace ${namespace}, and add ${all.join(", ")} to ${annotation}.`;
+  }
+  const value = [...granted, ...entries].join(",");
   return `Whoever may change namespaces can grant it: kubectl annotate --overwrite namespace ${namespace} ${annotation}='${value}'`;
+}
+
+/** The entries that would grant all of it; of numbers the highest. */
+function neededEntries(wishes: readonly GrantWish[]): readonly string[] {
+  const counts = wishes.flatMap((wish) => (wish.grant === "purchases" ? [wish.count] : []));
+  return counts.length > 0 ? [String(Math.max(...counts))] : [...new Set(wishes.map(grantedBy))].toSorted();
 }
 
 /** The entry that would grant it. */

@@ -57,7 +57,7 @@ export function problemText(hold: Hold): string {
   const advice = adviceFor(hold);
   const told = advice === undefined ? why : `${why} ${advice}`;
   const missing = missingText(hold);
-  if (missing !== undefined) return `${missing}: ${told.replace(/^(The|An|A|It)\b/, (word) => word.toLowerCase())}`;
+  if (missing !== undefined) return `${missing}: ${told.replace(/^(The|An|A|It|No)\b/, (word) => word.toLowerCase())}`;
   return isAboutObject(hold) ? told : `${hold.subject}: ${told}`;
 }
 

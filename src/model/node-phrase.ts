@@ -1,6 +1,6 @@
 import { CORDON_KEY } from "./node.ts";
 import type { NodeVerdict } from "./plan.ts";
-import { REASONS } from "./reason.ts";
+import { REASONS, type Reason } from "./reason.ts";
 import type { IPStatus } from "./resource.ts";
 
 type Verdict = Pick<NodeVerdict, "reason" | "detail">;
@@ -39,3 +39,30 @@ const STATES: Readonly<Record<IPStatus["state"], string>> = {
   unassigned: "on no machine",
   disabled: "not in use",
 };
+
+/** Returns `worker-4: The machine already carries an address that no object names. (203.0.113.99)`, as status keeps of a node that can take no address. */
+export function skippedSentence({ nodeName, reason, detail }: Verdict & { readonly nodeName: string }): string {
+  return `${nodeName}: ${REASONS[reason].text}${detail === "" ? "" : ` (${detail})`}`;
+}
+
+/** Of what a sentence of status tells: which node, and why. `reason` is absent for an error that no word stands for. */
+interface SkippedNode extends Partial<Verdict> {
+  readonly nodeName: string;
+  readonly message: string;
+}
+
+/** Returns what {@link skippedSentence} wrote, or of any other error of a node the node and the error; undefined for an error that is of no node. */
+export function readSkipped(sentence: string): SkippedNode | undefined {
+  const [, nodeName, error = ""] = /^([a-z0-9][a-z0-9.-]*): (.+)$/s.exec(sentence) ?? [];
+  if (nodeName === undefined) return undefined;
+  for (const reason of NODE_ERRORS) {
+    const verdict = { reason, detail: error.slice(REASONS[reason].text.length).replace(/^ \((.*)\)$/s, "$1") };
+    if (skippedSentence({ nodeName, ...verdict }) === sentence)
+      return { nodeName, ...verdict, message: nodePhrase(verdict) };
+  }
+  return { nodeName, message: error };
+}
+
+const NODE_ERRORS: readonly Reason[] = (Object.keys(REASONS) as readonly Reason[]).filter(
+  (reason) => REASONS[reason].isNodeError === true,
+);

@@ -1,6 +1,7 @@
 import type { Action, ActionKind, ObjectRef } from "./action.ts";
 import type { Zone } from "./dns.ts";
 import type { GrantKind, GrantMode, GrantProblem } from "./grants.ts";
+import type { Allowance } from "./provider.ts";
 import type { Reason } from "./reason.ts";
 import type { RecordSetStatus, RoutedIPStatus } from "./resource.ts";
 import type { Suspended } from "./suspension.ts";
@@ -18,6 +19,10 @@ export interface Obstacle {
   readonly waitsFor?: "cool-off" | "retry" | "region" | "node" | "turn";
   /** What a person can do about it, where the row of the reason does not know. */
   readonly advice?: string;
+  /** The node that gets the address once it may be sent; only where it is known. */
+  readonly nextNode?: string;
+  /** What is said of the subject, where the row of the reason would say what is not so. */
+  readonly held?: string;
 }
 
 /** Something deliberately not done in this pass. */
@@ -138,6 +143,8 @@ export interface NameService {
   readonly shown: readonly string[];
   /** Those of them that answer, whether their nodes match or not, or of which nobody can say that they do not. */
   readonly serving: readonly string[];
+  /** Addresses that were taken out of it since it was read, and whether they still answer whoever has them. Absent = none. */
+  readonly takenOut?: readonly { readonly ip: string; readonly isServing: boolean }[];
 }
 
 /** What to do, what not to do, and what is known: a pure function of the observation. */
@@ -155,6 +162,8 @@ export interface Plan {
    * each round the run plans again. The address of an acquisition is not known yet: its {@link AcquireIP.newAddress} stands for it everywhere. Empty where nobody asked for it.
    */
   readonly followUps: readonly Action[];
+  /** What suspended objects would do at once if they were not suspended; sorted as `actions`. Absent where none is suspended, or nobody asked. */
+  readonly suspendedActions?: readonly Action[];
   /** Sorted by object, subject. */
   readonly holds: readonly Hold[];
   readonly gaps: readonly Gap[];
@@ -198,6 +207,8 @@ export interface WantedOwner {
 export interface ProviderBudget {
   readonly provider: string;
   readonly calls: number;
+  /** How many calls the provider takes in a span of time. */
+  readonly allowance?: Allowance;
   readonly addressCount?: number;
   readonly addressLimit?: number;
 }

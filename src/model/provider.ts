@@ -8,12 +8,22 @@ import type { NodeFacts } from "./node.ts";
 export interface ProviderTraits {
   /** As objects write it in `spec.provider`: `digitalocean`. */
   readonly name: string;
+  /** How many calls it takes. Absent = nobody knows. */
+  readonly allowance?: Allowance;
+  /** How many of them in an hour, where that is less. */
+  readonly hourlyCalls?: number;
   /** Absent if the provider has no addresses that move between machines. */
   readonly addresses?: AddressTraits;
   /** Absent if the provider has no DNS. */
   readonly dns?: DNSTraits;
   /** Absent if the provider has no cloud firewalls. */
   readonly firewalls?: FirewallTraits;
+}
+
+/** How many calls a provider takes in a span of time. */
+export interface Allowance {
+  readonly calls: number;
+  readonly ms: number;
 }
 
 /** How a provider names machines and gives addresses to them. */
@@ -48,15 +58,28 @@ export interface FirewallTraits {
   readonly reservedPrefix?: string;
 }
 
+/** The labels that say where a node is, whatever its provider. */
+export interface PlaceLabels {
+  readonly zone: string;
+  readonly region: string;
+}
+
 /** The providers that flipop knows, by the name that objects give them. */
 export class ProviderRegistry {
   readonly #byName: ReadonlyMap<string, ProviderTraits>;
   /** The DNS provider of names whose object says none; `""` if no provider is the default. */
   readonly defaultDNS: string;
+  readonly placeLabels: PlaceLabels;
 
-  constructor(providers: readonly ProviderTraits[]) {
+  constructor(providers: readonly ProviderTraits[], placeLabels: PlaceLabels = { zone: "", region: "" }) {
+    this.placeLabels = placeLabels;
     this.#byName = new Map(providers.map((traits) => [traits.name, traits]));
     this.defaultDNS = providers.find(({ dns }) => dns?.isDefault)?.name ?? "";
+  }
+
+  /** As objects write them. */
+  get names(): readonly string[] {
+    return [...this.#byName.keys()];
   }
 
   /** Returns what a provider can do; undefined if flipop does not know it. */

@@ -6,10 +6,7 @@ import type { Condition } from "./resource.ts";
 export interface ReasonFacts {
   /** The sentence that explains it. */
   readonly text: string;
-  /**
-   * What ends what is held for it. `none`: nothing has to, it is as wished, or nothing is ever held for it. `time`: its own time. `reading`: the
-   * provider is at work, and a later reading shows the end. `change`: something else has to change first. `run`: a later run goes on with it.
-   */
+  /** What ends what is held for it. `none`: nothing has to, or nothing is ever held for it. `time`: its own time. `reading`: a later reading, the provider is at work. `change`: something else has to change first. `run`: a later run. */
   readonly wait: "none" | "time" | "reading" | "change" | "run";
   /** True for a guard: what is held for it hurts somebody, and is left on purpose. It fails no run with `--partial ok`. */
   readonly isGuard?: true;
@@ -113,9 +110,9 @@ const ROWS = {
   Verified: { text: "The address is verified on the node.", wait: "none" },
   AnnotationDrift: { text: "The node's annotation says something else than what is verified.", wait: "none" },
   ReclaimDelete: {
-    text: "spec.reclaimPolicy is Delete and flipop acquired the address.",
+    text: "spec.reclaimPolicy is Delete: what flipop bought and wrote goes.",
     wait: "none",
-    routedIP: { text: "routedIPReclaimPolicy of its issuer is Delete and flipop acquired the address." },
+    routedIP: { text: "routedIPReclaimPolicy of its issuer is Delete: what flipop bought and wrote goes." },
   },
   NothingToReclaim: {
     text: "Nothing is left that reclaimPolicy Delete would clean.",
@@ -142,8 +139,17 @@ const ROWS = {
     held: { address: "stays where it is", name: "stays published" },
   },
   DisruptionBudget: { text: "Others go first.", wait: "time", held: { address: "waits its turn" }, tell: "detail" },
-  Draining: { text: "Resolvers may still hand it out.", wait: "time", held: { address: "stays where it serves" } },
-  CoolOff: { text: "assignmentCoolOffSeconds since the pool's last assignment are not over.", wait: "time" },
+  Draining: {
+    text: "Resolvers may still hand it out.",
+    wait: "time",
+    held: { address: "stays where it serves" },
+    tell: "detail",
+  },
+  CoolOff: {
+    text: "assignmentCoolOffSeconds since the pool's last assignment are not over.",
+    wait: "time",
+    tell: "detail",
+  },
   Settling: { text: "More nodes may be changing; their records are written together.", wait: "none" },
   Backoff: {
     text: "The last attempt failed and the next one is not due.",
@@ -269,11 +275,11 @@ const ROWS = {
     hasAddresses: true,
   },
   NoRegion: {
-    text: "An address can be acquired only for a node or in spec.region.",
+    text: "No node waits for a new address, and spec.region is not set.",
     wait: "change",
     advice: "Set spec.region.",
     routedIP: {
-      text: "An address can be acquired only for a node or in the region of the issuer.",
+      text: "No node waits for a new address, and region of the issuer is not set.",
       advice: "Set region of the issuer.",
     },
     hasAddresses: true,
@@ -417,10 +423,7 @@ const ROWS = {
     held: { firewall: "one port stays closed" },
     advice: "Leave it out with spec.ports, or open it by other means.",
   },
-  LastServing: {
-    text: "It is the last address of a name that serves, and leaves once another one is in.",
-    wait: "change",
-  },
+  LastServing: { text: "It is a name's last address that serves, and leaves once another one is in.", wait: "change" },
   Limited: {
     text: "A limit of the run holds it.",
     wait: "run",

@@ -304,6 +304,20 @@ export interface RetryStatus {
   readonly error: string;
 }
 
+/** Returns what a retry is about, for people: `203.0.113.10`, `firewall 9aa1…`, `annotations`. Pure. */
+export function retrySubjectText(subject: string): string {
+  const [kind = "", ...rest] = subject.split("/");
+  const name = rest.join("/");
+  const texts: ReadonlyMap<string, string> = new Map([
+    ["node", `node ${name}`],
+    ["firewall", `firewall ${name}`],
+    ["acquire", "a new address"],
+    ["annotate", "annotations"],
+    ["finalizer", "the finalizer"],
+  ]);
+  return texts.get(kind) ?? name;
+}
+
 /** A Kubernetes condition. */
 export interface Condition {
   readonly type: string;
@@ -417,6 +431,16 @@ export function shownText(text: string): string {
 /** Orders objects by seniority: creation time, then namespace/name. The senior one wins a claim among newcomers. */
 export function bySeniority(a: { readonly meta: ObjectMeta }, b: { readonly meta: ObjectMeta }): number {
   return a.meta.createdAtMs - b.meta.createdAtMs || compareText(objectKey(a.meta), objectKey(b.meta));
+}
+
+/** Returns by which rule an owner has what another object asks for, too: `which is older`; `or` if it is not the senior one. Pure. */
+export function rightText(
+  owner: { readonly meta: ObjectMeta },
+  other: { readonly meta: ObjectMeta },
+  or: string,
+): string {
+  if (bySeniority(owner, other) > 0) return or;
+  return owner.meta.createdAtMs === other.meta.createdAtMs ? "which comes first by name" : "which is older";
 }
 
 /** Orders text by code unit, the same everywhere, unlike a locale's order. */

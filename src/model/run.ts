@@ -1,6 +1,7 @@
 import type { Action, ObjectRef } from "./action.ts";
 import type { Address, AddressFact } from "./address.ts";
 import type { RecordsFact } from "./dns.ts";
+import type { ProviderError } from "./errors.ts";
 import type { Firewall, FirewallFact } from "./firewall.ts";
 import type { MeterReading } from "./meter.ts";
 import type { NodeFacts } from "./node.ts";
@@ -47,9 +48,38 @@ export interface PassResult {
   readonly reportFailures: readonly ReportFailure[];
   /** True when the pass stopped early because the Lease was lost or a signal came. */
   readonly wasInterrupted: boolean;
+  /** True where that was because the Lease was lost. Absent = it was not. */
+  readonly hasLostLease?: true;
   readonly timing: RunTiming;
   /** Providers whose token cannot stand in a header: a wrong setting, not a missing permission. Absent = none. */
   readonly unusableTokens?: readonly string[];
+  /** What became of the saved plan that was carried out. Absent = the run did all that it planned. */
+  readonly saved?: SavedRun;
+}
+
+/** What became of a saved plan. What was begun of it, and what was refused, stands among the outcomes of the run. */
+export interface SavedRun {
+  readonly planID: string;
+  readonly savedAtMs: number;
+  /** How many actions it has. */
+  readonly count: number;
+  /** Those that the world already showed as done. */
+  readonly done: readonly Action[];
+  /** What would be done now and is not in it. */
+  readonly others: readonly Action[];
+}
+
+/** The value of a fact: a text, or several in a fixed order. */
+export type FactValue = string | readonly string[];
+
+/** A fact that differs from what a saved plan was made on. */
+export interface ChangedFact {
+  /** As in a precondition; `plan` where every fact is as it was and something else is planned all the same. */
+  readonly path: string;
+  readonly was: FactValue;
+  readonly is: FactValue;
+  /** A sentence that says what is different now. */
+  readonly message: string;
 }
 
 /** A pass of a process that goes on. */
@@ -128,7 +158,11 @@ interface Common {
 export type Applied = Common & { readonly outcome: "applied" };
 
 /** Accepted and not yet seen to be true; the next run looks again. */
-type Unconfirmed = Common & { readonly outcome: "unconfirmed" };
+type Unconfirmed = Common & {
+  readonly outcome: "unconfirmed";
+  /** Why the provider could not be asked any more; absent where the time was over. */
+  readonly endedBy?: ProviderError;
+};
 
 /** Not done, and that is no error: the world changed, or something that must come first did not succeed. */
 type Skipped = Common & {
@@ -137,6 +171,8 @@ type Skipped = Common & {
   readonly detail: string;
   /** True where the provider refused because of the machine: the node alone has failed, and the next one is tried. */
   readonly isMachineUnfit?: true;
+  /** The fact for which an action of a saved plan was refused. Absent = it was not refused. */
+  readonly refusedFor?: ChangedFact;
 };
 
 /** Tried, and refused or not answered. */

@@ -54,3 +54,20 @@ export function laterTime(a: string | undefined, b: string | undefined): string 
   const [aMs, bMs] = [Date.parse(a ?? ""), Date.parse(b ?? "")];
   return Number.isNaN(bMs) || aMs >= bMs ? a : b;
 }
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+  [1000, "s"],
+];
+
+/** Returns a length of time in at most two units, as kubectl shows ages: `45s`, `2m30s`, `3h`, `12d`. Below a second: `0s`. */
+export function durationText(ms: number): string {
+  const at = UNITS.findIndex(([unit]) => ms >= unit);
+  const [big, small] = [UNITS[at], UNITS[at + 1]];
+  if (big === undefined) return "0s";
+  const whole = Math.floor(ms / big[0]);
+  const rest = small === undefined ? 0 : Math.floor((ms % big[0]) / small[0]);
+  return rest === 0 || whole >= 10 ? `${whole}${big[1]}` : `${whole}${big[1]}${rest}${small?.[1] ?? ""}`;
+}

@@ -6,8 +6,10 @@ export type Enter = (observation: Observation) => Observation;
 
 /** What is read by itself: everything of one kind at one provider. */
 export interface Piece {
-  readonly kind: "addresses" | "names" | "owners" | "firewalls";
+  readonly kind: "addresses" | "names" | "owners" | "owners-late" | "firewalls";
   readonly provider: string;
+  /** What of the provider it is about; absent = all of it. */
+  readonly part?: string;
   /** What is asked for, as a text: where a reading of the same has begun already, that is waited for instead. */
   readonly asked: string;
   /** Never throws for a provider's failure. */
@@ -176,6 +178,6 @@ export class Looking {
 }
 
 /** Names what is read by itself, whatever is asked of it. */
-export function pieceKey({ kind, provider }: Pick<Piece, "kind" | "provider">): string {
-  return `${kind} ${provider}`;
+export function pieceKey({ kind, provider, part = "" }: Pick<Piece, "kind" | "provider" | "part">): string {
+  return `${kind} ${provider} ${part}`;
 }

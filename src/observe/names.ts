@@ -11,6 +11,7 @@ import {
   type ZoneFact,
 } from "../model/dns.ts";
 import { ProviderError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
 import { compareText, type Pool, type PublishedName, type RecordSet } from "../model/resource.ts";
 import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/names/name-target.ts";
 import type { DNSProviderReader, ZoneListing } from "../ports/providers.ts";
@@ -96,8 +97,8 @@ function stillRefused({ name, reusable }: ReadNamesOptions): DNSFacts | undefine
 interface Reuse {
   readonly zone: (text: string) => ZoneFact | undefined;
   readonly records: (key: string) => RecordsFact | undefined;
-  /** Whose names are. */
-  readonly owners: Pick<DNSFacts, "owners">;
+  /** Whose names are, and whether somebody has been looking for long for that. */
+  readonly owners: Pick<DNSFacts, "owners" | "isOwnerLate">;
   /** What this process knew before, however long ago: better than nothing where a name is not looked at. */
   readonly recordsBefore: (key: string) => RecordsFact | undefined;
 }
@@ -117,9 +118,9 @@ function reusing({ name, reusable }: ReadNamesOptions): Reuse {
   };
 }
 
-function knownOwners({ owners }: DNSFacts, isDue: (key: string) => boolean): Pick<DNSFacts, "owners"> {
-  if (owners === undefined) return {};
-  return { owners: new Map([...owners].filter(([key]) => !isDue(key))) };
+function knownOwners({ owners, isOwnerLate }: DNSFacts, isDue: (key: string) => boolean): Reuse["owners"] {
+  const late = isOwnerLate === undefined ? {} : { isOwnerLate };
+  return owners === undefined ? late : { ...late, owners: new Map([...owners].filter(([key]) => !isDue(key))) };
 }
 
 /** Where something has its turn. */
@@ -257,7 +258,22 @@ function nothing(name: string, unusable: DNSFacts["unusable"]): DNSFacts {
 
 async function readZone(provider: DNSProviderReader, text: string): Promise<ZoneFact> {
   const zone = await provider.findZone(text);
-  return zone === undefined ? { kind: "missing" } : { kind: "known", zone };
+  if (zone !== undefined) return { kind: "known", zone };
+  const near = await zoneMeant(provider, text);
+  return near === undefined ? { kind: "missing" } : { kind: "missing", near };
+}
+
+/** So many letters may differ where somebody mistyped a zone. */
+const MOST_MISTYPED = 2;
+
+/** The zone that was meant by a name that is none; undefined where none is near, or none can be listed. */
+async function zoneMeant({ zoneNames }: DNSProviderReader, text: string): Promise<string | undefined> {
+  try {
+    return nearest(text.toLowerCase(), ((await zoneNames?.()) ?? []).toSorted(), MOST_MISTYPED);
+  } catch (error) {
+    if (error instanceof ProviderError) return undefined;
+    throw error;
+  }
 }
 
 async function readName(

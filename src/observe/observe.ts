@@ -20,7 +20,7 @@ import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { type Enter, Looking, type Piece, Readings } from "./looking.ts";
 import { askedOfNames, readNames } from "./names.ts";
-import { askedOfOwners, ownersLate, readOwners } from "./owners.ts";
+import { ownerPieces } from "./owners.ts";
 import { type ClusterLists, readCluster, readGrants } from "./read-cluster.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
@@ -113,27 +113,6 @@ export async function observeOwners(
   return enterAll(observation, await Promise.all(ownerPieces(deps, wanted).map(({ read }) => read())));
 }
 
-/** After this what cannot wait goes on without knowing whose a name is, milliseconds. */
-const OWNER_LATE_MS = 1000;
-
-/** For each provider what says that the answer is late, unless it comes before that, and the answer. */
-function ownerPieces({ dnsProviders, cluster, clock }: ObserveDeps, wanted: readonly WantedOwner[]): readonly Piece[] {
-  const skewMs = (): number => cluster.now() - clock.wallMs();
-  return [...dnsProviders].flatMap(([name, access]) => {
-    const asked = askedOfOwners(name, wanted);
-    const answered = new AbortController();
-    const late = async (): Promise<Enter> => {
-      await clock.sleep(OWNER_LATE_MS, answered.signal);
-      return answered.signal.aborted ? (observation) => observation : ownersLate(name);
-    };
-    const read = (): Promise<Enter> => readOwners({ name, access, skewMs }, wanted).finally(() => answered.abort());
-    return [
-      ...piece("owners", name, asked === undefined ? undefined : `late ${asked}`, late),
-      ...piece("owners", name, asked, read),
-    ];
-  });
-}
-
 /** Enters what has arrived. Pure. */
 export function enterAll(observation: Observation, arrived: readonly Enter[]): Observation {
   return arrived.reduce((known, enter) => enter(known), observation);
@@ -146,7 +125,7 @@ export function needs(
   registry: ProviderRegistry,
 ): boolean {
   // What is asked about owners is told by the plan.
-  if (kind === "owners") return false;
+  if (kind === "owners" || kind === "owners-late") return false;
   const pools = "kind" in object ? [object] : [];
   const recordSets = "kind" in object ? [] : [object];
   const asked = { name: provider, pools, recordSets, nodes: [], registry };

@@ -1,39 +1,73 @@
-import { type OwnerFact, recordsKey, type UnreadDNS, type Zone } from "../model/dns.ts";
+import { type OwnerFact, recordsKey, type Zone } from "../model/dns.ts";
 import { ProviderError, type Refusal } from "../model/errors.ts";
 import { externalOwner, plainMarks, type ZoneTexts } from "../model/external-dns.ts";
 import type { WantedOwner } from "../model/plan.ts";
-import type { DNSProviderReader } from "../ports/providers.ts";
-import { type AskOptions, concernsWholeProvider, refusalOf } from "./asking.ts";
-import type { Enter } from "./looking.ts";
+import type { ClusterReader } from "../ports/cluster.ts";
+import type { DNSProviderReader, ProviderAccess } from "../ports/providers.ts";
+import type { Clock } from "../ports/system.ts";
+import { concernsWholeProvider, refusalOf } from "./asking.ts";
+import type { Enter, Piece } from "./looking.ts";
 import { guarded } from "./names.ts";
 
 /**
  * A zone is read whole where that takes so many calls, or no more than there are names to look at. In a longer one only those marks are read that a name has without
  * prefix and suffix.
  */
-const LEAST_LIST_CALLS = 5;
+export const LEAST_LIST_CALLS = 5;
 
-/** What is asked of one DNS provider about names, as a text; undefined when nothing is. Pure. */
-export function askedOfOwners(provider: string, wanted: readonly WantedOwner[]): string | undefined {
-  const keys = wanted.flatMap((one) => (one.provider === provider ? [recordsKey(one.zone, one.fqdn)] : []));
-  return keys.length === 0 ? undefined : JSON.stringify([...new Set(keys)]);
+/** After this what cannot wait goes on without knowing whose a name is, milliseconds. */
+const LATE_MS = 1000;
+/** A look into one zone ends after this, milliseconds, also where nobody else limits it: what is not known by then is a gap. Longer than one call may last. */
+const LONGEST_LOOK_MS = 20_000;
+
+/** What is looked with. */
+interface OwnerDeps {
+  readonly dnsProviders: ReadonlyMap<string, ProviderAccess<DNSProviderReader>>;
+  readonly cluster: Pick<ClusterReader, "now">;
+  readonly clock: Clock;
 }
 
 /**
- * Looks whose names are: by the texts of their zones, a list for each. What cannot be read is a gap of its names. Returns what enters it into what is known of the
- * provider. Never throws for a provider's failure.
+ * What has to be read to tell whose names are: for each zone the answer, and for each provider what says that it is late, unless all answers come before that. Who waits
+ * for the same zone already waits for that look, whatever names it is about: so never more than one look goes into a zone at a time.
  */
-export async function readOwners(
-  { name, access, skewMs }: Pick<AskOptions<DNSProviderReader>, "name" | "access" | "skewMs">,
+export function ownerPieces(
+  { dnsProviders, cluster, clock }: OwnerDeps,
   wanted: readonly WantedOwner[],
-): Promise<Enter> {
-  const own = wanted.filter(({ provider }) => provider === name);
-  if (access.kind === "no-token" || own.length === 0) return (observation) => observation;
-  const zones = await Promise.all(
-    [...Map.groupBy(own, ({ zone }) => zone.id).values()].map((names) => ownersIn(access.provider, names, skewMs)),
-  );
-  const unusable = zones.find((zone) => zone.unusable !== undefined)?.unusable;
-  const found = zones.flatMap(({ owners }) => owners);
+): readonly Piece[] {
+  const skewMs = (): number => cluster.now() - clock.wallMs();
+  return [...Map.groupBy(wanted, ({ provider }) => provider)].flatMap(([provider, own]): readonly Piece[] => {
+    const access = dnsProviders.get(provider);
+    if (access === undefined || access.kind === "no-token") return [];
+    const looks = [...Map.groupBy(own, ({ zone }) => zone.id)];
+    const answered = new AbortController();
+    let open = looks.length;
+    const ended = (): void => {
+      open -= 1;
+      if (open === 0) answered.abort();
+    };
+    const late = async (): Promise<Enter> => {
+      await clock.sleep(LATE_MS, answered.signal);
+      return answered.signal.aborted ? (observation) => observation : ownersLate(provider);
+    };
+    const look = { provider: access.provider, clock, skewMs };
+    return [
+      { kind: "owners-late", provider, asked: "", read: late },
+      ...looks.map(
+        ([part, names]): Piece => ({
+          kind: "owners",
+          provider,
+          part,
+          asked: "",
+          read: async () => entering(provider, await ownersIn(look, names).finally(ended)),
+        }),
+      ),
+    ];
+  });
+}
+
+/** Enters whose names are into what is known of their provider. */
+function entering(name: string, { owners: found, unusable }: ZoneOwners): Enter {
   return (observation) => {
     const facts = observation.dns.get(name);
     if (facts === undefined) return observation;
@@ -44,7 +78,7 @@ export async function readOwners(
 }
 
 /** Enters that somebody has been looking for long whose names of a provider are. */
-export function ownersLate(name: string): Enter {
+function ownersLate(name: string): Enter {
   return (observation) => {
     const facts = observation.dns.get(name);
     if (facts === undefined) return observation;
@@ -60,48 +94,60 @@ interface ZoneOwners {
   readonly unusable?: Refusal;
 }
 
-/** Whose the names of one zone are. */
-async function ownersIn(
-  provider: DNSProviderReader,
-  names: readonly WantedOwner[],
-  skewMs: () => number,
-): Promise<ZoneOwners> {
+/** A look into one zone. */
+interface Look {
+  readonly provider: DNSProviderReader;
+  readonly clock: Clock;
+  readonly skewMs: () => number;
+}
+
+/** Whose the names of one zone are. Never throws for a provider's failure. */
+async function ownersIn(look: Look, names: readonly WantedOwner[]): Promise<ZoneOwners> {
+  const { clock, skewMs } = look;
+  const found = new Map<string, OwnerFact>();
+  const ended = new AbortController();
+  const isOver = clock.sleep(LONGEST_LOOK_MS, ended.signal);
+  const away = (error: string): readonly (readonly [string, OwnerFact])[] =>
+    names.map(({ zone, fqdn }) => {
+      const key = recordsKey(zone, fqdn);
+      return [key, found.get(key) ?? { kind: "gap", error, isRefused: false }];
+    });
   try {
-    return { owners: await lookInto(provider, names, skewMs) };
+    await Promise.race([lookInto(look, names, { found, ended: ended.signal }), isOver]);
+    return { owners: away(`the look into its zone has taken longer than ${LONGEST_LOOK_MS / 1000} s`) };
   } catch (error) {
     if (!(error instanceof ProviderError) || !concernsWholeProvider(error)) throw error;
-    const gap: UnreadDNS = { kind: "gap", error: error.message, isRefused: false };
-    const owners = names.map(({ zone, fqdn }) => [recordsKey(zone, fqdn), gap] as const);
-    return { owners, unusable: refusalOf(error, skewMs()) };
+    return { owners: away(error.message), unusable: refusalOf(error, skewMs()) };
+  } finally {
+    ended.abort();
   }
 }
 
-/** Whose the names of one zone are, by {@link recordsKey}. @throws ProviderError about the provider as a whole */
+/** Finds whose the names of one zone are, by {@link recordsKey}; asks for no more once the look has ended. @throws ProviderError about the provider as a whole */
 async function lookInto(
-  provider: DNSProviderReader,
+  { provider, skewMs }: Look,
   names: readonly WantedOwner[],
-  skewMs: () => number,
-): Promise<readonly (readonly [string, OwnerFact])[]> {
+  { found, ended }: { readonly found: Map<string, OwnerFact>; readonly ended: AbortSignal },
+): Promise<void> {
   const [first] = names;
-  if (first === undefined) return [];
+  if (first === undefined) return;
   const { zone } = first;
   const mostCalls = Math.max(LEAST_LIST_CALLS, names.length);
   const list = await guarded(async () => ({ texts: await provider.listTexts(zone, mostCalls) }), skewMs);
-  if ("error" in list) return names.map(({ fqdn }) => [recordsKey(zone, fqdn), list]);
-  const { texts } = list;
-  const facts: (readonly [string, OwnerFact])[] = [];
   for (const { fqdn, hasRecords } of names) {
-    const fact =
-      texts === undefined
-        ? await guarded(async () => factOf(fqdn, await plainTexts(provider, zone, fqdn), hasRecords), skewMs)
-        : factOf(fqdn, texts, hasRecords);
-    facts.push([recordsKey(zone, fqdn), fact]);
+    if (ended.aborted) return;
+    found.set(recordsKey(zone, fqdn), await ownerFact(fqdn, hasRecords));
   }
-  return facts;
+
+  async function ownerFact(fqdn: string, hasRecords: boolean): Promise<OwnerFact> {
+    if ("error" in list) return list;
+    if (list.texts !== undefined) return factOf(fqdn, list.texts, hasRecords);
+    return guarded(async () => factOf(fqdn, await plainTexts(provider, zone, fqdn), hasRecords), skewMs);
+  }
 }
 
-/** The texts of those marks that a name has without prefix and suffix. */
-async function plainTexts(provider: DNSProviderReader, zone: Zone, fqdn: string): Promise<ZoneTexts> {
+/** Returns the texts of those marks that a name has without prefix and suffix. At most two calls. @throws ProviderError */
+export async function plainTexts(provider: DNSProviderReader, zone: Zone, fqdn: string): Promise<ZoneTexts> {
   const inZone = plainMarks(fqdn).filter(
     (mark) => zone.name === undefined || mark === zone.name || mark.endsWith(`.${zone.name}`),
   );

@@ -1,6 +1,7 @@
 import { isRequestRefusal, KubeError } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
 import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
+import { nearestSelector } from "../model/nearest.ts";
 import { type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
 import { summarizeEndpoints, summarizePods } from "../model/pods.ts";
@@ -8,7 +9,7 @@ import { objectKey, type Pool, type RecordSet, shownText } from "../model/resour
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import { endpointsKey, type ServiceFacts } from "../model/service.ts";
 import { routedPool } from "../plan/addresses/routed-pool.ts";
-import type { ClusterReader } from "../ports/cluster.ts";
+import type { ClusterReader, PodLabelReader } from "../ports/cluster.ts";
 
 /** The lists of one cluster, as an {@link Observation} has them. */
 export type ClusterLists = Pick<
@@ -71,6 +72,33 @@ async function readAllPods(
   { pools, recordSets }: Pick<Observation, "pools" | "recordSets">,
 ): Promise<Observation["pods"]> {
   return new Map([...(await readPods(cluster, [...pools, ...recordSets])), ...(await readEndpoints(cluster, pools))]);
+}
+
+/**
+ * Returns the pods of the selectors that were meant by those that select none, where there is a near one among the labels of their namespace. They are asked for nowhere:
+ * only who explains looks at them. Nothing where they cannot be read.
+ */
+export async function readNearPods(
+  cluster: Pick<ClusterReader, "listPods"> & PodLabelReader,
+  { pools, recordSets, pods }: Pick<Observation, "pools" | "recordSets" | "pods">,
+): Promise<Observation["pods"]> {
+  const wanted = podSelectors([...pools, ...recordSets]).filter((selector) => {
+    const reading = pods.get(podSelectorKey(selector));
+    const isAlone = selector.namespace === "" || selector.label === "";
+    return !isAlone && reading?.kind === "read" && reading.byNode.size === 0;
+  });
+  const near = new Map<string, PodReading>();
+  for (const { namespace, label: empty } of wanted) {
+    try {
+      const label = nearestSelector(empty, await cluster.listPodLabels(namespace));
+      const key = podSelectorKey({ namespace, label: label ?? "" });
+      if (label === undefined || pods.has(key) || near.has(key)) continue;
+      near.set(key, { kind: "read", byNode: summarizePods(await cluster.listPods({ namespace, label })) });
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+    }
+  }
+  return near;
 }
 
 /** The time is taken after the answer: before a first one nothing is known of the API server's clock. */

@@ -1,6 +1,7 @@
 import type { Action } from "../model/action.ts";
 import { ACTIONS, changesName, providerOf } from "../model/action-kinds.ts";
 import type { DNSFacts } from "../model/dns.ts";
+import { addressesWithout } from "../model/dns.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderBudget } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
@@ -13,9 +14,11 @@ export function providerBudgets(observation: Observation, actions: readonly Acti
   const names = [...new Set([...observation.providers.keys(), ...observation.dns.keys()])];
   return names.toSorted(compareText).map((provider) => {
     const { addressCount, addressLimit } = observation.providers.get(provider) ?? {};
+    const allowance = observation.registry.get(provider)?.allowance;
     return {
       provider,
       calls: addressCalls(provider, actions) + dnsCalls(observation.dns.get(provider), actions),
+      ...(allowance === undefined ? {} : { allowance }),
       ...(addressCount === undefined ? {} : { addressCount }),
       ...(addressLimit === undefined ? {} : { addressLimit }),
     };
@@ -34,8 +37,8 @@ function dnsCalls(facts: DNSFacts | undefined, actions: readonly Action[]): numb
   return actions.reduce((sum, action) => {
     if (!changesName(action) || facts === undefined || action.dnsProvider !== facts.name) return sum;
     const { before, after } = action;
-    const added = after.addresses.filter((address) => !before.addresses.includes(address)).length;
-    const removed = before.addresses.filter((address) => !after.addresses.includes(address)).length;
+    const added = addressesWithout(after.addresses, before.addresses).length;
+    const removed = addressesWithout(before.addresses, after.addresses).length;
     // A record that leaves is turned into one that comes, or deleted; a new TTL takes one write.
     return sum + 1 + (facts.isBatched ? 1 : Math.max(added + removed, 1));
   }, 0);

@@ -1,6 +1,6 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { parseTime } from "../model/time.ts";
-import { type PoolView, statusOf } from "./pool-view.ts";
+import { type PoolView, storedDrain } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
 export interface ShownName {
@@ -20,6 +20,8 @@ export interface ServingNames {
   readonly names: readonly ShownName[];
   /** Addresses that serve at this moment. */
   readonly serving: ReadonlySet<string>;
+  /** Those of each pool and RoutedIP, by {@link refKey}: its name shows no others for long. */
+  readonly servedBy: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
@@ -41,33 +43,83 @@ const LONGEST_DRAIN_MS = 600_000;
 const USUAL_TTL_SECONDS = 60;
 
 /**
- * Returns whether resolvers may still hand out an address that is to leave its node. Pure.
+ * Returns whether resolvers may still hand out an address that is to leave its node, also for the objects that handed it over. Pure.
  *
  * @param going - other addresses of the pool that leave in this plan: they keep no name serving
  */
-export function drainOf(
-  { pool, object, nowMs, managed, inUse }: PoolView,
+export function drainOf(view: PoolView, ip: string, facts: ServingNames, going: ReadonlySet<string>): Drain {
+  const former = view.formerOwners?.get(ip) ?? [];
+  return former.reduce(
+    (longest, owner) => longer(longest, ownDrain(owner, ip, facts, going)),
+    ownDrain(view, ip, facts, going),
+  );
+}
+
+const DRAINS: readonly Drain["kind"][] = ["over", "waits", "shown", "unwritable"];
+
+function longer(a: Drain, b: Drain): Drain {
+  if (a.kind === "unwritable" || b.kind === "unwritable") return a.kind === "unwritable" ? a : b;
+  const [more, less] = DRAINS.indexOf(b.kind) > DRAINS.indexOf(a.kind) ? [b, a] : [a, b];
+  return more.kind === "over" ? more : { ...more, untilMs: Math.max(more.untilMs, untilOf(less)) };
+}
+
+function untilOf(drain: Drain): number {
+  return drain.kind === "unwritable" ? 0 : (drain.untilMs ?? 0);
+}
+
+function ownDrain(
+  { pool, object, nowMs, managed, inUse, handedOver }: PoolView,
   ip: string,
-  { names, serving }: ServingNames,
+  { names, serving, servedBy }: ServingNames,
   going: ReadonlySet<string>,
 ): Drain {
-  const isOther = (other: string): boolean => other !== ip && serving.has(other) && !going.has(other);
+  const isOther = servesBeside(ip, serving, going);
+  // What the object handed over serves its own names until it leaves them.
+  const isHanded = servesBeside(ip, new Set(handedOver.map((handed) => handed.ip)), going);
   const hasOthers = managed.some((other) => inUse.has(other.ip) && isOther(other.ip));
   const isOwn = ({ owner }: ShownName): boolean => refKey(owner) === refKey(object);
-  const showing = names.filter(
-    (name) => name.addresses.includes(ip) && (name.addresses.some(isOther) || (isOwn(name) && hasOthers)),
+  // A name leaves an address out only where it can show another one of its object.
+  const isOtherOf = ({ owner }: ShownName): ((other: string) => boolean) => {
+    const own = servedBy.get(refKey(owner));
+    return (other) => isOther(other) && own?.has(other) !== false;
+  };
+  // What was handed over leaves only the object's own names: those of its new owner go on showing it.
+  const leaves = handedOver.some((handed) => handed.ip === ip) ? names.filter(isOwn) : names;
+  const showing = leaves.filter(
+    (name) =>
+      name.addresses.includes(ip) &&
+      (name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isHanded)))),
   );
   const extraMs = (pool.spec.drainSeconds ?? 0) * 1000;
   const writable = showing.filter(({ access }) => access === "now");
   const blocked = showing.find(({ access }) => access === "later");
   if (blocked !== undefined) return { kind: "unwritable", name: blocked.fqdn };
   if (writable.length > 0) return { kind: "shown", untilMs: nowMs + longestTTL(writable) * 1000 + extraMs };
-  const storedMs = parseTime(statusOf(pool, ip)?.drainingUntil ?? "");
+  const storedMs = parseTime(storedDrain(pool, ip) ?? "");
   if (storedMs === undefined) return { kind: "over" };
   const own = names.filter(isOwn);
   const mostMs = nowMs + longestTTL(own.length > 0 ? own : names) * 1000 + LONGEST_DRAIN_MS;
   const untilMs = Math.min(storedMs, mostMs);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
+}
+
+/** Returns the first name that has nothing but this address which serves and stays; undefined if no name would be without service. Pure. */
+export function lastServingIn(
+  ip: string,
+  { names, serving }: ServingNames,
+  going: ReadonlySet<string>,
+): string | undefined {
+  const isOther = servesBeside(ip, serving, going);
+  return names.find(({ addresses }) => addresses.includes(ip) && !addresses.some(isOther))?.fqdn;
+}
+
+/** Returns what says whether another address than this one serves, and stays. */
+function servesBeside(
+  ip: string,
+  serving: ReadonlySet<string>,
+  going: ReadonlySet<string>,
+): (address: string) => boolean {
+  return (address) => address !== ip && serving.has(address) && !going.has(address);
 }
 
 function longestTTL(names: readonly ShownName[]): number {

@@ -1,16 +1,16 @@
 import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
 import { changesAddress, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
 import { type Address, type AddressFact, entryOf } from "../model/address.ts";
-import { type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
+import { addressesWithout, type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import type { Pool, RecordSet } from "../model/resource.ts";
+import type { IPStatus, Pool, RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { afterWrites } from "./names/fights.ts";
 import { rateLimitIn, withOutcome } from "./retries.ts";
-import { foldIntoStatus } from "./status/stored-status.ts";
+import { foldIntoStatus, withDrains } from "./status/stored-status.ts";
 
 /** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
 interface Now {
@@ -98,23 +98,24 @@ function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number, regis
 
 /** A pool with the time until which resolvers may hand out what has just left a name, of whatever object: counted from when it left. */
 function withdrawn(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool {
-  const { ips } = pool.status;
+  const { ips, released } = pool.status;
   const extraSeconds = pool.spec.drainSeconds ?? 0;
   const left = outcomes.flatMap(({ action, outcome }) => {
     if (!changesName(action) || outcome !== "applied") return [];
     const { before, after, cachedSeconds } = action;
     const seconds = cachedSeconds ?? before.ttlSeconds ?? after.ttlSeconds;
     const untilMs = nowMs + (seconds + extraSeconds) * 1000;
-    return before.addresses.filter((ip) => !after.addresses.includes(ip)).map((ip) => [ip, untilMs] as const);
+    return addressesWithout(before.addresses, after.addresses).map((ip) => [ip, untilMs] as const);
   });
-  const own = left.filter(([ip]) => entryOf(ips, ip) !== undefined);
+  const own = left.filter(([ip]) => hasServed(entryOf(ips, ip)) || released.some((entry) => entry.ip === ip));
   if (own.length === 0) return pool;
-  const latest = new Map(own.toSorted(([, a], [, b]) => a - b));
-  const entries = [...latest].flatMap(([ip, untilMs]) => {
-    const entry = entryOf(ips, ip);
-    return entry === undefined ? [] : [[ip, { ...entry, drainingUntil: timestamp(untilMs) }] as const];
-  });
-  return { ...pool, status: { ...pool.status, ips: { ...ips, ...Object.fromEntries(entries) } } };
+  const latest = new Map(own.toSorted(([, a], [, b]) => a - b).map(([ip, untilMs]) => [ip, timestamp(untilMs)]));
+  return { ...pool, status: { ...pool.status, ...withDrains({ ips, released }, latest) } };
+}
+
+/** False for an address that does not serve its object: its node had failed, or it was another object's when it left the name. */
+function hasServed(entry: IPStatus | undefined): boolean {
+  return entry !== undefined && (entry.state !== "no-match" || entry.drainingUntil !== undefined);
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {
@@ -235,7 +236,7 @@ function afterChange(fact: RecordsFact, before: RecordsFact | undefined, out: re
 }
 
 function takenOut({ before, after }: WriteDNS): readonly string[] {
-  return before.addresses.filter((ip) => !after.addresses.includes(ip));
+  return addressesWithout(before.addresses, after.addresses);
 }
 
 /**

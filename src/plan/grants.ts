@@ -3,10 +3,10 @@ import { portText } from "../model/firewall.ts";
 import { type GrantFacts, type GrantWish, grantAdvice, isWishGranted, missingGrant } from "../model/grants.ts";
 import type { Observation } from "../model/observation.ts";
 import type { MissingGrant, Obstacle, PlanGrants } from "../model/plan.ts";
-import { bySeniority, type DNSMemory, managedIPs, ownerKey, type Pool } from "../model/resource.ts";
+import { bySeniority, compareText, type DNSMemory, managedIPs, ownerKey, type Pool } from "../model/resource.ts";
 import { personNeeded } from "./holds.ts";
 import { nameKey, publishedKey } from "./names/name-claims.ts";
-import { type DNSWish, nameTarget, poolWish, recordSetWish } from "./names/name-target.ts";
+import { type DNSWish, poolWish, recordSetWish, targetName } from "./names/name-target.ts";
 import { isNotOwn, statusOf } from "./pool-view.ts";
 
 /*
@@ -29,8 +29,8 @@ export interface HeldWishes {
   readonly ips: ReadonlyMap<string, Obstacle>;
   readonly name?: Obstacle;
   readonly firewall?: HeldFirewall;
-  /** How many more addresses may be acquired for it, and why no more. */
-  readonly purchases?: { readonly left: number; readonly why: Obstacle };
+  /** How many more addresses may be acquired for it, and why no more; `again` = how many of its acquisitions without an answer may be made anew should they have brought nothing. */
+  readonly purchases?: { readonly left: number; readonly again: number; readonly why: Obstacle };
   readonly takeOver?: Obstacle;
   /** Says whether an address may become the object's that only its annotation can tell of; absent = any may. */
   readonly mayRestore?: (ip: string) => boolean;
@@ -55,6 +55,7 @@ export interface GrantJudgement {
 }
 
 const NOTHING_HELD: HeldWishes = { ips: new Map() };
+const NO_ADDRESSES: ReadonlySet<string> = new Set();
 const NO_GRANTS: GrantJudgement = { heldOf: () => NOTHING_HELD, missingOf: () => [], told: () => undefined };
 
 /** Judges what every object asks of the account. Pure. */
@@ -63,20 +64,28 @@ export function judgeGrants(world: Observation): GrantJudgement {
   if (grants === undefined) return NO_GRANTS;
   const annotated = annotatedAddresses(world);
   const purchases = sharedPurchases(world, grants);
-  const found = new Map<string, readonly Found[]>();
-  const held = new Map<string, HeldWishes>();
-  for (const pool of world.pools) {
+  const pools = world.pools.map((pool) => {
     const ref: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
     const share = purchases.get(refKey(ref));
-    const all = pool.meta.isDeleting ? [] : judged(poolAsks(pool, world, annotated, share), ref, grants);
-    found.set(refKey(ref), all);
-    const mayRestore = restorable(ref, annotated, grants);
-    held.set(refKey(ref), { ...heldWishes(all, ref, grants, share), mayRestore });
-  }
-  for (const recordSet of world.recordSets) {
+    const own = annotated.get(ownerKey(ref)) ?? NO_ADDRESSES;
+    const asked = pool.meta.isDeleting ? [] : ungranted(poolAsks(pool, world, own, share), ref, grants);
+    return { ref, share, own, asked };
+  });
+  const recordSets = world.recordSets.map((recordSet) => {
     const ref: ObjectRef = { kind: "dns", namespace: recordSet.meta.namespace, name: recordSet.meta.name };
-    const asked = nameAsked(recordSetWish(recordSet, world.registry), recordSet.status, world);
-    const all = judged(asked, ref, grants);
+    const asked = ungranted(nameAsked(recordSetWish(recordSet, world.registry), recordSet.status, world), ref, grants);
+    return { ref, asked };
+  });
+  const advice = adviceTogether([...pools, ...recordSets], grants);
+  const found = new Map<string, readonly Found[]>();
+  const held = new Map<string, HeldWishes>();
+  for (const { ref, share, own, asked } of pools) {
+    const all = judged(asked, ref, grants, advice);
+    found.set(refKey(ref), all);
+    held.set(refKey(ref), { ...heldWishes(all, ref, grants, share), mayRestore: restorable(ref, own, grants) });
+  }
+  for (const { ref, asked } of recordSets) {
+    const all = judged(asked, ref, grants, advice);
     found.set(refKey(ref), all);
     held.set(refKey(ref), heldWishes(all, ref, grants));
   }
@@ -88,10 +97,7 @@ export function judgeGrants(world: Observation): GrantJudgement {
     told: (isShown) => ({
       mode: grants.mode,
       missing: [...found.values()].flatMap((all) => all.map(({ missing }) => missing)).filter(isShown),
-      problems: usedNamespaces(world).flatMap((name) => {
-        const problems = grants.namespaces.get(name)?.problems ?? [];
-        return problems.map((problem) => ({ namespace: name, ...problem }));
-      }),
+      problems: problemsOf(world, grants),
       ...(grants.refusal === undefined ? {} : { refusal: grants.refusal }),
     }),
   };
@@ -104,13 +110,17 @@ function restorable(
   { namespaces }: GrantFacts,
 ): (ip: string) => boolean {
   const granted = namespaces.get(object.namespace);
-  return (ip) =>
-    annotated.has(`${ownerKey(object)} ${ip}`) ||
-    (granted !== undefined && isWishGranted({ grant: "addresses", ip }, granted));
+  return (ip) => annotated.has(ip) || (granted !== undefined && isWishGranted({ grant: "addresses", ip }, granted));
 }
 
-function usedNamespaces({ pools, recordSets }: Observation): readonly string[] {
-  return [...new Set([...pools, ...recordSets].map(({ meta }) => meta.namespace))].toSorted();
+/** What cannot be read of the grants of namespaces that have objects, by namespace. */
+function problemsOf({ pools, recordSets }: Observation, { namespaces }: GrantFacts): PlanGrants["problems"] {
+  const used = new Set([...pools, ...recordSets].map(({ meta }) => meta.namespace));
+  return [...used]
+    .flatMap((name) => namespaces.get(name) ?? [])
+    .filter(({ problems }) => problems.length > 0)
+    .toSorted((a, b) => compareText(a.namespace, b.namespace))
+    .flatMap(({ namespace, problems }) => problems.map((problem) => ({ namespace, ...problem })));
 }
 
 /** Something that an object asks for. */
@@ -126,27 +136,57 @@ interface Found {
   readonly missing: MissingGrant;
 }
 
-function judged(asked: readonly Asked[], object: ObjectRef, grants: GrantFacts): readonly Found[] {
-  const granted = grants.namespaces.get(object.namespace);
-  return asked.flatMap((one): readonly Found[] => {
-    if (granted !== undefined && isWishGranted(one.wish, granted)) return [];
+/** What an object asks for and is not granted. */
+function ungranted(asked: readonly Asked[], { namespace }: ObjectRef, { namespaces }: GrantFacts): readonly Asked[] {
+  const granted = namespaces.get(namespace);
+  return granted === undefined ? asked : asked.filter(({ wish }) => !isWishGranted(wish, granted));
+}
+
+/** By {@link grantKey} what grants all that the objects of a namespace lack of one kind: a person is told of it at once. */
+type Advice = ReadonlyMap<string, string>;
+
+function adviceTogether(
+  objects: readonly { readonly ref: ObjectRef; readonly asked: readonly Asked[] }[],
+  { namespaces, refusal }: GrantFacts,
+): Advice {
+  if (refusal !== undefined) return new Map();
+  const lacked = objects.flatMap(({ ref, asked }) => asked.map(({ wish }) => ({ namespace: ref.namespace, wish })));
+  const together = Map.groupBy(lacked, ({ namespace, wish }) => grantKey(namespace, wish));
+  return new Map(
+    [...together].flatMap(([key, [first, ...others]]) => {
+      if (first === undefined) return [];
+      const { namespace, wish } = first;
+      return [[key, grantAdvice([wish, ...others.map((other) => other.wish)], namespace, namespaces.get(namespace))]];
+    }),
+  );
+}
+
+function grantKey(namespace: string, { grant }: GrantWish): string {
+  return `${namespace} ${grant}`;
+}
+
+function judged(asked: readonly Asked[], object: ObjectRef, grants: GrantFacts, advice: Advice): readonly Found[] {
+  return asked.map((one): Found => {
     const effect = one.isOnRecord ? "kept" : grants.mode === "require" ? "held" : "would-be-held";
-    return [
-      { asked: one, missing: { object, grant: one.wish.grant, effect, ...missingText(one.wish, object, grants) } },
-    ];
+    const told = advice.get(grantKey(object.namespace, one.wish));
+    return {
+      asked: one,
+      missing: { object, grant: one.wish.grant, effect, ...missingText(one.wish, object, grants, told) },
+    };
   });
 }
 
-/** What is said of a wish that is not granted. */
+/** What is said of a wish that is not granted; without `advice` with what would grant it alone. */
 function missingText(
   wish: GrantWish,
   { namespace }: ObjectRef,
   { namespaces, refusal }: GrantFacts,
+  advice?: string,
 ): Pick<MissingGrant, "reason" | "sentence" | "advice"> {
   if (refusal !== undefined) return { reason: "GrantsUnreadable", sentence: refusal };
   const granted = namespaces.get(namespace);
-  const advice = grantAdvice(wish, namespace, granted);
-  return { reason: "NotGranted", sentence: missingGrant(wish, namespace, granted), advice };
+  const sentence = missingGrant(wish, namespace, granted);
+  return { reason: "NotGranted", sentence, advice: advice ?? grantAdvice([wish], namespace, granted) };
 }
 
 function obstacleOf({ reason, sentence, advice }: Pick<MissingGrant, "reason" | "sentence" | "advice">): Obstacle {
@@ -168,9 +208,9 @@ function heldWishes(found: readonly Found[], ref: ObjectRef, grants: GrantFacts,
     if (wish.grant === "take-over") held = { ...held, takeOver: why };
   }
   if (share === undefined) return { ips, ...held };
-  const { left, wanted } = share;
+  const { left, again, wanted } = share;
   const why = obstacleOf(missingText({ grant: "purchases", count: Math.max(1, wanted) }, ref, grants));
-  return { ips, ...held, purchases: { left, why } };
+  return { ips, ...held, purchases: { left, again, why } };
 }
 
 function poolAsks(
@@ -180,14 +220,13 @@ function poolAsks(
   purchases: Purchases | undefined,
 ): readonly Asked[] {
   const { spec, status } = pool;
-  const key = ownerKey({ kind: pool.kind, ...pool.meta });
   const bought = new Set(status.acquired.map(({ ip }) => ip).filter((ip) => pool.restored?.includes(ip) !== true));
   const listed = new Set(spec.ips);
-  const isOnRecord = (ip: string): boolean => annotated.has(`${key} ${ip}`) || isOwnByStatus(pool, ip, bought.has(ip));
   const addresses = managedIPs(pool).flatMap((ip): readonly Asked[] => {
     // An address that flipop bought is paid for by a purchase. One that only an annotation of the object tells of could be any address of the account.
-    const isPurchase = !listed.has(ip) && isOnRecord(ip);
-    return isPurchase ? [] : [{ wish: { grant: "addresses", ip }, isOnRecord: isOnRecord(ip) }];
+    const isOnRecord = annotated.has(ip) || isOwnByStatus(pool, ip, bought.has(ip));
+    const isPurchase = !listed.has(ip) && isOnRecord;
+    return isPurchase ? [] : [{ wish: { grant: "addresses", ip }, isOnRecord }];
   });
   return [
     ...nameAsked(poolWish(pool, world.registry), status, world),
@@ -204,22 +243,25 @@ function isOwnByStatus(pool: Pool, ip: string, isBought: boolean): boolean {
   return entry === undefined ? isBought : !isNotOwn(entry);
 }
 
-/** `OWNER ADDRESS` for each address that a node's annotations show as an object's: no tenant can write there. */
-function annotatedAddresses({ nodes }: Observation): ReadonlySet<string> {
-  return new Set(
-    nodes.flatMap(({ addressAnnotation, poolAnnotation }) =>
-      addressAnnotation === undefined || poolAnnotation === undefined ? [] : [`${poolAnnotation} ${addressAnnotation}`],
-    ),
-  );
+/** By `ownerKey` the addresses that nodes' annotations show as an object's: no tenant can write there. */
+function annotatedAddresses({ nodes }: Observation): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { addressAnnotation, poolAnnotation } of nodes) {
+    if (addressAnnotation === undefined || poolAnnotation === undefined) continue;
+    const own = found.get(poolAnnotation);
+    if (own === undefined) found.set(poolAnnotation, new Set([addressAnnotation]));
+    else own.add(addressAnnotation);
+  }
+  return found;
 }
 
 /** Nothing while the name is not known: then nothing is written either. */
 function nameAsked(wish: DNSWish, { publishedDNS, formerDNS }: DNSMemory, { dns }: Observation): readonly Asked[] {
-  const target = nameTarget(wish, dns);
-  if (target.kind === "none" || target.name === undefined) return [];
-  const key = nameKey(target.name);
-  const isOnRecord = [publishedDNS ?? [], formerDNS].flat().some((name) => publishedKey(name) === key);
-  return [{ wish: { grant: "names", name: target.name.fqdn }, isOnRecord }];
+  const name = targetName(wish, dns);
+  if (name === undefined) return [];
+  const key = nameKey(name);
+  const isOnRecord = [publishedDNS ?? [], formerDNS].flat().some((known) => publishedKey(known) === key);
+  return [{ wish: { grant: "names", name: name.fqdn }, isOnRecord }];
 }
 
 function firewallAsked(pool: Pool, { firewalls }: Observation): readonly Asked[] {
@@ -246,6 +288,8 @@ interface Purchases {
   readonly lacking: number;
   /** How many more it may acquire. */
   readonly left: number;
+  /** How many of its acquisitions without an answer it may make anew. */
+  readonly again: number;
   /** True where its namespace holds more than is granted, and it has some of them. */
   readonly isOverdrawn: boolean;
 }
@@ -270,7 +314,13 @@ function sharedPurchases(world: Observation, { namespaces }: GrantFacts): Readon
       shareOut(shares, Math.max(0, granted - held));
       return shares.map(({ pool, holds, lacking, left }): [string, Purchases] => [
         refKey({ kind: pool.kind, ...pool.meta }),
-        { wanted, lacking, left, isOverdrawn: held > granted && holds > 0 },
+        {
+          wanted,
+          lacking,
+          left,
+          again: held > granted ? 0 : pool.status.pendingAcquisitions.length,
+          isOverdrawn: held > granted && holds > 0,
+        },
       ]);
     }),
   );

@@ -1,5 +1,6 @@
 import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
+import { addressesWithout } from "../model/dns.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
@@ -247,7 +248,7 @@ function leaveNamesFirst(actions: readonly Action[]): Verdict {
 }
 
 /**
- * An address leaves DNS before the annotation of its node goes. A DNS write that itself waits for something is followed only where nothing is taken off that
+ * An address leaves DNS before the annotation of its node goes; of an address that its object gives up the annotation stays if that fails. A DNS write that itself waits for something is followed only where nothing is taken off that
  * node's machine: there it would wait for what follows the clearing.
  */
 function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
@@ -259,7 +260,7 @@ function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
       const first = (writes.get(action.before.address ?? "") ?? []).filter(
         ({ requires }) => requires.length === 0 || !unassigned.has(action.nodeName),
       );
-      return [{ id: action.id, follows: idsOf(first) }];
+      return [{ id: action.id, [action.isGivenUp === true ? "requires" : "follows"]: idsOf(first) }];
     }),
   };
 }
@@ -288,7 +289,7 @@ function publishAfterAnnotation(actions: readonly Action[]): Verdict {
   );
   return {
     waits: actions.filter(changesName).map(({ id, before, after }) => {
-      const added = after.addresses.filter((address) => !before.addresses.includes(address));
+      const added = addressesWithout(after.addresses, before.addresses);
       return { id, follows: added.flatMap((address) => annotating.get(address) ?? []) };
     }),
   };
@@ -364,8 +365,8 @@ function isUnassign(action: Action): action is UnassignIP {
 function writesTakingOut(actions: readonly Action[]): ReadonlyMap<string, readonly WriteDNS[]> {
   const found = new Map<string, WriteDNS[]>();
   for (const write of actions.filter(changesName))
-    for (const ip of write.before.addresses)
-      if (!write.after.addresses.includes(ip)) found.set(ip, [...(found.get(ip) ?? []), write]);
+    for (const ip of addressesWithout(write.before.addresses, write.after.addresses))
+      found.set(ip, [...(found.get(ip) ?? []), write]);
   return found;
 }
 

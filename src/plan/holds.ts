@@ -11,11 +11,13 @@ interface Particulars {
   readonly notBeforeMs?: number | undefined;
   readonly waitsFor?: Obstacle["waitsFor"] | undefined;
   readonly advice?: string | undefined;
+  readonly nextNode?: string | undefined;
+  readonly held?: string | undefined;
 }
 
 /** Returns why something is not done now. */
 export function obstacle(reason: Reason, detail = "", particulars: Particulars = {}): Obstacle {
-  const { needsPerson = false, notBeforeMs, waitsFor, advice } = particulars;
+  const { needsPerson = false, notBeforeMs, waitsFor, advice, nextNode, held } = particulars;
   return {
     reason,
     detail,
@@ -23,6 +25,8 @@ export function obstacle(reason: Reason, detail = "", particulars: Particulars =
     needsPerson,
     ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
     ...(advice === undefined ? {} : { advice }),
+    ...(nextNode === undefined ? {} : { nextNode }),
+    ...(held === undefined ? {} : { held }),
   };
 }
 

@@ -9,15 +9,19 @@ import {
 } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
+import { addressesWithout } from "../model/dns.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NameService } from "../model/plan.ts";
 import { type DNSMemory, ownAddresses } from "../model/resource.ts";
 import { contentOf } from "./names/name-plan.ts";
+import type { ReadyTarget } from "./names/name-target.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
+import { emptyTarget } from "./nodes/empty-target.ts";
 import { ANY_NODE, judge, type Matcher, stillServes } from "./nodes/match.ts";
 import type { ManagedIP, PoolView } from "./pool-view.ts";
 import type { CheckedRecordSet } from "./record-set-view.ts";
+import type { Validation } from "./validate.ts";
 
 /*
  * Who is hurt by an action. What the action takes away decides, and who has it now, never the action's reason:
@@ -27,6 +31,7 @@ import type { CheckedRecordSet } from "./record-set-view.ts";
  *   an address                                          serves no more, or is gone  recovery
  *   an address that its object still asks for           serves, matches no more     relocation
  *   an address or a name that is asked for no longer    serves                      reduction
+ *   an address that another object handed over          serves clients of that one  relocation
  *   an address that goes back to the provider           any                         reduction
  *   an address that is taken over                       no node of the cluster      takeover
  *
@@ -39,8 +44,8 @@ export interface ImpactJudge {
   readonly classed: <A extends Action>(action: A) => A;
   /** Returns who is hurt when an address leaves its node, or a name of the object. */
   readonly leaving: (object: ObjectRef, ip: string) => ImpactClass;
-  /** True for an address that answers clients of the object now, or of which nobody can say that it does not. */
-  readonly mayServe: (object: ObjectRef, ip: string) => boolean;
+  /** True for an address that answers clients of the object now, or of which nobody can say that it does not. `isOwn` = the object is known to have published it. */
+  readonly mayServe: (object: ObjectRef, ip: string, isOwn?: boolean) => boolean;
 }
 
 type World = Pick<Observation, "nodes" | "nodesReadAtMs" | "providers" | "registry">;
@@ -56,11 +61,11 @@ export function impactJudge(
     whereIs: whereabouts(world),
     ownerOf: owners(views),
     viewOf: new Map(views.map((view) => [refKey(view.object), view])),
-    recordSetOf: new Map(recordSets.map((recordSet) => [refKey(recordSet.publisher.ref), recordSet])),
+    recordSetOf: new Map(recordSets.map((own) => [refKey(own.publisher.ref), judgedRecordSet(own, world)])),
   };
   return {
     leaving: (object, ip) => leaving(object, ip, facts),
-    mayServe: (object, ip) => mayServe(object, ip, facts),
+    mayServe: (object, ip, isOwn) => mayServe(object, ip, facts, isOwn),
     classed: (action) => {
       const impact = classOf(action, facts);
       if (impact === "none") return action;
@@ -78,7 +83,24 @@ interface JudgedFacts {
   readonly ownerOf: ReadonlyMap<string, Owner>;
   /** By {@link refKey}, as are the record sets. */
   readonly viewOf: ReadonlyMap<string, PoolView>;
-  readonly recordSetOf: ReadonlyMap<string, CheckedRecordSet>;
+  readonly recordSetOf: ReadonlyMap<string, JudgedRecordSet>;
+}
+
+interface JudgedRecordSet extends CheckedRecordSet {
+  /** Absent where its spec cannot be used. */
+  readonly matcher?: Matcher;
+}
+
+function judgedRecordSet(own: CheckedRecordSet, { nodes }: World): JudgedRecordSet {
+  const isEmpty = emptyTarget(own.recordSet, own.validation, nodes) !== undefined;
+  return { ...own, ...matcherField(own.validation, isEmpty) };
+}
+
+/** What says whether a node serves an object. Where no pod exists that it asks for, a node that is up serves as far as it ever did: nothing is taken from it. */
+function matcherField(validation: Validation, isEmpty: boolean): { readonly matcher?: Matcher } {
+  if (validation.kind !== "valid") return {};
+  const { matcher } = validation;
+  return { matcher: isEmpty ? { ...matcher, podsByNode: undefined } : matcher };
 }
 
 /** Where an address is. */
@@ -127,7 +149,7 @@ function whereabouts({ nodes, providers, registry }: World): JudgedFacts["whereI
     const found = byAddress.get(ip) ?? [];
     return { kind: found.length === 0 ? kind : "nodes", nodes: found };
   };
-  return (ip) => {
+  const locate = (ip: string): Whereabouts => {
     const facts = [...providers].flatMap(([name, { addresses }]) => {
       const fact = addresses.get(ip);
       return fact === undefined ? [] : [{ name, fact }];
@@ -136,6 +158,13 @@ function whereabouts({ nodes, providers, registry }: World): JudgedFacts["whereI
     if (known !== undefined) return known;
     if (facts.length === 0) return unshown(ip, "unknown");
     return facts.some(({ fact }) => fact.kind === "gap") ? unshown(ip, "unread") : { kind: "nowhere", nodes: [] };
+  };
+  // Every name that shows an address asks for it.
+  const located = new Map<string, Whereabouts>();
+  return (ip) => {
+    const found = located.get(ip) ?? locate(ip);
+    located.set(ip, found);
+    return found;
   };
 }
 
@@ -148,7 +177,9 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
     case "unassign-ip": {
       const standing = facts.ownerOf.get(action.ip)?.standing;
       const isTakenOver = standing?.kind === "free" && standing.rank === "foreign";
-      return isTakenOver ? "takeover" : leaving(object, action.ip, facts);
+      if (isTakenOver) return "takeover";
+      const own = leaving(object, action.ip, facts);
+      return isHandedTo(object, action.ip, facts) ? worst([own, "relocation"]) : own;
     }
     case "clear-annotation": {
       const { address = "" } = action.before;
@@ -159,7 +190,7 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
     case "withdraw-dns":
     case "delete-dns": {
       const { before, after, unrecorded = [] } = action;
-      const removed = before.addresses.filter((ip) => !after.addresses.includes(ip) && !unrecorded.includes(ip));
+      const removed = addressesWithout(addressesWithout(before.addresses, after.addresses), unrecorded);
       return worst(removed.map((ip) => leaving(object, ip, facts)));
     }
     case "acquire-ip":
@@ -173,6 +204,11 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
     case "remove-from-firewall":
       return "none";
   }
+}
+
+/** True for an address that another object handed over, where it still serves clients of that one. */
+function isHandedTo(object: ObjectRef, ip: string, { viewOf }: JudgedFacts): boolean {
+  return viewOf.get(refKey(object))?.formerOwners?.has(ip) === true;
 }
 
 /** What a voluntary action takes from somebody. Of several addresses that leave a name those that serve nobody are not among them. */
@@ -189,12 +225,10 @@ function takenBy(action: Action, impact: ImpactClass, facts: JudgedFacts): reado
       return [{ what: action.fqdn, impact, isName: true }];
     case "update-dns":
     case "withdraw-dns":
-      return action.before.addresses
-        .filter((ip) => !action.after.addresses.includes(ip))
-        .flatMap((ip) => {
-          const own = leaving(action.object, ip, facts);
-          return isHarm(own) ? [{ what: ip, impact: own }] : [];
-        });
+      return addressesWithout(action.before.addresses, action.after.addresses).flatMap((ip) => {
+        const own = leaving(action.object, ip, facts);
+        return isHarm(own) ? [{ what: ip, impact: own }] : [];
+      });
     default:
       return [];
   }
@@ -223,7 +257,7 @@ function leaving(object: ObjectRef, ip: string, facts: JudgedFacts): ImpactClass
   return fromServing(matcher !== undefined && serving.some((node) => judge(node, matcher, nowMs).kind === "match"));
 }
 
-function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts): boolean {
+function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts, wasOwn = false): boolean {
   const { matcher, isOwn } = loserOf(object, ip, facts);
   const { kind, nodes } = facts.whereIs(ip);
   switch (kind) {
@@ -238,7 +272,7 @@ function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts): boolean {
     case "unread":
       return true;
     case "unknown":
-      return !isOwn;
+      return !isOwn && !wasOwn;
   }
 }
 
@@ -252,25 +286,29 @@ function loserOf(object: ObjectRef, ip: string, facts: JudgedFacts): Loser {
 }
 
 /** An address that a spare has taken the place of leaves for its node's sake, too: the spec has it as before. */
-function asPool({ key, pool, validation, inUse, managed }: PoolView, ip: string, { ownerOf }: JudgedFacts): Loser {
+function asPool(
+  { key, pool, validation, inUse, managed, emptyTarget: empty }: PoolView,
+  ip: string,
+  { ownerOf }: JudgedFacts,
+): Loser {
   const owner = ownerOf.get(ip);
   const isListed = managed.some((address) => address.ip === ip && address.acquired === undefined);
   const isOwned = owner?.view.key === key && owner.standing !== undefined;
   const isAsked = isOwned && (inUse.has(ip) || isListed) && !pool.meta.isDeleting;
   return {
-    ...(validation.kind === "valid" ? { matcher: validation.matcher } : {}),
+    ...matcherField(validation, empty !== undefined),
     isOwn: owner?.view.key === key || isOnRecord(pool.status, ip),
     fromServing: (isMatched) => (isAsked && !isMatched ? "relocation" : "reduction"),
   };
 }
 
 /** A record set loses an address when its node matches no longer, when it asks for less, or when the pool that owns the address loses it. */
-function asRecordSet({ recordSet, validation, publisher }: CheckedRecordSet, ip: string, facts: JudgedFacts): Loser {
+function asRecordSet({ recordSet, matcher, publisher }: JudgedRecordSet, ip: string, facts: JudgedFacts): Loser {
   const owner = facts.ownerOf.get(ip);
   const { isDeleting } = recordSet.meta;
   return {
-    ...(validation.kind === "valid" ? { matcher: validation.matcher } : {}),
-    isOwn: isOnRecord(publisher.memory, ip) || owner !== undefined || facts.whereIs(ip).nodes.length > 0,
+    ...(matcher === undefined ? {} : { matcher }),
+    isOwn: owner !== undefined || facts.whereIs(ip).nodes.length > 0 || isOnRecord(publisher.memory, ip),
     fromServing: (isMatched) => {
       if (isDeleting) return "reduction";
       if (!isMatched) return "relocation";
@@ -289,9 +327,21 @@ export function nameServices(
   actions: readonly Action[],
   { mayServe: answers }: Pick<ImpactJudge, "mayServe">,
 ): readonly NameService[] {
+  const left = (ref: ObjectRef, { records, removed = [] }: ReadyTarget): Pick<NameService, "takenOut"> => {
+    const out = [...new Set(removed)].filter((ip) => !records.addresses.includes(ip));
+    return out.length === 0 ? {} : { takenOut: out.map((ip) => ({ ip, isServing: answers(ref, ip, true) })) };
+  };
   const present = names.flatMap(({ publisher: { ref }, present: { target } }) =>
     target.kind === "ready"
-      ? [{ object: ref, provider: target.name.provider, fqdn: target.name.fqdn, ...contentOf(target.records) }]
+      ? [
+          {
+            object: ref,
+            provider: target.name.provider,
+            fqdn: target.name.fqdn,
+            ...contentOf(target.records),
+            ...left(ref, target),
+          },
+        ]
       : [],
   );
   const known = new Set(present.map(({ provider, fqdn }) => `${provider} ${fqdn}`));

@@ -8,8 +8,10 @@ import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
 import { type Claims, settleClaims } from "./addresses/claims.ts";
 import { decidePools } from "./addresses/decide-pools.ts";
+import { withFormerOwners } from "./addresses/hand-over.ts";
 import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
+import type { ServingNames } from "./drain.ts";
 import { type Cleaning, finalizerStep } from "./finalizer.ts";
 import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
@@ -33,7 +35,7 @@ import {
   viewRecordSet,
 } from "./record-set-view.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
-import { poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
+import { lastForCertain, poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
 import { assessPool } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
 import { validatePool } from "./validate.ts";
@@ -164,6 +166,7 @@ interface Claimed {
   readonly shown: Shown;
   /** Addresses that serve at this moment, whatever is planned for them. */
   readonly serving: ReadonlySet<string>;
+  readonly servedBy: ServingNames["servedBy"];
   readonly withheld: Withheld;
   readonly nowMs: number;
 }
@@ -182,6 +185,9 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
     ...recordSets.map(({ publisher }) => publisher),
   ];
   const nameClaims = settleNames(publishers);
+  const servedBy = servingNow(views);
+  const serving = new Set([...servedBy.values()].flatMap((own) => [...own]));
+  const shown = shownNow(publishers, nameClaims, dns, nowMs);
   return {
     ...bounds,
     claims,
@@ -189,8 +195,9 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
     recordSets,
     publishers,
     nameClaims,
-    shown: shownNow(publishers, nameClaims, dns, nowMs),
-    serving: servingNow(views),
+    shown: { ...shown, stuck: new Map([...shown.stuck, ...lastForCertain(views, shown.names, serving)]) },
+    serving,
+    servedBy,
     nowMs,
   };
 }
@@ -206,7 +213,7 @@ function viewPools(
   const machines = new Map([...providers].map((name) => [name, machineNodes(world, name)]));
   const context = { firewalls, made: madeRules(pools), nowMs, registry };
   const found = new Set<string>();
-  return pools.toSorted(bySeniority).map((pool) => {
+  const views = pools.toSorted(bySeniority).map((pool) => {
     const validation = validatePool(pool, world);
     const verdicts = judgeNodes(pool, validation, world);
     const empty = emptyTarget(pool, validation, world.nodes);
@@ -230,6 +237,7 @@ function viewPools(
       found,
     });
   });
+  return withFormerOwners(views);
 }
 
 /** Firewall id → the ports that flipop opened there, for whatever object, as its status has them. */
@@ -259,8 +267,8 @@ interface AddressPlan extends Draft {
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
 function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
-  const { views, claims, shown, serving } = claimed;
-  const decisions = decidePools(views, world, claims, shown.stuck, { names: shown.names, serving });
+  const { views, claims, shown, serving, servedBy } = claimed;
+  const decisions = decidePools(views, world, claims, shown.stuck, { names: shown.names, serving, servedBy });
   const impact = impactJudge(
     world,
     decisions.map(({ view }) => view),
@@ -347,12 +355,13 @@ function planWrites(
       action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action.ip] : [],
     ),
   );
+  const moving = new Set(names.actions.flatMap((action) => (action.kind === "move-ip" ? [action.ip] : [])));
   const published = names.recordSets.flatMap(({ served }) =>
     [...served.serving].flatMap(([ip, after]) => (after.length === 0 ? [ip] : [])),
   );
   const changes = [
     ...names.actions,
-    ...nameWrites(objects, { leaving, serving: new Set([...serving, ...published]) }),
+    ...nameWrites(objects, { leaving, moving, serving: new Set([...serving, ...published]) }),
     ...annotations,
     ...[...firewalls.values()].flatMap((object) => object.actions),
   ];

@@ -1,5 +1,5 @@
 import type { Action, ObjectRef, Place } from "../model/action.ts";
-import { type AcquiredIP, type AddressFact, entryOf } from "../model/address.ts";
+import { type AcquiredIP, type Address, type AddressFact, entryOf } from "../model/address.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
@@ -21,6 +21,8 @@ export interface PoolView {
   readonly object: ObjectRef;
   /** The API server's clock when the pass began to plan, milliseconds. */
   readonly nowMs: number;
+  /** The same clock when the nodes had been listed: the same throughout a pass. */
+  readonly readAtMs: number;
   /** False when the run may not write for it: other namespace, other target. */
   readonly isSelected: boolean;
   readonly validation: Validation;
@@ -42,6 +44,10 @@ export interface PoolView {
   readonly managed: readonly ManagedIP[];
   readonly badEntries: readonly BadEntry[];
   readonly released: readonly Released[];
+  /** Addresses that were its own, that another object manages now, and that still serve its clients. */
+  readonly handedOver: readonly Released[];
+  /** The objects that handed an address to this one and whose clients it still serves, by address. Absent = none. */
+  readonly formerOwners?: ReadonlyMap<string, readonly PoolView[]>;
   /** Managed addresses in use. */
   readonly inUse: ReadonlySet<string>;
   /** Set while a RoutedIP uses the address that was acquired for it although its spec names another one. */
@@ -60,6 +66,10 @@ export interface PoolView {
   readonly emptyTarget?: string;
   /** Until when addresses that are not to serve where they are stay there, since resolvers may hand them out, milliseconds; also times that are over. Absent = none. */
   readonly drains?: ReadonlyMap<string, number>;
+  /** Released addresses that stay in names until others of the object serve, while its other ones leave their machines one after another. Absent = none. */
+  readonly staying?: ReadonlySet<string>;
+  /** Whether clients of the object reach an address where it is, whatever is planned for it. */
+  readonly isServedThere: (address: Address) => boolean;
   /** False if the pool's provider can only move an address by two calls: unassign, then assign. */
   readonly isMoveOneCall: boolean;
   /** Returns the machine of a provider ID; undefined if the id is none of the pool's provider. */
@@ -118,6 +128,8 @@ export interface ManagedIP {
 export interface Released {
   readonly ip: string;
   readonly fact: Extract<AddressFact, { kind: "known" | "gap" }>;
+  /** True where clients reach it: its node matches, or still serves. */
+  readonly isServing: boolean;
 }
 
 /** A RoutedIP whose spec names an address that does not serve yet, while one that flipop acquired for it may still serve. */
@@ -163,7 +175,7 @@ export type Standing =
   | { readonly kind: "foreign"; readonly holder: Place }
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string }
-  | { readonly kind: "conflict"; readonly owner: string }
+  | { readonly kind: "conflict"; readonly owner: string; readonly right: string }
   | { readonly kind: "ungranted"; readonly why: Obstacle };
 
 /** An address that can be assigned at once. On a node that does not match: since when. */
@@ -206,6 +218,18 @@ export function isStaying({ standing }: Pick<ManagedIP, "standing">): boolean {
   return standing.kind === "placed" && standing.staying !== undefined;
 }
 
+/** True for an address, managed or released, that clients reach where it is: those of the object, or of one that handed it over. */
+export function isServedBy(
+  { managed, released, formerOwners }: Pick<PoolView, "managed" | "released" | "formerOwners">,
+  ip: string,
+): boolean {
+  return (
+    formerOwners?.has(ip) === true ||
+    managed.some((address) => address.ip === ip && servesNow(address)) ||
+    released.some((address) => address.ip === ip && address.isServing)
+  );
+}
+
 /** True for an address that clients reach where it is. */
 export function servesNow({ standing }: Pick<ManagedIP, "standing">): boolean {
   if (standing.kind === "placed") return standing.unready === undefined;
@@ -234,6 +258,11 @@ export function countedIPs(view: PoolView): number {
 /** Returns the stored status of one address; undefined where there is none. */
 export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
   return entryOf(pool.status.ips, ip);
+}
+
+/** Returns until when an address stays by status once it has left its names, be it managed or released; undefined where status says nothing of it. */
+export function storedDrain(pool: Pool, ip: string): string | undefined {
+  return statusOf(pool, ip)?.drainingUntil ?? pool.status.released.find((entry) => entry.ip === ip)?.drainingUntil;
 }
 
 /** True for an entry of a status that shows an address, or what was taken for one, as not the object's own: it never was used. */

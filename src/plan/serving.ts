@@ -1,4 +1,5 @@
-import type { AssignIP } from "../model/action.ts";
+import { type AssignIP, refKey } from "../model/action.ts";
+import type { ShownName } from "./drain.ts";
 import type { LettingIn } from "./firewalls/plan-firewalls.ts";
 import type { ServedAddresses } from "./names/publishers.ts";
 import { type PoolView, type Standing, servesNow, statusOf } from "./pool-view.ts";
@@ -7,18 +8,45 @@ import { type PoolView, type Standing, servesNow, statusOf } from "./pool-view.t
  * Which addresses serve: now, and once the plan is carried out. An address serves if it is on a match, and its firewall lets clients in there.
  */
 
-/** Returns the addresses that pools manage, or released, and that clients reach at this moment: on a match, or where they still serve. Pure. */
-export function servingNow(views: readonly PoolView[]): ReadonlySet<string> {
-  return new Set(
-    views.flatMap((view) => {
+/** Returns by object, as {@link refKey}, the addresses that it manages, or released, and that clients reach at this moment: on a match, or where they still serve. Pure. */
+export function servingNow(views: readonly PoolView[]): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(
+    views.map((view) => {
       const placed = view.managed.flatMap((address) => (servesNow(address) ? [address.ip] : []));
-      const isMatch = (holderID: string | undefined): boolean =>
-        view.matches.some(({ providerID }) => view.machineOf(providerID) === holderID);
-      const released = view.released.flatMap(({ ip, fact }) =>
-        fact.kind === "known" && !fact.address.isLocked && isMatch(fact.address.holderID) ? [ip] : [],
-      );
-      return [...placed, ...released];
+      const released = view.released.flatMap(({ ip, isServing }) => (isServing ? [ip] : []));
+      return [refKey(view.object), new Set([...placed, ...released])];
     }),
+  );
+}
+
+/**
+ * Returns the addresses of objects that go which are all that a name has for certain, with the name: whether clients reach its others nobody knows, since their firewall
+ * is closed, missing or not to be changed. They cannot leave the name yet. Pure.
+ */
+export function lastForCertain(
+  views: readonly PoolView[],
+  names: readonly ShownName[],
+  serving: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const doubtful = new Set(
+    views.flatMap((view) =>
+      view.managed.flatMap(({ ip, standing }) =>
+        standing.kind === "placed" && view.firewallObstacle(standing.on) !== undefined ? [ip] : [],
+      ),
+    ),
+  );
+  const going = doubtful.size === 0 ? [] : views.filter(({ pool }) => pool.meta.isDeleting);
+  return new Map(
+    going.flatMap(({ managed }) =>
+      managed.flatMap(({ ip }) => {
+        const name = names.find(({ addresses }) => {
+          const others = addresses.filter((other) => other !== ip);
+          const isCertain = others.some((other) => serving.has(other) && !doubtful.has(other));
+          return addresses.includes(ip) && others.some((other) => doubtful.has(other)) && !isCertain;
+        });
+        return name === undefined ? [] : [[ip, name.fqdn] as const];
+      }),
+    ),
   );
 }
 
@@ -32,6 +60,7 @@ export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], 
     if (verified.kind === "undecided") undecided.add(ip);
     if (verified.kind === "on-node") serving.set(ip, verified.after);
   }
+  for (const ip of view.staying ?? []) serving.set(ip, []);
   // What takes the place of another one is published once it is there.
   for (const { id, ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, [id]);
   return { serving, undecided };
@@ -98,10 +127,12 @@ function rememberedBy(
 
 function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
   // What a pool gave up leaves every name before its annotation goes, so that annotation no longer counts.
-  const released = view.released.map(({ ip, fact }): [string, VerifiedAddress] => [
-    ip,
-    { kind: fact.kind === "gap" ? "undecided" : "nowhere" },
-  ]);
+  const released = view.released.map(({ ip, fact }): [string, VerifiedAddress] => {
+    const holder = fact.kind === "known" && view.staying?.has(ip) === true ? fact.address.holderID : undefined;
+    const nodeName = holder === undefined ? undefined : view.placeOf(holder).nodeName;
+    if (nodeName !== undefined) return [ip, { kind: "on-node", nodeName, after: [] }];
+    return [ip, { kind: fact.kind === "gap" ? "undecided" : "nowhere" }];
+  });
   const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
     if (standing.kind === "conflict" || standing.kind === "ungranted") return [];
     const verified = verify(view, standing, lettingIn);

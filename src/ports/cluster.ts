@@ -1,5 +1,6 @@
 import type { AcquisitionNote } from "../model/acquisition-memory.ts";
 import type { ObjectRef } from "../model/action.ts";
+import type { PastEvent } from "../model/change.ts";
 import type { KubeError } from "../model/errors.ts";
 import type { NamespaceGrants } from "../model/grants.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
@@ -88,6 +89,12 @@ export interface ClusterReader {
   readLease(namespace: string, name: string): Promise<LeaseRecord | undefined>;
 }
 
+/** What tells which pods a selector may have meant that selects none. */
+export interface PodLabelReader {
+  /** The labels of pods of a namespace, finished ones left out: of 500 at most, in no order. */
+  listPodLabels(namespace: string): Promise<readonly Readonly<Record<string, string>>[]>;
+}
+
 /** Objects as they would be, laid over those of a cluster as they are read. Absent objects and fields are not invented: `decode` reads what the API server would hold. */
 export interface Overlay {
   /** True where it changes nothing. */
@@ -105,6 +112,18 @@ type OverlaidKind = "pool" | "routedip" | "dns" | "issuer";
 export interface NamespaceReader {
   /** True when the namespace exists, false when it does not; undefined where the reader may not look, or the server does not say. */
   hasNamespace(name: string): Promise<boolean | undefined>;
+}
+
+/** What tells what happened to objects of flipop. */
+export interface EventReader {
+  /** The Events about pools, routed IPs and record sets that the cluster still keeps, of one namespace or of all, in no order. KubeError `forbidden` where the permission is missing. */
+  listEvents(namespace?: string): Promise<readonly PastEvent[]>;
+}
+
+/** What tells one cluster from another. */
+export interface IdentityReader {
+  /** The uid of the namespace `kube-system`, which every cluster has and none has twice. It is read with the right to list namespaces. */
+  clusterUID(): Promise<string>;
 }
 
 /** A cluster of which a person changes annotations that flipop reads, and nothing else. */

@@ -32,7 +32,10 @@ export interface Workload {
   readonly image: string;
 }
 
-/** What `flipop doctor` reads of a cluster beside what runs read. Nothing here writes: an access review stores nothing. Failures as of {@link ClusterReader}. */
+/**
+ * What `flipop doctor` reads of a cluster beside what runs read. Nothing here writes: an access review stores nothing. Each list, and each Lease, is read once: later calls
+ * get the same answer or failure, so all checks speak of the same state. Failures as of {@link ClusterReader}.
+ */
 export interface ClusterInspector extends ClusterReader, NamespaceReader {
   /** Which cluster it is, for people: `context "prod" of /home/me/.kube/config`. */
   readonly source: string;

@@ -109,6 +109,8 @@ export interface DNSProviderReader {
   readonly isBatched: boolean;
   /** The zone of this name (or, at Cloudflare, 32-hex id); undefined when the account has none. Never an empty answer taken for a missing zone. */
   findZone(zone: string): Promise<Zone | undefined>;
+  /** The names of zones that the token sees, of one page of them, in no order: to tell which one was meant by a name that is none. Absent = they cannot be listed. */
+  readonly zoneNames?: () => Promise<readonly string[]>;
   /** The A records of one name, read by a filtered list (paged). `isAwaited` = a change waits for it: it is not put off as early as a mere look. */
   readRecords(zone: Zone, fqdn: string, isAwaited?: boolean): Promise<RecordSetState>;
   /**
@@ -120,6 +122,8 @@ export interface DNSProviderReader {
   listTexts(zone: Zone, mostCalls: number): Promise<ZoneTexts | undefined>;
   /** The TXT records of one name. A change waits for it. */
   readTexts(zone: Zone, fqdn: string): Promise<readonly TextRecord[]>;
+  /** When the token ends, milliseconds; undefined if it does not, or if the provider does not tell it to this token. Absent = the provider tells nobody. Operation `token`. */
+  readonly tokenEndMs?: () => Promise<number | undefined>;
 }
 
 /** A DNS provider that may also be changed. */

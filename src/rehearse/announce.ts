@@ -5,14 +5,22 @@ import type { Plan } from "../model/plan.ts";
 import type { Selection } from "../model/run.ts";
 import { providerBudgets } from "../plan/budget.ts";
 import { passThrough, type Round } from "./passing.ts";
+import { suspendedActions } from "./resumed.ts";
 
 /**
  * The plan with everything that the same run does after it: what follows once its actions have succeeded, what is held even then, and the calls that all of it takes.
- * Each acquisition gets the text that stands for its address. Where nothing fails and nothing changes meanwhile, a run does exactly this. Pure.
+ * Each acquisition gets the text that stands for its address. Where nothing fails and nothing changes meanwhile, a run does exactly this. What suspended objects would do is
+ * told beside it. Pure.
  *
  * @param first - what `plan` makes of the observation and the selection
  */
 export function announce(first: Plan, observation: Observation, selection: Selection): Plan {
+  const suspended = suspendedActions(first, observation, selection);
+  const whole = withFollowUps(first, observation, selection);
+  return suspended === undefined ? whole : { ...whole, suspendedActions: suspended };
+}
+
+function withFollowUps(first: Plan, observation: Observation, selection: Selection): Plan {
   const { rounds, remaining } = passThrough(first, observation, selection, () => 0);
   if (rounds.length === 0) return first;
   const standIns = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { ConfigError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
 import { formatTime } from "../model/time.ts";
 import { EDITED_KINDS, type EditedKind, type ObjectEdit } from "./edit.ts";
-import { nearest } from "./nearest.ts";
 
 /** An object as the API server has it. */
 type WireObject = Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
 import type { Address } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { FirewallFact } from "../model/firewall.ts";
+import { nearest } from "../model/nearest.ts";
 import { CORDON_KEY, type NodeFacts } from "../model/node.ts";
 import type { KnownFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
 import { compareText } from "../model/resource.ts";
 import { CONDITION_TAINTS } from "../plan/nodes/match.ts";
 import type { AddressPlace, FactEdit } from "./edit.ts";
-import { nearest } from "./nearest.ts";
 
 /** What a node has while it is cordoned. */
 const CORDON = { key: CORDON_KEY, value: "", effect: "NoSchedule" } as const;
@@ -194,26 +194,33 @@ function podsAs(
   }
 }
 
-/** The addresses of nodes that are not there yet begin so: nobody can have one of them, RFC 1112 section 4. */
-const NEW_NODE_RANGE = "240.255.";
+/** The addresses of nodes that are not there yet: nobody can have one of them, RFC 1112 section 4. */
+const NEW_NODE_RANGE = /^240\.2[45]\d\./;
 
 /** Returns what stands in texts for the addresses of nodes that are not there yet: `(of worker-9)`. Pure. */
 export function standInsOf({ nodes }: Pick<Observation, "nodes">): ReadonlyMap<string, string> {
   return new Map(
     nodes.flatMap(({ name, addresses }) =>
-      addresses.flatMap(({ address }) =>
-        address.startsWith(NEW_NODE_RANGE) ? [[address, `(of ${name})`] as const] : [],
-      ),
+      addresses.flatMap(({ address }) => (NEW_NODE_RANGE.test(address) ? [[address, `(of ${name})`] as const] : [])),
     ),
   );
 }
 
-/** A node like another one: fresh, ready and with a ready pod where that has one. Its machine and its addresses are nobody's. */
-function withNewNode(world: Observation, { node: name, like }: Extract<FactEdit, { kind: "new-node" }>): Observation {
-  const model = nodeNamed(world, like);
+/**
+ * Returns the world with one more node, like another one: fresh, ready and with a ready pod where that has one. Its machine and its addresses are nobody's. Pure.
+ *
+ * @param from - the world in which the other node is looked for
+ * @throws ConfigError `invalid` where there is none, and for a name that is taken
+ */
+export function withNewNode(
+  world: Observation,
+  { node: name, like }: Pick<Extract<FactEdit, { kind: "new-node" }>, "node" | "like">,
+  from: Observation = world,
+): Observation {
+  const model = nodeNamed(from, like);
   if (world.nodes.some((node) => node.name === name))
     throw new ConfigError("invalid", `There is a node named ${name} already.`);
-  const number = world.nodes.length + 1;
+  const number = unusedNumber(world);
   const { addressAnnotation: _address, poolAnnotation: _pool, ...copy } = model;
   const fresh: NodeFacts = {
     ...copy,
@@ -225,20 +232,37 @@ function withNewNode(world: Observation, { node: name, like }: Extract<FactEdit,
     taints: model.taints.filter(({ key }) => key !== CORDON.key && !CONDITION_TAINTS.has(key)),
     ready: { isReady: true, sinceMs: world.observedAtMs },
     isDeleting: false,
-    addresses: model.addresses.map(({ type }, index) => ({
-      type,
-      address: `${NEW_NODE_RANGE}${number & 255}.${index}`,
-    })),
+    addresses: model.addresses.map(({ type }, index) => ({ type, address: newNodeAddress(number, index) })),
   };
   const ready = (pods: PodSummary | undefined): PodSummary =>
     podsAs("Ready", pods, world.observedAtMs) ?? { ready: 1, notReady: 0 };
-  const pods = mapped(world.pods, (reading): PodReading => {
-    const own = reading.kind === "read" ? reading.byNode.get(like) : undefined;
-    if (reading.kind !== "read" || own === undefined) return reading;
-    return { ...reading, byNode: new Map([...reading.byNode, [name, ready(own)]]) };
-  });
+  const pods = new Map(
+    [...world.pods].map(([key, reading]): [string, PodReading] => {
+      const known = from.pods.get(key);
+      const own = known?.kind === "read" ? known.byNode.get(like) : undefined;
+      if (reading.kind !== "read" || own === undefined) return [key, reading];
+      return [key, { ...reading, byNode: new Map([...reading.byNode, [name, ready(own)]]) }];
+    }),
+  );
   const nodes = [...world.nodes, fresh].toSorted((a, b) => compareText(a.name, b.name));
   return { ...world, nodes, pods };
+}
+
+function newNodeAddress(number: number, index: number): string {
+  return `240.${240 + index}.${(number >>> 8) & 255}.${number & 255}`;
+}
+
+/** The number of a new node: that of no node there is, and of no node that a name still shows. */
+function unusedNumber({ nodes, dns }: Observation): number {
+  const shown = [...dns.values()].flatMap(({ records }) =>
+    [...records.values()].flatMap((fact) =>
+      fact.kind === "known" ? [...fact.records.addresses, ...(fact.removed ?? [])] : [],
+    ),
+  );
+  const used = new Set([...nodes.flatMap(({ addresses }) => addresses.map(({ address }) => address)), ...shown]);
+  let number = 1;
+  while (used.has(newNodeAddress(number, 0)) || used.has(newNodeAddress(number, 1))) number += 1;
+  return number;
 }
 
 /** The id of a machine that nothing in the world has. */

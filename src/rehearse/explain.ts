@@ -4,8 +4,9 @@ import type { ChangeTold, Explanation, Gate, Next, NodeTold, Section, Subject } 
 import { placeSentence } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
-import type { ObjectMeta } from "../model/resource.ts";
+import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
 import { plan } from "../plan/plan.ts";
+import { storedDrain } from "../plan/pool-view.ts";
 import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
 import { ASSUMED, type Story } from "./forward.ts";
 import {
@@ -46,9 +47,13 @@ export interface Question {
 export function explain(observation: Observation, { subject, isMeant, horizonMs }: Question): Explanation {
   const now: Planned = { world: observation, plan: plan(observation, {}) };
   const objects = concerned(now.plan, subject).filter(isMeant);
+  const whole = new Rehearsal(observation, horizonMs);
   const sections = objects.flatMap((ref): readonly Section[] => {
-    const seen = seenIn(subject.kind === "node" ? alone(now, ref, subject.node) : now, ref);
-    return seen === undefined ? [] : [sectionOf(seen, subject, horizonMs)];
+    const isAlone = subject.kind === "node";
+    const seen = seenIn(isAlone ? alone(now, ref, subject.node) : now, ref);
+    if (seen === undefined) return [];
+    const rehearsal = new Rehearsal(seen.world, horizonMs);
+    return [sectionOf(seen, subject, { horizonMs, rehearsal, whole: isAlone ? whole : rehearsal })];
   });
   return {
     observedAtMs: observation.observedAtMs,
@@ -86,11 +91,18 @@ function alone({ world, plan: whole }: Planned, ref: ObjectRef, node: string): P
   };
 }
 
-function sectionOf(seen: Seen, subject: Subject, horizonMs: number): Section {
+interface Stages {
+  readonly horizonMs: number;
+  /** Rehearses the part of the world in which it is decided whether a statement is true. */
+  readonly rehearsal: Rehearsal;
+  /** Rehearses all of it: what flipop does in a part of the world is not what it would do. */
+  readonly whole: Rehearsal;
+}
+
+function sectionOf(seen: Seen, subject: Subject, { horizonMs, rehearsal, whole }: Stages): Section {
   const ahead: Ahead = { fromMs: seen.world.observedAtMs, horizonMs };
   const statement = statementOf(seen.ref, subject, ahead);
   const holds = statement.isTrue(seen);
-  const rehearsal = new Rehearsal(seen.world, horizonMs);
   const story = rehearsal.with([]);
   const isComing = !holds && statement.isTrue({ world: story.world, plan: story.remaining });
   const answer = holds || isComing ? undefined : counterfactual(rehearsal, statement);
@@ -111,7 +123,7 @@ function sectionOf(seen: Seen, subject: Subject, horizonMs: number): Section {
         }),
     isComing,
     plans: rehearsal.plans,
-    next: nextOf(answer?.story ?? (isComing ? story : undefined), seen.ref),
+    next: nextOf(answer === undefined ? (isComing ? whole.with([]) : undefined) : whole.with(answer.changes), seen.ref),
   };
 }
 
@@ -156,8 +168,7 @@ function gatesOf(seen: Seen, subject: Subject, ahead: Ahead): readonly Gate[] {
     }
     case "object":
     case "name": {
-      const fqdn = fqdnOf(seen);
-      return [...own, ...acquiringGates(seen), ...(fqdn === undefined ? [] : nameGates(seen, fqdn))];
+      return [...own, ...acquiringGates(seen), ...nameGates(seen, fqdnOf(seen))];
     }
   }
 }
@@ -266,22 +277,24 @@ function factsOf(seen: Seen, subject: Subject): readonly string[] {
   return fqdn === undefined ? [] : inName(seen, fqdn, subject.ip);
 }
 
-function shownBy({ plan: { names }, ref }: Seen): readonly string[] | undefined {
-  return names.find(({ object, isFormer }) => refKey(object) === refKey(ref) && isFormer !== true)?.shown;
+/** The records of the object's name. Those of a name that belongs to another object are told by that one. */
+function shownBy({ plan: { names }, ref }: Seen, fqdn: string): readonly string[] | undefined {
+  const own = names.find(({ object, isFormer }) => refKey(object) === refKey(ref) && isFormer !== true);
+  return (own ?? names.find((name) => name.fqdn === fqdn && name.isFormer !== true))?.shown;
 }
 
 function inName(seen: Seen, fqdn: string, ip: string): readonly string[] {
-  const shown = shownBy(seen);
+  const shown = shownBy(seen, fqdn);
   if (shown === undefined) return [];
   return [`${fqdn} ${shown.includes(ip) ? "shows" : "does not show"} it.`];
 }
 
 function nameFacts(seen: Seen, fqdn: string): readonly string[] {
-  const shown = shownBy(seen);
+  const shown = shownBy(seen, fqdn);
   if (shown === undefined) return [`The records of ${fqdn} could not be read.`];
   const { drift } = seen.assessment;
-  const state = drift === 0 ? "as desired" : "not as desired";
-  return [`${fqdn} shows ${shown.length === 0 ? "no address" : shown.join(", ")}: ${state}.`];
+  const state = drift === undefined ? "" : drift === 0 ? ": as desired" : ": not as desired";
+  return [`${fqdn} shows ${shown.length === 0 ? "no address" : shown.join(", ")}${state}.`];
 }
 
 /** What is known of an address or a node whatever objects there are. */
@@ -296,7 +309,9 @@ function factsBeyond({ world }: Planned, subject: Subject): readonly string[] {
 
 function addressFacts({ providers, nodes, registry, pools }: Observation, ip: string): readonly string[] {
   const isNamed = pools.some(({ spec, status }) => spec.ips.includes(ip) || Object.hasOwn(status.ips, ip));
-  const unnamed = `No object names ${ip}: flipop leaves it where it is. A pool takes it once it stands in spec.ips.`;
+  const unnamed =
+    releasedText(pools, ip) ??
+    `No object names ${ip}: flipop leaves it where it is. A pool takes it once it stands in spec.ips.`;
   const nodeOf = (provider: string, machine: string): string | undefined =>
     nodes.find(({ providerID }) => registry.machineID(provider, providerID) === machine)?.name;
   const places = [...providers.values()].flatMap(({ name, addresses }): readonly string[] => {
@@ -304,6 +319,15 @@ function addressFacts({ providers, nodes, registry, pools }: Observation, ip: st
     return fact === undefined ? [] : [heldText(name, ip, fact, (machine) => nodeOf(name, machine))];
   });
   return [...(isNamed ? [] : [unnamed]), ...places];
+}
+
+/** What becomes of an address that an object has released; undefined for any other. */
+function releasedText(pools: readonly Pool[], ip: string): string | undefined {
+  const pool = pools.find(({ status }) => status.released.some((entry) => entry.ip === ip));
+  if (pool === undefined) return undefined;
+  const until = storedDrain(pool, ip);
+  const drains = until === undefined ? "" : ` Resolvers may hand it out until ${until}.`;
+  return `${pool.kind}/${objectKey(pool.meta)} has released ${ip}: it stays where it is until another address needs the machine.${drains}`;
 }
 
 function heldText(

@@ -1,13 +1,14 @@
 import { type Action, refKey } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Hold, NameService, Plan } from "../model/plan.ts";
 import type { Selection } from "../model/run.ts";
 import { nextLook } from "../plan/next-look.ts";
 import { plan } from "../plan/plan.ts";
 import { announcedRound, withStandIns } from "./announce.ts";
-import { later } from "./edited-world.ts";
-import { passThrough } from "./passing.ts";
+import { later, standInsOf } from "./edited-world.ts";
+import { CallLedger, relieved } from "./limits.ts";
+import { type Passed, passThrough } from "./passing.ts";
 
 /** How long things are taken to last, milliseconds: a change of where an address is, and a change of a name. */
 export interface Assumed {
@@ -18,59 +19,180 @@ export interface Assumed {
 /** What is assumed where nobody says otherwise. */
 export const ASSUMED: Assumed = { assignMs: 10_000, dnsMs: 1000 };
 
-/** What is done at one moment. */
+/** Something that happens to the world while flipop works. */
+export interface Happening {
+  /** Milliseconds after the story begins. */
+  readonly afterMs: number;
+  /** As a sentence without its full stop: `worker-1 is cordoned`. */
+  readonly text: string;
+  /** Returns the world in which it has happened. */
+  readonly happen: (world: Observation) => Observation;
+}
+
+/** What is begun at one moment. */
 export interface Step {
   /** Milliseconds of the world's clock. */
   readonly atMs: number;
   readonly actions: readonly Action[];
+  /** The same actions with their times. An address that is not known yet has the value that the rehearsal gives it. */
+  readonly spans: readonly Span[];
+}
+
+/** When an action begins and ends, milliseconds of the world's clock. */
+export interface Span {
+  readonly action: Action;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** What names offer their clients from one moment on. */
+export interface View {
+  readonly atMs: number;
+  readonly names: readonly NameService[];
+  /** True for something that happens within a pass: the view does not show what the pass has done so far. */
+  readonly isWithinPass?: true;
 }
 
 /** What happens next in a world to which nothing else happens. */
 export interface Story {
+  /** In the order of their times. */
   readonly steps: readonly Step[];
+  /** One for each plan, in the order of their times. */
+  readonly views: readonly View[];
+  /** What is held after each pass, in the order of their times. */
+  readonly holds: readonly { readonly atMs: number; readonly holds: readonly Hold[] }[];
+  /** What stands in texts for the addresses of nodes that only come. */
+  readonly newNodes: ReadonlyMap<string, string>;
   /** The world at the end. */
   readonly world: Observation;
   /** What remains at the end. */
   readonly remaining: Plan;
+  /** True where nothing is left to be done or waited for; false where the horizon ended the story. */
+  readonly isAtRest: boolean;
   /** How often it was planned. */
   readonly plans: number;
+}
+
+/** How a story is told. */
+export interface Telling {
+  /** How far after the last happening, milliseconds. */
+  readonly horizonMs: number;
+  readonly assumed?: Assumed;
+  /** What happens meanwhile. */
+  readonly happenings?: readonly Happening[];
+  /** True where the providers' limits of calls hold up what is done. */
+  readonly isLimited?: boolean;
 }
 
 /** After a pass that leaves actions the next one comes after this, milliseconds; and never sooner than the shorter one. */
 const LEFT_OVER_MS = 2000;
 const SHORTEST_WAIT_MS = 500;
-/** The most looks of one story. */
+/** The most looks after the last happening. */
 const MOST_LOOKS = 100;
 
 /**
- * Tells what flipop does from now on if everything it does succeeds and nothing else changes: one pass after the other, each when it is due, until nothing is left
- * or the horizon is reached. What the provider is at work on has ended by the next look. Pure.
+ * Tells what flipop does from now on if everything it does succeeds and nothing else happens than what is given: one pass after the other, each when it is due, until
+ * nothing is left or the horizon is reached. It sees what happens at once, or when the pass ends that it is in. What the provider is at work on has ended by the next
+ * look. Pure.
  */
-export function forward(
-  observation: Observation,
-  selection: Selection,
-  { horizonMs, assumed = ASSUMED }: { readonly horizonMs: number; readonly assumed?: Assumed },
-): Story {
-  const untilMs = observation.observedAtMs + horizonMs;
-  const standIns = new Map<string, string>();
-  const steps: Step[] = [];
+export function forward(observation: Observation, selection: Selection, telling: Telling): Story {
+  const { horizonMs, assumed = ASSUMED } = telling;
+  const startMs = observation.observedAtMs;
+  const coming = (telling.happenings ?? [])
+    .map((one) => ({ ...one, atMs: startMs + one.afterMs }))
+    .toSorted((a, b) => a.atMs - b.atMs);
+  const untilMs = (coming.at(-1)?.atMs ?? startMs) + horizonMs;
+  const told: Told = { steps: [], views: [], holds: [], standIns: new Map(), newNodes: new Map() };
+  const ledger = telling.isLimited === true ? new CallLedger(observation.registry) : undefined;
   let world = observation;
-  let plans = 0;
   for (let look = 1; ; look += 1) {
-    const first = plan(world, selection);
-    const passed = passThrough(first, world, selection, (actions) => lengthOf(actions, assumed));
-    steps.push(...passed.rounds.map((round) => ({ atMs: round.atMs, actions: announcedRound(round, standIns) })));
-    plans += 1 + passed.rounds.length;
+    const happened = takeDue(coming, world.observedAtMs);
+    if (happened.length > 0) look = 1;
+    const passed = tellPass(happenedIn(world, happened), selection, { assumed, coming, told, ledger });
     const { remaining } = passed;
     world = withStatuses(passed.world, remaining);
     const nowMs = world.observedAtMs;
-    const nextReadInMs = isMoving(world) ? assumed.assignMs : undefined;
-    const next = nextLook(remaining, nowMs, { leftOverMs: LEFT_OVER_MS, nextReadInMs });
-    const atMs = nowMs + Math.max(next?.inMs ?? 0, SHORTEST_WAIT_MS);
-    if (next === undefined || atMs > untilMs || look >= MOST_LOOKS)
-      return { steps, world, remaining: withStandIns(remaining, standIns), plans };
-    world = later(settled(world, atMs - nowMs, assumed), atMs - nowMs);
+    const lookMs = lookAgainMs(world, remaining, assumed);
+    const atMs = Math.min(look < MOST_LOOKS ? lookMs : NEVER, Math.max(coming[0]?.atMs ?? NEVER, nowMs));
+    if (atMs > untilMs) {
+      const { standIns, views, ...rest } = told;
+      const sorted = views.toSorted((a, b) => a.atMs - b.atMs);
+      const end = { world, isAtRest: lookMs === NEVER, remaining: withStandIns(remaining, standIns) };
+      return { ...rest, ...end, views: sorted, plans: views.length };
+    }
+    world = relieved(later(settled(world, atMs - nowMs, assumed), atMs - nowMs), observation);
   }
+}
+
+/** What has been told so far; each pass adds to it. */
+interface Told {
+  readonly steps: Step[];
+  readonly views: View[];
+  readonly holds: Story["holds"][number][];
+  /** Imagined address → what stands for it. */
+  readonly standIns: Map<string, string>;
+  readonly newNodes: Map<string, string>;
+}
+
+interface PassTerms {
+  readonly assumed: Assumed;
+  readonly coming: readonly (Happening & { readonly atMs: number })[];
+  readonly told: Told;
+  readonly ledger: CallLedger | undefined;
+}
+
+/** Carries out one pass in thought, and adds to what is told. */
+function tellPass(world: Observation, selection: Selection, { assumed, coming, told, ledger }: PassTerms): Passed {
+  const { steps, views, holds, standIns, newNodes } = told;
+  for (const [ip, text] of standInsOf(world)) newNodes.set(ip, text);
+  const first = plan(world, selection);
+  const passed = passThrough(first, world, selection, (actions) => lengthOf(actions, assumed), ledger);
+  views.push({ atMs: world.observedAtMs, names: first.names }, ...viewsWithin(passed, world, coming, selection));
+  for (const round of passed.rounds)
+    steps.push({ atMs: round.atMs, actions: announcedRound(round, standIns), spans: spansOf(round, assumed) });
+  const atMs = passed.world.observedAtMs;
+  holds.push({ atMs, holds: passed.remaining.holds.map((hold) => withStandIns(hold, standIns)) });
+  return passed;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Takes what has happened by now out of what is coming. */
+function takeDue<H extends { readonly atMs: number }>(coming: H[], nowMs: number): readonly H[] {
+  const isLater = coming.findIndex(({ atMs }) => atMs > nowMs);
+  return coming.splice(0, isLater === -1 ? coming.length : isLater);
+}
+
+function happenedIn(world: Observation, happened: readonly Happening[]): Observation {
+  return happened.reduce((before, { happen }) => happen(before), world);
+}
+
+/** What names offer after each round of a pass, and at each moment within it at which something happens to the world. */
+function viewsWithin(
+  { rounds, world: after }: Passed,
+  before: Observation,
+  coming: readonly (Happening & { readonly atMs: number })[],
+  selection: Selection,
+): readonly View[] {
+  const within = coming.filter(({ atMs }) => atMs < after.observedAtMs);
+  return [
+    ...rounds.map((round, at): View => {
+      const { atMs } = rounds[at + 1] ?? { atMs: after.observedAtMs };
+      return { atMs, names: round.after.names };
+    }),
+    ...within.map(({ atMs }, at): View => {
+      const edited = happenedIn(before, within.slice(0, at + 1));
+      return { atMs, names: plan(edited, selection).names, isWithinPass: true };
+    }),
+  ];
+}
+
+/** When flipop passes again by itself, milliseconds of the world's clock; {@link NEVER} = not before something happens. */
+function lookAgainMs(world: Observation, remaining: Plan, { assignMs }: Assumed): number {
+  const nowMs = world.observedAtMs;
+  const nextReadInMs = isMoving(world) ? assignMs : undefined;
+  const next = nextLook(remaining, nowMs, { leftOverMs: LEFT_OVER_MS, nextReadInMs });
+  return next === undefined ? NEVER : nowMs + Math.max(next.inMs, SHORTEST_WAIT_MS);
 }
 
 /** The world with the statuses that a pass writes at its end: the next one begins with them. */
@@ -90,8 +212,13 @@ function withStatuses(world: Observation, { pools, recordSets }: Plan): Observat
   };
 }
 
-/** How long actions take that are begun together, milliseconds: each begins when those it waits for have ended. */
+/** How long actions take that are begun together, milliseconds. */
 function lengthOf(actions: readonly Action[], assumed: Assumed): number {
+  return Math.max(0, ...[...endsOf(actions, assumed).values()]);
+}
+
+/** When actions end that are begun together, milliseconds from then, by id: each begins when those it waits for have ended. */
+function endsOf(actions: readonly Action[], assumed: Assumed): ReadonlyMap<string, number> {
   const byID = new Map(actions.map((action) => [action.id, action]));
   const ends = new Map<string, number>();
   const endOf = (action: Action): number => {
@@ -104,7 +231,16 @@ function lengthOf(actions: readonly Action[], assumed: Assumed): number {
     ends.set(action.id, end);
     return end;
   };
-  return Math.max(0, ...actions.map(endOf));
+  for (const action of actions) endOf(action);
+  return ends;
+}
+
+function spansOf({ actions, atMs }: Passed["rounds"][number], assumed: Assumed): readonly Span[] {
+  const ends = endsOf(actions, assumed);
+  return actions.map((action) => {
+    const untilMs = atMs + (ends.get(action.id) ?? 0);
+    return { action, fromMs: untilMs - millisecondsOf(action, assumed), untilMs };
+  });
 }
 
 function millisecondsOf(action: Action, { assignMs, dnsMs }: Assumed): number {

@@ -1,8 +1,10 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
+import { ACTIONS } from "../model/action-kinds.ts";
 import { entryOf } from "../model/address.ts";
 import type { Gate } from "../model/explanation.ts";
 import { GATE_IDS, GATES, type GateID, gateOf, isUnread } from "../model/gates.ts";
-import type { NodeFacts } from "../model/node.ts";
+import { labelsAskedFor, nearestSelector } from "../model/nearest.ts";
+import { type NodeFacts, podSelectorKey } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import type { IPStatus, Pool, RecordSet } from "../model/resource.ts";
@@ -55,10 +57,54 @@ export function objectGates(seen: Seen): readonly Gate[] {
   const { validation } = seen;
   const blocked: readonly Hold[] = holdsOf(seen).filter(({ kind }) => kind === "reconcile");
   const invalid = validation.kind === "blocked" ? [shut("spec", validation.why)] : [];
-  const gates = new Map([...blocked.flatMap(gateOfHold), ...invalid].map((gate) => [gate.id, gate]));
+  const meant = meantSelector(seen);
+  const selecting = (gate: Gate): Gate =>
+    gate.id === "selects" && meant !== undefined ? { ...gate, detail: `${gate.detail}; ${meant.text}` } : gate;
+  const gates = new Map([...blocked.flatMap(gateOfHold), ...invalid].map((gate) => [gate.id, selecting(gate)]));
   return GATE_IDS.filter(
     (id) => GATES[id].of === "object" && id !== "quota" && (id !== "selects" || gates.has(id)),
   ).map((id) => gates.get(id) ?? { id, pass: isBlockedBefore(gates, id) ? undefined : true, detail: "" });
+}
+
+/** The selector that was meant by one that selects nothing. */
+interface MeantSelector {
+  readonly field: "nodeLabel" | "podLabel";
+  readonly label: string;
+  /** `app=web selects 7 pods, 6 of them ready` */
+  readonly text: string;
+}
+
+/** Returns the selector that was meant by the first of an object's that selects nothing, where there is a near one that does. Pure. */
+export function meantSelector({ world, object }: Pick<Seen, "world" | "object">): MeantSelector | undefined {
+  const { nodeLabel, podLabel, podNamespace } = object.spec.match;
+  const nodes = world.nodes.map(({ labels }) => labels);
+  const label = nodeLabel === "" ? undefined : nearestSelector(nodeLabel, nodes);
+  if (label !== undefined) return { field: "nodeLabel", label, text: `${label} selects nodes` };
+  return podLabel === "" ? undefined : meantPods(world, podNamespace, podLabel);
+}
+
+/** Of the selectors whose pods are known, of this object or another one. */
+function meantPods({ pods }: Observation, namespace: string, empty: string): MeantSelector | undefined {
+  const selecting = [...pods].flatMap(([key, reading]) => {
+    const isOwn = key.startsWith(podSelectorKey({ namespace, label: "" }));
+    return isOwn && reading.kind === "read" && reading.byNode.size > 0
+      ? [[key, [...reading.byNode.values()]] as const]
+      : [];
+  });
+  const asked = selecting.flatMap(([key]) => {
+    const labels = labelsAskedFor(key.slice(namespace.length + 1));
+    return labels === undefined ? [] : [labels];
+  });
+  const label = nearestSelector(empty, asked) ?? "";
+  const [, counts] = selecting.find(([key]) => key === podSelectorKey({ namespace, label })) ?? [];
+  if (label === "" || counts === undefined) return undefined;
+  const ready = counts.reduce((sum, one) => sum + one.ready, 0);
+  const all = counts.reduce((sum, one) => sum + one.notReady, ready);
+  return {
+    field: "podLabel",
+    label,
+    text: `${label} selects ${all} ${all === 1 ? "pod" : "pods"}, ${ready} of them ready`,
+  };
 }
 
 function isBlockedBefore(gates: ReadonlyMap<GateID, Gate>, id: GateID): boolean {
@@ -156,10 +202,12 @@ export function acquiringGates(seen: Seen): readonly Gate[] {
     .flatMap(gateOfHold);
 }
 
-/** Returns the gates of the name that the object publishes. Pure. */
-export function nameGates(seen: Seen, fqdn: string): readonly Gate[] {
+/** Returns the gates of the name that the object publishes, or is to publish where the full name is not known. Pure. */
+export function nameGates(seen: Seen, fqdn: string | undefined): readonly Gate[] {
   return holdsOf(seen)
-    .filter(({ subject, kind }) => subject === fqdn && kind !== "assign-ip")
+    .filter(
+      ({ subject, kind }) => kind !== "reconcile" && ACTIONS[kind].affects === "name" && subject === (fqdn ?? subject),
+    )
     .flatMap((hold): readonly Gate[] => {
       const [gate] = gateOfHold(hold);
       if (gate === undefined) return [];

@@ -25,12 +25,14 @@ import { recordedNames } from "../plan/names/plan-dns.ts";
  * through the same fold as real ones. Pure.
  *
  * @param newAddresses - id of an acquisition → the address it is imagined to bring
+ * @param refused - what was tried beside them, and refused
  */
 export function imagine(
   observation: Observation,
   plan: Pick<Plan, "pools" | "recordSets">,
   actions: readonly Action[],
   newAddresses: ReadonlyMap<string, string>,
+  refused: readonly { readonly action: Action; readonly error: Error }[] = [],
 ): Observation {
   const { observedAtMs: nowMs } = observation;
   const context: Imagining = { observation, newAddresses, firewalls: new Map() };
@@ -38,11 +40,12 @@ export function imagine(
     const facts = effectOf(action, context);
     return { action, ms: 0, outcome: "applied", acceptedAtMs: nowMs, ...facts };
   });
-  return fold(onRecord(observation, plan, outcomes), outcomes, { nowMs, wallMs: nowMs });
+  const failures = refused.map(({ action, error }): Outcome => ({ action, ms: 0, outcome: "failed", error }));
+  return fold(onRecord(observation, plan, outcomes), [...outcomes, ...failures], { nowMs, wallMs: nowMs });
 }
 
-/** Each action behind those it requires or follows: what is seen last of a thing counts. */
-function inOrder(actions: readonly Action[]): readonly Action[] {
+/** Returns each action behind those it requires or follows: what is seen last of a thing counts. Pure. */
+export function inOrder(actions: readonly Action[]): readonly Action[] {
   const byID = new Map(actions.map((action) => [action.id, action]));
   const ordered = new Set<Action>();
   const begun = new Set<string>();

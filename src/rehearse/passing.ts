@@ -6,6 +6,7 @@ import type { Selection } from "../model/run.ts";
 import { plan } from "../plan/plan.ts";
 import { later } from "./edited-world.ts";
 import { imagine } from "./imagine.ts";
+import type { CallLedger } from "./limits.ts";
 
 /** Most times a run plans again on what it learned. */
 export const MOST_ROUNDS = 25;
@@ -17,6 +18,8 @@ export interface Round {
   readonly atMs: number;
   /** Id of an acquisition of the round → the address it is imagined to bring. */
   readonly bought: ReadonlyMap<string, string>;
+  /** What is planned once it has ended. */
+  readonly after: Plan;
 }
 
 /** One pass as it goes where everything succeeds and nothing changes meanwhile. */
@@ -35,21 +38,30 @@ export type Pace = (actions: readonly Action[]) => number;
  * Carries out a plan in thought: what can be done at once, then what is planned on it, until nothing is left that was not tried. Pure.
  *
  * @param takesMs - how long a round takes, milliseconds
+ * @param ledger - what the limits of the providers allow; absent = everything
  */
-export function passThrough(first: Plan, observation: Observation, selection: Selection, takesMs: Pace): Passed {
+export function passThrough(
+  first: Plan,
+  observation: Observation,
+  selection: Selection,
+  takesMs: Pace,
+  ledger?: CallLedger,
+): Passed {
   const addresses = unusedAddresses(observation);
   const tried = new Set<string>();
   const rounds: Round[] = [];
   let world = rehearsed(observation);
   let remaining = first;
   while (rounds.length < MOST_ROUNDS) {
-    const actions = remaining.actions.filter((action) => !tried.has(attempt(action)));
-    if (actions.length === 0) break;
-    for (const action of actions) tried.add(attempt(action));
+    const untried = remaining.actions.filter((action) => !tried.has(attempt(action)));
+    if (untried.length === 0) break;
+    for (const action of untried) tried.add(attempt(action));
+    const { begun: actions, refused } = ledger?.enter(world, untried) ?? { begun: untried, refused: [] };
     const bought = new Map(actions.filter(isAcquiring).map(({ id }) => [id, addresses.next().value]));
-    rounds.push({ actions, atMs: world.observedAtMs, bought });
-    world = imagine(later(begun(world, actions), takesMs(actions)), remaining, actions, bought);
+    const { observedAtMs: atMs } = world;
+    world = imagine(later(begun(world, actions), takesMs(actions)), remaining, actions, bought, refused);
     remaining = plan(world, selection);
+    if (actions.length > 0) rounds.push({ actions, atMs, bought, after: remaining });
   }
   return { rounds, world, remaining };
 }

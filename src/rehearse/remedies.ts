@@ -2,11 +2,13 @@ import { type ObjectRef, refKey } from "../model/action.ts";
 import { canonicalIPv4 } from "../model/address.ts";
 import type { ChangeTold, Gate } from "../model/explanation.ts";
 import type { GateID } from "../model/gates.ts";
+import { EQUALITY } from "../model/nearest.ts";
 import { CORDON_KEY, type Taint } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { FactEdit } from "./edit.ts";
 import { editWorld } from "./edited-world.ts";
-import { poolOf, type Seen } from "./gates.ts";
+import { meantSelector, poolOf, type Seen } from "./gates.ts";
+import { withoutSuspension, withoutSuspensionOfAll } from "./resumed.ts";
 
 /** A change that a person could make, or wait for: what is told of it, and what it makes of a world. */
 export interface Change extends ChangeTold {
@@ -36,7 +38,7 @@ const REMEDIES: Readonly<Record<GateID, Remedy>> = {
   spec: none,
   suspend: resumed,
   provider: none,
-  selects: podsReady,
+  selects: selecting,
   address: addressOwn,
   "in-use": (_, { seen }) => {
     const pool = poolOf(seen);
@@ -49,7 +51,7 @@ const REMEDIES: Readonly<Record<GateID, Remedy>> = {
   taints: untainted,
   ready: nodeReady,
   "condition-taints": nodeReady,
-  pods: podsReady,
+  pods: (gate, concern) => [...selecting(gate, concern), ...podsReady(gate, concern)],
   machine: none,
   firewall: none,
   free: freed,
@@ -154,28 +156,6 @@ function resumed(_: Gate, { seen }: Concern): readonly Change[] {
   ];
 }
 
-function withoutSuspensionOfAll(world: Observation): Observation {
-  const { suspension: _, ...lease } = world.lease;
-  return { ...world, lease };
-}
-
-function withoutSuspension(world: Observation, ref: ObjectRef): Observation {
-  const resume = <
-    O extends { readonly meta: { readonly suspension?: unknown; readonly namespace: string; readonly name: string } },
-  >(
-    object: O,
-  ): O => {
-    const { suspension: _, ...meta } = object.meta;
-    return { ...object, meta };
-  };
-  if (ref.kind === "dns")
-    return { ...world, recordSets: world.recordSets.map((one) => (isAt(one.meta, ref) ? resume(one) : one)) };
-  return {
-    ...world,
-    pools: world.pools.map((one) => (one.kind === ref.kind && isAt(one.meta, ref) ? resume(one) : one)),
-  };
-}
-
 /** Whatever of these applies: it is told only where it helps. */
 function addressOwn(_: Gate, { seen, ip }: Concern): readonly Change[] {
   if (ip === undefined) return [];
@@ -239,8 +219,7 @@ export function notReady(node: string): Change {
   );
 }
 
-/** `k=v` and `k==v` of a selector without anything else: what would make a node selected. */
-const EQUALITY = /^\s*([^\s=!,<>()]+)\s*==?\s*([^\s=!,<>()]*)\s*$/;
+/** A part of a selector that asks only for a key. */
 const EXISTS = /^\s*([^\s=!,<>()]+)\s*$/;
 
 function labelled(_: Gate, { seen, node }: Concern): readonly Change[] {
@@ -319,6 +298,12 @@ function nodeReady(gate: Gate, concern: Concern): readonly Change[] {
     { cost: 4, message: `${node} becomes ready` },
   );
   return gate.detail.endsWith(":PreferNoSchedule") ? soft : [ready];
+}
+
+/** The selector that was meant. */
+function selecting(_: Gate, { seen }: Concern): readonly Change[] {
+  const meant = meantSelector(seen);
+  return meant === undefined ? [] : ofSpec(seen, `match.${meant.field}`, meant.label, 2);
 }
 
 function podsReady(_: Gate, { node }: Concern): readonly Change[] {

@@ -184,7 +184,6 @@ function objectObstacles(seen: Seen): readonly Found[] {
     const missing = shutGates(acquiringGates(seen));
     return [...inactive.flatMap((ip) => addressObstacles(seen, ip).slice(0, 1)).slice(0, 1), ...missing];
   }
-  const fqdn = fqdnOf(seen);
-  const named = fqdn === undefined ? [] : shutGates(nameGates(seen, fqdn));
+  const named = shutGates(nameGates(seen, fqdnOf(seen)));
   return [...(seen.assessment.matching.length === 0 ? nearestNode(seen) : []), ...named];
 }

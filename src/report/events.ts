@@ -1,4 +1,5 @@
-import { type Action, type ActionKind, type ObjectRef, refKey } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey } from "../model/action.ts";
+import { eventAction, STALL_ACTION } from "../model/change.ts";
 import { capital } from "../model/hold.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan, PoolAssessment } from "../model/plan.ts";
@@ -77,15 +78,7 @@ function stalledEvent(before: readonly Condition[], after: readonly Condition[])
   const isStalled = ({ type, status }: Condition): boolean => type === "Stalled" && status === "True";
   const stalled = after.find(isStalled);
   if (stalled === undefined || before.some(isStalled)) return undefined;
-  return { type: "Warning", reason: stalled.reason, action: "Stall", note: stalled.message };
-}
-
-/** Returns `AssignIP` for `assign-ip`: Kubernetes wants action names of Events in UpperCamelCase. */
-function eventAction(kind: ActionKind): string {
-  const words = kind.split("-").map((word) => {
-    return word === "ip" || word === "dns" ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1);
-  });
-  return words.join("");
+  return { type: "Warning", reason: stalled.reason, action: STALL_ACTION, note: stalled.message };
 }
 
 function nodeOf(action: Action): string | undefined {

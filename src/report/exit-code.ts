@@ -3,7 +3,9 @@ import { ACTIONS } from "../model/action-kinds.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import { REASONS, type Reason } from "../model/reason.ts";
 import type { Outcome, PassResult } from "../model/run.ts";
+import { outagesBeyond, type Simulation } from "../model/simulation.ts";
 import { categoryOf, type ErrorCategory } from "./text/errors.ts";
+import { isRefused, lastOutcomes } from "./text/run.ts";
 
 /** Every exit code and its one meaning; see the manual's table. */
 export const EXIT = {
@@ -29,14 +31,14 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, re
     "–",
   ],
   unexpected: ["unexpected error", "yes"],
-  changesPending: ["changes pending: only `plan --detailed-exitcode`", "–"],
+  changesPending: ["changes pending: only `plan` and `simulate` with `--detailed-exitcode`", "–"],
   partly: [
     "partly: some object is in error, or something of it waits for a person; the others were served (`--partial ok` makes it 0)",
     "yes",
   ],
-  refused: ["refused: a guard or a declined prompt", "no"],
+  refused: ["refused: a guard, a declined prompt, or a saved plan that no longer holds", "no"],
   locked: ["another run holds the lock (`--on-locked fail`, the default; `skip` makes it 0)", "yes"],
-  unhealthy: ["unhealthy: `status --check`, `validate` or `doctor` found something", "–"],
+  unhealthy: ["unhealthy: `status --check`, `validate`, `doctor` or `simulate --expect` found something", "–"],
   usage: ["wrong usage", "no"],
   temporary: ["temporary: nothing was applied, and every failure is of the passing kind", "yes"],
   notPermitted: [
@@ -84,8 +86,23 @@ export function exitCodeOfPlan(
   return trouble === EXIT.done && options.detailed && plan.actions.length > 0 ? EXIT.changesPending : trouble;
 }
 
+/**
+ * Returns the exit code of `simulate`: 6 where less is promised than was expected, or where something could not be read and nobody can promise it; 2 for things that
+ * would be done only where asked for.
+ */
+export function exitCodeOfSimulation(
+  simulation: Simulation,
+  { detailed, mostOutageMs }: { readonly detailed: boolean; readonly mostOutageMs?: number | undefined },
+): number {
+  const isMissed =
+    mostOutageMs !== undefined && (simulation.gaps.length > 0 || outagesBeyond(simulation, mostOutageMs).length > 0);
+  if (isMissed) return EXIT.unhealthy;
+  return detailed && simulation.steps.some(({ actions }) => actions.length > 0) ? EXIT.changesPending : EXIT.done;
+}
+
 /** Returns the exit code of `reconcile`; with `partialOk` objects in error beside served ones are left to conditions and metrics. */
 export function exitCodeOfRun(result: PassResult, options: { readonly partialOk: boolean }): number {
+  if (result.saved !== undefined) return exitCodeOfSaved(result, options);
   const { remaining, unusableTokens } = result;
   const services = objectsOf(remaining).map((object) =>
     serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens }),
@@ -96,6 +113,28 @@ export function exitCodeOfRun(result: PassResult, options: { readonly partialOk:
   if (isDeclined(remaining)) return EXIT.refused;
   if (code === EXIT.done || options.partialOk) return EXIT.done;
   return services.every(isLeftOnPurpose) && !hasApplied && remaining.actions.length === 0 ? EXIT.refused : code;
+}
+
+/** The code of a run that carried out a saved plan: how its actions ended says all, whatever else objects lack. */
+function exitCodeOfSaved(
+  { outcomes, reportFailures }: PassResult,
+  { partialOk }: { readonly partialOk: boolean },
+): number {
+  const last = lastOutcomes(outcomes).map((one) => one.last);
+  if (last.some(isRefused)) return EXIT.refused;
+  const troubles = [
+    ...last.flatMap((outcome) => troubleOf(outcome)),
+    ...last.flatMap((outcome) => (isLeft(outcome) ? (["temporary"] as const) : [])),
+    ...reportFailures.flatMap(({ what, error }) => (what === "status" ? [asTrouble(error)] : [])),
+  ];
+  if (troubles.length === 0 || (partialOk && last.some(({ outcome }) => outcome === "applied"))) return EXIT.done;
+  const isPassing = troubles.every((trouble) => trouble === "temporary");
+  return isPassing && last.every(({ outcome }) => outcome !== "applied") ? EXIT.temporary : EXIT.partly;
+}
+
+/** True for what was skipped for a reason of its own: what merely waits for another action is told by that one. */
+function isLeft(outcome: Outcome): boolean {
+  return outcome.outcome === "skipped" && outcome.reason !== "PrerequisiteFailed";
 }
 
 /** True where a question was declined, or nobody could be asked. */

@@ -24,6 +24,8 @@ export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus)
       : concerns(action, routed).some((name) => wanted.has(name));
   const actions = plan.actions.filter(isMeant);
   const followUps = plan.followUps.filter(isMeant);
+  const suspended =
+    plan.suspendedActions === undefined ? {} : { suspendedActions: plan.suspendedActions.filter(isMeant) };
   const place = new Map(plan.pools.flatMap(({ status }) => Object.entries(status.ips)));
   const holds = plan.holds.filter(
     ({ subject, object, kind }) =>
@@ -46,7 +48,7 @@ export function narrowPlan(plan: Plan, { nodes, ips, nodeAddresses }: PlanFocus)
       notMatching.some(({ nodeName }) => nodes.includes(nodeName)) ||
       addresses.some((address) => ips.includes(address)),
   );
-  return { ...plan, actions, followUps, holds, gaps, pools, recordSets };
+  return { ...plan, actions, followUps, ...suspended, holds, gaps, pools, recordSets };
 }
 
 /** What stands for the addresses that the nodes will get and nobody knows yet. */

@@ -21,7 +21,9 @@ import {
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
 import { holdsNow, type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
-import { durationText, rfc3339 } from "./text/times.ts";
+import { durationText, parseTime } from "../model/time.ts";
+import type { Live } from "./live.ts";
+import { rfc3339 } from "./text/times.ts";
 import { type WrittenName, writtenName } from "./text/written-name.ts";
 
 /** What `status` reads: pools, routed IPs and record sets as stored, the nodes as they are now, and the Lease where there is one. */
@@ -59,6 +61,8 @@ export interface AddressRow {
   readonly retry?: RetryStatus;
   /** Why the node that it is on cannot serve now, whatever status says; absent while it can, or nobody knows. */
   readonly trouble?: NodeTrouble;
+  /** Until when it waits for what its status names, milliseconds; absent where that is not known. */
+  readonly waitsUntilMs?: number;
 }
 
 /** Why a node cannot serve now. */
@@ -124,6 +128,8 @@ export interface ReconcilerRow {
   readonly asksForGrants: boolean;
   /** Why nothing is known. */
   readonly error: string;
+  /** What is wrong with the last run: it is unknown, too long ago, or none is on record; `""` = nothing. */
+  readonly problem: string;
 }
 
 /** Everything `status` shows, and what `status --check` finds wrong: one sentence each, objects first. */
@@ -137,12 +143,14 @@ export interface Overview {
   readonly problems: readonly string[];
   /** Why it is not known how the nodes are now; absent where it is. */
   readonly nodesError?: string;
+  /** What everybody says now; absent where nobody was asked. */
+  readonly live?: Live;
 }
 
 /** Returns the overview of what is stored. A last success older than `maxAgeMs`, or none, is a problem. */
 export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const { cluster, nowMs } = facts;
-  const reconciler = reconcilerRow(facts);
+  const reconciler = reconcilerRow(facts, maxAgeMs);
   const ofAll = reconciler.suspension;
   const { grants = reconciler.grants } = facts;
   const read = <O extends Conditioned>(object: O): Readiness => ({
@@ -154,9 +162,29 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP), nodes));
   const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet)));
   const wrong = namedRows({ pools, routedIPs, recordSets }).flatMap(({ row, name }) => problemsOf(name, row));
-  const problems = [...wrong, ...ageProblem(reconciler, nowMs, maxAgeMs)];
+  const problems = [...wrong, ...(reconciler.problem === "" ? [] : [reconciler.problem])];
   const unknown = facts.nodesError === undefined ? {} : { nodesError: facts.nodesError };
   return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems, ...unknown };
+}
+
+/**
+ * Returns an earlier overview as it would be seen now: with the clock, and with the times, the end and the holder of runs, that a later one has.
+ * What differs from the later one then is more than that time has passed, or that another run found everything as it was.
+ */
+export function seenAtTimesOf(before: Overview, now: Overview): Overview {
+  const { heldBy, renewed, lastRun, lastSuccess, problem } = now.reconciler;
+  const isAsWrong = (before.reconciler.problem === "") === (problem === "");
+  const { error } = before.reconciler;
+  return {
+    ...before,
+    nowMs: now.nowMs,
+    reconciler: {
+      ...before.reconciler,
+      ...{ heldBy, renewed, lastRun, lastSuccess },
+      ...(isAsWrong && error === now.reconciler.error ? { problem } : {}),
+    },
+    problems: isAsWrong && before.problems.length === now.problems.length ? now.problems : before.problems,
+  };
 }
 
 /** Nodes by name; undefined where nobody knows. */
@@ -217,7 +245,10 @@ export function addressRows({ ips, retries }: PoolStatus, nodes?: Nodes): readon
 
 function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
   const { status, spec } = pool;
-  const addresses = addressRows(status, nodes);
+  const addresses = addressRows(status, nodes).map((row): AddressRow => {
+    const waitsUntilMs = waitEnd(row.status, pool);
+    return waitsUntilMs === undefined ? row : { ...row, waitsUntilMs };
+  });
   return {
     pool,
     ...readiness,
@@ -227,6 +258,17 @@ function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
     addresses,
   };
+}
+
+/** When the wait ends that the status of an address names, by what status and spec say. */
+function waitEnd({ reason, notMatchingSince, drainingUntil }: IPStatus, { spec, status }: Pool): number | undefined {
+  const after = (text: string | undefined, seconds: number): number | undefined => {
+    const ms = parseTime(text ?? "");
+    return ms === undefined ? undefined : ms + seconds * 1000;
+  };
+  if (reason === "CoolOff") return after(status.lastAssignmentTime, spec.assignmentCoolOffSeconds);
+  if (reason === "Grace") return after(notMatchingSince, spec.gracePeriodSeconds);
+  return reason === "Draining" ? after(drainingUntil, 0) : undefined;
 }
 
 function isUnread({ status }: AddressRow): boolean {
@@ -254,21 +296,27 @@ function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow 
   return { recordSet, ...readiness, name, ...(retry === undefined ? {} : { retry }) };
 }
 
-function reconcilerRow({ lease, leaseKey, leaseError, nowMs, grants = "off" }: StoredFacts): ReconcilerRow {
+function reconcilerRow(
+  { lease, leaseKey, leaseError, nowMs, grants = "off" }: StoredFacts,
+  maxAgeMs: number,
+): ReconcilerRow {
   const annotations = lease?.annotations ?? {};
+  const lastSuccess = annotations[LAST_SUCCESS_ANNOTATION] ?? "";
   const suspension = leaseSuspension(annotations);
   return {
     lease: leaseKey,
     heldBy: lease?.holder ?? "",
     renewed: lease === undefined || lease.holder === "" ? "" : rfc3339(lease.renewTimeMs),
     lastRun: annotations[LAST_RUN_ANNOTATION] ?? "",
-    lastSuccess: annotations[LAST_SUCCESS_ANNOTATION] ?? "",
+    lastSuccess,
     lastResult: annotations[LAST_RESULT_ANNOTATION] ?? "",
     putOff: Object.entries(annotations).flatMap(putOffRow),
     ...(holdsNow(suspension, nowMs) ? { suspension } : {}),
     ...(leaseError === undefined ? { grants: notedGrants(annotations) ?? "off" } : {}),
     asksForGrants: grants !== "off",
     error: leaseError ?? "",
+    problem:
+      leaseError === undefined ? ageProblem(lastSuccess, nowMs, maxAgeMs) : `the last run is unknown: ${leaseError}`,
   };
 }
 
@@ -278,12 +326,11 @@ function putOffRow([key, text]: readonly [string, string]): ReconcilerRow["putOf
   return [{ provider: key.slice(PUT_OFF_PREFIX.length), names: putOff.names, until: rfc3339(putOff.untilMs) }];
 }
 
-function ageProblem({ lastSuccess, error }: ReconcilerRow, nowMs: number, maxAgeMs: number): string[] {
-  if (error !== "") return [`the last run is unknown: ${error}`];
+function ageProblem(lastSuccess: string, nowMs: number, maxAgeMs: number): string {
   const at = Date.parse(lastSuccess);
-  if (Number.isNaN(at)) return ["no successful run is on record"];
-  if (nowMs - at <= maxAgeMs) return [];
-  return [`the last successful run was ${durationText(nowMs - at)} ago, more than ${durationText(maxAgeMs)}`];
+  if (Number.isNaN(at)) return "no successful run is on record";
+  if (nowMs - at <= maxAgeMs) return "";
+  return `the last successful run was ${durationText(nowMs - at)} ago, more than ${durationText(maxAgeMs)}`;
 }
 
 /** The Ready condition of an object, as far as it speaks of the present spec; Unknown while it speaks of an older one. */
@@ -294,6 +341,8 @@ export interface Readiness {
   readonly message: string;
   /** What a person must act on, also of an object that is ready; absent while nothing is, or while the condition speaks of an older spec. */
   readonly stalled?: Problem;
+  /** True where nothing of it can be worked on now: what failed before says nothing of what comes next. */
+  readonly isBlocked?: true | undefined;
   /** What lets it stand still now; absent while nothing does. */
   readonly suspended?: Suspended;
   /** What it asks for and is not granted, since when (RFC 3339); absent where all is granted, and where grants are not shown. */
@@ -325,9 +374,17 @@ function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: 
   const condition = conditionOf(object, "Ready");
   if (condition === undefined)
     return { ready: "Unknown", reason: "", message: "no run has looked at it yet; run flipop reconcile", ...problem };
+  const blocked = condition.status === "False" && isWhole(condition.reason) ? { isBlocked: true as const } : {};
   return isOfThisSpec(condition, object)
-    ? { ready: condition.status, reason: condition.reason, message: condition.message, ...problem }
+    ? { ready: condition.status, reason: condition.reason, message: condition.message, ...problem, ...blocked }
     : { ready: "Unknown", reason: "", message: "the spec was changed after the last run", ...problem };
+}
+
+/** True for what Ready says where the object as a whole stands still. */
+function isWhole(reason: string): boolean {
+  return ["InvalidSpec", "SelectorRefused", "Suspended", "ProviderUnavailable", "Unreadable", "RateLimited"].includes(
+    reason,
+  );
 }
 
 /** What the last run found not to be granted, for this spec. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, FaultSource, SandboxServerName } from "./faults.ts";
+import type { Exclusively } from "./one-at-a-time.ts";
 
 /** A running emulated API. */
 export interface SandboxServer {
@@ -31,6 +32,8 @@ export interface ServeOptions {
   readonly faults: FaultSource;
   /** Called once per request, after its effect and before its answer. */
   readonly onCall?: ((call: RecordedCall) => void) | undefined;
+  /** Runs `handle` and waits its turn for that; default: at once. */
+  readonly exclusively?: Exclusively | undefined;
   /** Called with what `handle` throws: a file a person broke, or a bug. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Milliseconds since the epoch for the `Date` header; default: the machine's clock. */
@@ -103,9 +106,18 @@ async function effect(
   fault: Fault | undefined,
 ): Promise<SandboxReply | undefined> {
   if (fault?.status !== undefined && fault.effect !== true) return undefined;
-  if (request.malformed !== undefined) return complaint(options.server, 400, request.malformed);
+  if (request.malformed !== undefined) {
+    const type = request.headers["content-type"] ?? "";
+    if (!type.includes("protobuf")) return complaint(options.server, 400, request.malformed);
+    return complaint(
+      options.server,
+      415,
+      `The sandbox reads JSON, and not ${type}. Write it to a file for kubectl apply.`,
+    );
+  }
   try {
-    return await options.handle(request);
+    const { exclusively = (work) => work() } = options;
+    return await exclusively(() => options.handle(request));
   } catch (error) {
     return failure(options, error);
   }
@@ -117,9 +129,13 @@ function failure(options: ServeOptions, error: unknown): { readonly status: numb
 }
 
 /** An error of the sandbox itself in the words of the API it stands for. */
-function complaint(server: SandboxServerName, code: number, message: string): { status: number; body: unknown } {
-  const id = code === 400 ? "bad_request" : "server_error";
-  const reason = code === 400 ? "BadRequest" : "InternalError";
+function complaint(
+  server: SandboxServerName,
+  code: 400 | 415 | 500,
+  message: string,
+): { status: number; body: unknown } {
+  const id = code < 500 ? "bad_request" : "server_error";
+  const reason = { 400: "BadRequest", 415: "UnsupportedMediaType", 500: "InternalError" }[code];
   const bodies: Readonly<Record<SandboxServerName, unknown>> = {
     digitalocean: { id, message },
     kubernetes: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code },

@@ -1,5 +1,6 @@
 import { FaultList, type FaultSource, type SandboxServerName } from "./faults.ts";
 import { type RecordedCall, type SandboxReply, type SandboxRequest, type SandboxServer, serve } from "./http-server.ts";
+import type { Exclusively } from "./one-at-a-time.ts";
 import { YAMLFile } from "./yaml-file.ts";
 
 /** Where an emulated account is kept, and its surroundings. */
@@ -14,6 +15,8 @@ export interface ProviderOptions {
   readonly now: () => number;
   readonly onCall?: ((call: RecordedCall) => void) | undefined;
   readonly onError?: ((error: unknown) => void) | undefined;
+  /** Runs what is done for a request, and waits its turn for that; default: at once. */
+  readonly exclusively?: Exclusively | undefined;
 }
 
 /** How the file of an account is read and written. */

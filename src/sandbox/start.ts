@@ -1,13 +1,30 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { ConfigError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
+import type { AccountState } from "./cloudflare/account-state.ts";
 import { cloudflareSandbox } from "./cloudflare/cloudflare-sandbox.ts";
+import { type CloudState, recordFQDN } from "./digitalocean/cloud-state.ts";
 import { digitaloceanSandbox } from "./digitalocean/digitalocean-sandbox.ts";
+import { type AnswerRecord, type DNSServer, serveDNS } from "./dns-server.ts";
 import { type FaultList, type FaultSource, faultFile } from "./faults.ts";
 import { type RecordedCall, type SandboxServer, serve } from "./http-server.ts";
 import { kubernetesSandbox } from "./kubernetes/kubernetes-sandbox.ts";
+import { WORLD_FILES } from "./kubernetes/world-files.ts";
+import { type Exclusively, oneAtATime } from "./one-at-a-time.ts";
+import { SANDBOX_TOKEN } from "./token.ts";
 
 /** What a sandbox is started with. */
 export interface SandboxOptions {
@@ -21,6 +38,10 @@ export interface SandboxOptions {
   readonly onCall?: (call: RecordedCall) => void;
   /** Called with what went wrong inside: a file that a person broke while the sandbox ran, or a bug. */
   readonly onError?: (error: unknown) => void;
+  /** Called for what the directory holds beside the files of a world. */
+  readonly warn?: (text: string) => void;
+  /** Other programs are to use it: the kubeconfig has a name that a person can write down, and no second process may serve the directory so. */
+  readonly isServed?: boolean;
 }
 
 /** A running sandbox. */
@@ -31,6 +52,8 @@ export interface Sandbox {
   readonly digitaloceanURL: string;
   /** Base URL of its Cloudflare API, with `/client/v4`. */
   readonly cloudflareURL: string;
+  /** `127.0.0.1:PORT` of a DNS server that answers with the A records of both accounts. */
+  readonly resolver: string;
   /** A token its DigitalOcean and its Cloudflare accept. No secret: it opens nothing else. */
   readonly token: string;
   readonly dir: string;
@@ -38,12 +61,15 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const TOKEN = "sandbox";
+/** The file in the directory of a served world that a shell reads to use it. */
+export const EXPORTS = "exports.sh";
 
 /**
  * Starts the embedded world: the APIs of Kubernetes, DigitalOcean and Cloudflare on loopback, kept in the YAML files of a directory.
  *
- * @throws ConfigError naming file and line when a file cannot be read, or when the directory holds something else.
+ * Several processes may do so with one directory at a time.
+ *
+ * @throws ConfigError naming file and line when a file cannot be read, or when the directory holds something else or is served by another process.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), "flipop-sandbox-"));
@@ -51,16 +77,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const { digitalocean, cloudflare, kubernetes } = await serveWorld(dir, options);
-    const kubeconfig = join(dir, KUBECONFIG);
+    prepareDirectory(dir, options.warn);
+    const kubeconfig = join(dir, options.isServed === true ? KUBECONFIG : `.${KUBECONFIG}.${randomUUID()}`);
+    if (options.isServed === true && (await isAnswering(kubeconfig))) throw servedAlready(dir);
+    const { digitalocean, cloudflare, kubernetes, dns } = await serveWorld(dir, options);
     writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetes.url)), { mode: 0o600 });
     const close = async (): Promise<void> => {
-      await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close()]);
+      await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close(), dns.close()]);
       rmSync(kubeconfig, { force: true });
       removeTemporary();
     };
     const cloudflareURL = `${cloudflare.url}/client/v4`;
-    return { kubeconfig, digitaloceanURL: digitalocean.url, cloudflareURL, token: TOKEN, dir, close };
+    const urls = { digitaloceanURL: digitalocean.url, cloudflareURL, resolver: dns.address };
+    return { kubeconfig, ...urls, token: SANDBOX_TOKEN, dir, close };
   } catch (error) {
     removeTemporary();
     throw error;
@@ -69,20 +98,63 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 const KUBECONFIG = "kubeconfig";
 
+/** How long another process has to say that it is there. */
+const ANSWER_MS = 1000;
+
+/** True when the cluster of a kubeconfig answers. A file that a process left behind when it was killed leads nowhere. */
+async function isAnswering(kubeconfig: string): Promise<boolean> {
+  if (!existsSync(kubeconfig)) return false;
+  const [, server] = /^ *server: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(readFileSync(kubeconfig, "utf8")) ?? [];
+  if (server === undefined) return false;
+  return await fetch(`${server}/version`, { signal: AbortSignal.timeout(ANSWER_MS) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+function servedAlready(dir: string): ConfigError {
+  const text = `cannot serve ${dir}: another process serves it (${KUBECONFIG} leads there); use that one, or end it`;
+  return new ConfigError("usage", text);
+}
+
 /** Every file is read before anything listens. */
 async function serveWorld(
   dir: string,
   options: SandboxOptions,
-): Promise<Readonly<Record<"digitalocean" | "cloudflare" | "kubernetes", SandboxServer>>> {
-  prepareDirectory(dir);
-  const shared = surroundings(dir, options);
-  const account = digitaloceanSandbox({ file: join(dir, "digitalocean.yaml"), ...shared });
-  const zones = cloudflareSandbox({ file: join(dir, "cloudflare.yaml"), ...shared });
-  const cluster = kubernetesSandbox({ directory: dir, ...shared });
+): Promise<
+  Readonly<Record<"digitalocean" | "cloudflare" | "kubernetes", SandboxServer>> & { readonly dns: DNSServer }
+> {
+  const exclusively = oneAtATime(dir);
+  const shared = surroundings(dir, options, exclusively);
+  const [account, zones, cluster] = exclusively(
+    () =>
+      [
+        digitaloceanSandbox({ file: join(dir, DIGITALOCEAN), ...shared }),
+        cloudflareSandbox({ file: join(dir, CLOUDFLARE), ...shared }),
+        kubernetesSandbox({ directory: dir, ...shared }),
+      ] as const,
+  );
   const digitalocean = await account.serve();
   const cloudflare = await zones.serve();
   const kubernetes = await serve({ server: "kubernetes", handle: cluster.handle, ...shared });
-  return { digitalocean, cloudflare, kubernetes };
+  const dns = await serveDNS(() => answersOf(account.cloud().state, zones.account().state), options.onError);
+  return { digitalocean, cloudflare, kubernetes, dns };
+}
+
+/** The A records of both accounts, as DNS tells them. */
+function answersOf({ domains }: CloudState, { zones }: AccountState): readonly AnswerRecord[] {
+  return [
+    ...domains.flatMap((domain) =>
+      domain.records
+        .filter(({ type }) => type === "A")
+        .map((record) => ({ fqdn: recordFQDN(domain, record), address: record.data, ttl: record.ttl })),
+    ),
+    ...zones.flatMap(({ dns_records }) =>
+      dns_records
+        .filter(({ type }) => type === "A")
+        .map(({ name, content, ttl }) => ({ fqdn: name, address: content, ttl })),
+    ),
+  ];
 }
 
 interface Surroundings {
@@ -90,13 +162,23 @@ interface Surroundings {
   readonly faults: FaultSource;
   readonly onCall?: (call: RecordedCall) => void;
   readonly onError?: (error: unknown) => void;
+  readonly exclusively: Exclusively;
 }
 
-function surroundings(dir: string, { now = Date.now, faults, onCall, onError }: SandboxOptions): Surroundings {
-  const written = faultFile(join(dir, "faults.yaml"));
+const DIGITALOCEAN = "digitalocean.yaml";
+const CLOUDFLARE = "cloudflare.yaml";
+const FAULTS = "faults.yaml";
+
+function surroundings(
+  dir: string,
+  { now = Date.now, faults, onCall, onError }: SandboxOptions,
+  exclusively: Exclusively,
+): Surroundings {
+  const written = exclusively(() => faultFile(join(dir, FAULTS)));
   return {
     now,
-    faults: { take: (call) => faults?.take(call) ?? written.take(call) },
+    exclusively,
+    faults: { take: (call) => faults?.take(call) ?? exclusively(() => written.take(call)) },
     ...(onCall === undefined ? {} : { onCall }),
     ...(onError === undefined ? {} : { onError }),
   };
@@ -117,28 +199,54 @@ function kubeconfigFor(server: string): object {
 const EXAMPLE = new URL("./example/", import.meta.url);
 
 /**
- * Makes a directory the home of a world: a new or empty one is filled with the example, one that has a world is left alone.
+ * Makes a directory the home of a world: a new or empty one is filled with the example, one that has a world is left alone, and
+ * what is no part of it is told of.
  *
  * @throws ConfigError when it cannot be made or read, or when it holds files but no world.
  */
-function prepareDirectory(dir: string): void {
+function prepareDirectory(dir: string, warn: SandboxOptions["warn"] = () => undefined): void {
   const present = listVisible(dir);
-  const files = readdirSync(EXAMPLE).filter((name) => name.endsWith(".yaml"));
-  if (files.some((name) => present.includes(name))) return;
-  if (present.length > 0) {
-    const shown = present.slice(0, 3).join(", ");
+  const others = present.filter((name) => !KNOWN_NAMES.includes(name));
+  const hasWorld = present.some((name) => READ.includes(name));
+  if (!hasWorld && others.length > 0) {
+    const shown = others
+      .slice(0, MOST_NAMED)
+      .map((name) => name + meant(name))
+      .join(", ");
     throw new ConfigError(
       "usage",
       `cannot use ${dir} as a sandbox: it holds other files (${shown}); name a new or an empty directory`,
     );
   }
+  for (const name of others.slice(0, MOST_NAMED))
+    warn(`${join(dir, name)} is no file of a sandbox and is not read${meant(name)}`);
+  const more = others.length - MOST_NAMED;
+  if (more > 0) warn(`${dir} holds ${more} more that ${more === 1 ? "is" : "are"} not read`);
+  if (hasWorld) return;
+  const files = readdirSync(EXAMPLE).filter((name) => name.endsWith(".yaml"));
   for (const name of files) copyFileSync(new URL(name, EXAMPLE), join(dir, name));
+}
+
+/** The files that a world is read from. */
+const READ = [...WORLD_FILES.map(({ name }) => name), DIGITALOCEAN, CLOUDFLARE, FAULTS];
+/** Read or written. */
+const KNOWN_NAMES: readonly string[] = [...READ, KUBECONFIG, EXPORTS];
+const MOST_NAMED = 3;
+
+/** Which name a person may have meant, as the end of a sentence. */
+function meant(name: string): string {
+  const taken = name.replace(/\.[^.]*$/, "").toLowerCase();
+  const word = nearest(
+    taken,
+    READ.map((file) => file.replace(".yaml", "")),
+  );
+  return word === undefined || !/\.ya?ml$|^[^.]*$/i.test(name) ? "" : `; do you mean ${word}.yaml?`;
 }
 
 function listVisible(dir: string): readonly string[] {
   try {
     mkdirSync(dir, { recursive: true });
-    return readdirSync(dir).filter((name) => !name.startsWith("."));
+    return readdirSync(dir).filter((name) => !/^\.|~$|\.tmp$/.test(name));
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     const why = code === "EEXIST" ? "it is a file" : message;

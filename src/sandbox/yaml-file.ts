@@ -27,6 +27,8 @@ export class YAMLFile<T> {
   private readonly options: YAMLFileOptions<T>;
   private seen: string | undefined;
   private text: string | undefined;
+  /** The documents of the last save, by their JSON. */
+  private texts: ReadonlyMap<string, string> = new Map();
 
   constructor(path: string, options: YAMLFileOptions<T>) {
     this.path = path;
@@ -118,8 +120,18 @@ export class YAMLFile<T> {
   private render(value: T): string {
     const plain = this.options.encode === undefined ? value : this.options.encode(value);
     const documents: readonly unknown[] = this.options.documents === "many" && Array.isArray(plain) ? plain : [plain];
-    const body = documents.map((item) => stringify(item, { lineWidth: 0, aliasDuplicateObjects: false })).join("---\n");
+    const body = this.written(documents).join("---\n");
     return `${headOf(this.text) ?? comment(this.options.header)}\n\n${body}`;
+  }
+
+  /** The documents as YAML. What was written before and is the same now is not made again: of a file of many documents one changes at a time. */
+  private written(documents: readonly unknown[]): readonly string[] {
+    const entries = documents.map((item): readonly [string, string] => {
+      const key = JSON.stringify(item) ?? "";
+      return [key, this.texts.get(key) ?? stringify(item, { lineWidth: 0, aliasDuplicateObjects: false })];
+    });
+    this.texts = new Map(entries);
+    return entries.map(([, text]) => text);
   }
 }
 

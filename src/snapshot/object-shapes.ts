@@ -30,14 +30,34 @@ import type {
 } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPSpec, RoutedPort } from "../model/routed-ip.ts";
 import type { Suspension } from "../model/suspension.ts";
-import { fields, flag, list, mark, number, recordOf, type Shape, setOf, text, word } from "./shape.ts";
+import {
+  fields,
+  flag,
+  list,
+  mark,
+  number,
+  recordOf,
+  type Shape,
+  sentence,
+  setOf,
+  term,
+  text,
+  textOf,
+  word,
+} from "./shape.ts";
+
+/** A name of DNS, a zone, or a part of one. */
+export const dnsName: Shape<string> = textOf("dns");
+/** The name or the id of a firewall. */
+export const firewallName: Shape<string> = textOf("firewall");
+const figure: Shape<string> = textOf("figure");
 
 /** Labels, selectors and the like. */
 export const texts: Shape<Readonly<Record<string, string>>> = recordOf(text);
 
 /** What an annotation says of standing still. */
 export const SUSPENSION: Shape<Suspension> = fields<Suspension>(
-  { by: text, why: text, sinceMs: number, untilMs: number, problem: text },
+  { by: text, why: sentence, sinceMs: number, untilMs: number, problem: sentence },
   "sinceMs",
   "untilMs",
   "problem",
@@ -52,11 +72,15 @@ const META: Shape<ObjectMeta> = fields<ObjectMeta>(
     generation: number,
     createdAtMs: number,
     isDeleting: flag,
-    finalizers: list(text),
+    finalizers: list(term),
     labels: texts,
     note: fields<AcquisitionNote>({ ips: list(text), pending: list(text) }),
     suspension: SUSPENSION,
-    approval: fields<Approval>({ plan: setOf(text), by: text, untilMs: number, problem: text }, "untilMs", "problem"),
+    approval: fields<Approval>(
+      { plan: setOf(text), by: text, untilMs: number, problem: sentence },
+      "untilMs",
+      "problem",
+    ),
   },
   "note",
   "suspension",
@@ -69,7 +93,7 @@ const MATCH: Shape<MatchSpec> = fields<MatchSpec>({
   podLabel: text,
   tolerations: list(
     fields<Toleration>(
-      { key: text, operator: text, value: text, effect: text, tolerationSeconds: number },
+      { key: text, operator: term, value: text, effect: term, tolerationSeconds: number },
       "key",
       "operator",
       "value",
@@ -80,7 +104,7 @@ const MATCH: Shape<MatchSpec> = fields<MatchSpec>({
 });
 
 const DNS_SPEC: Shape<DNSRecordSetSpec> = fields<DNSRecordSetSpec>(
-  { provider: text, zone: text, recordName: text, ttlSeconds: number, foreignRecords: text },
+  { provider: term, zone: dnsName, recordName: dnsName, ttlSeconds: number, foreignRecords: term },
   "foreignRecords",
 );
 
@@ -97,7 +121,7 @@ const FOREIGN_HOLDER = word<PoolSpec["foreignHolder"]>("Hold", "TakeOver");
 
 const POOL_SPEC: Shape<PoolSpec> = fields<PoolSpec>(
   {
-    provider: text,
+    provider: term,
     region: text,
     ips: list(text),
     desiredIPs: number,
@@ -120,12 +144,12 @@ const POOL_SPEC: Shape<PoolSpec> = fields<PoolSpec>(
 
 const CONDITION: Shape<Condition> = fields<Condition>(
   {
-    type: text,
+    type: term,
     status: word("True", "False", "Unknown"),
     observedGeneration: number,
     lastTransitionTime: text,
-    reason: text,
-    message: text,
+    reason: term,
+    message: sentence,
     hasAddresses: mark,
   },
   "hasAddresses",
@@ -134,16 +158,16 @@ const CONDITION: Shape<Condition> = fields<Condition>(
 const SINCE: Shape<RecordSince> = fields<RecordSince>({ address: text, since: text });
 
 const PUBLISHED: Shape<PublishedName> = fields<PublishedName>(
-  { provider: text, zone: text, name: text, addresses: list(text), foreign: list(SINCE), unseen: list(SINCE) },
+  { provider: term, zone: dnsName, name: dnsName, addresses: list(text), foreign: list(SINCE), unseen: list(SINCE) },
   "foreign",
   "unseen",
 );
 
 const RETRY: Shape<RetryStatus> = fields<RetryStatus>({
-  subject: text,
+  subject: textOf("subject"),
   attempts: number,
   nextAttemptTime: text,
-  error: text,
+  error: sentence,
 });
 
 const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
@@ -152,8 +176,8 @@ const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
     nodeName: text,
     providerID: text,
     previousProviderID: text,
-    error: text,
-    reason: text,
+    error: sentence,
+    reason: term,
     fault: word<IPFault>("conflict", "ungranted", "unknown", "invalid", "gone", "foreign", "unread"),
     notMatchingSince: text,
     drainingUntil: text,
@@ -188,30 +212,32 @@ const PENDING: Shape<PendingAcquisition> = fields<PendingAcquisition>(
 );
 
 const RELEASED: Shape<ReleasedIP> = fields<ReleasedIP>(
-  { ip: text, providerID: text, nodeName: text, acquired: flag },
+  { ip: text, providerID: text, nodeName: text, acquired: flag, drainingUntil: text, releasedAt: text },
   "providerID",
   "nodeName",
   "acquired",
+  "drainingUntil",
+  "releasedAt",
 );
 
 const FIREWALL_MEMORY: Shape<FirewallMemory> = fields<FirewallMemory>({
-  provider: text,
-  id: text,
-  name: text,
-  ports: list(text),
+  provider: term,
+  id: firewallName,
+  name: firewallName,
+  ports: list(figure),
   machineIDs: list(text),
 });
 
 const PENDING_FIREWALL: Shape<PendingFirewall> = fields<PendingFirewall>(
-  { id: text, name: text, machineID: text, since: text },
+  { id: firewallName, name: firewallName, machineID: text, since: text },
   "machineID",
 );
 
-const ISSUER: Shape<IssuerMemory> = fields<IssuerMemory>({ provider: text, reclaimPolicy: RECLAIM });
+const ISSUER: Shape<IssuerMemory> = fields<IssuerMemory>({ provider: term, reclaimPolicy: RECLAIM });
 
 const FIGHT: Shape<NameFight> = fields<NameFight>({
-  provider: text,
-  name: text,
+  provider: term,
+  name: dnsName,
   addresses: list(text),
   ttlSeconds: number,
   seen: list(text),
@@ -224,11 +250,11 @@ const POOL_STATUS: Shape<RoutedIPStatus> = fields<RoutedIPStatus>(
   {
     observedGeneration: number,
     conditions: list(CONDITION),
-    summary: fields<PoolSummary>({ addresses: text, nodes: text }),
-    error: text,
+    summary: fields<PoolSummary>({ addresses: figure, nodes: figure }),
+    error: sentence,
     ips: recordOf(IP_STATUS),
     assignableNodes: list(text),
-    nodeErrors: list(text),
+    nodeErrors: list(sentence),
     acquired: list(ACQUIRED),
     pendingAcquisitions: list(PENDING),
     released: list(RELEASED),
@@ -275,13 +301,13 @@ export const POOL: Shape<Pool> = fields<Pool>(
     endpoints: fields<NonNullable<Pool["endpoints"]>>({ namespace: text, name: text }),
     restored: list(text),
     firewall: fields<FirewallWish>({
-      provider: text,
-      firewall: text,
+      provider: term,
+      firewall: firewallName,
       ports: list(PORT_RANGE),
-      unusable: list(text),
+      unusable: list(figure),
     }),
     issuer: ISSUER,
-    decodeError: text,
+    decodeError: sentence,
   },
   "endpoints",
   "restored",
@@ -292,9 +318,9 @@ export const POOL: Shape<Pool> = fields<Pool>(
 
 const RECORD_SET_SPEC: Shape<RecordSetSpec> = fields<RecordSetSpec>(
   {
-    provider: text,
+    provider: term,
     dnsRecordSet: DNS_SPEC,
-    addressType: text,
+    addressType: term,
     gracePeriodSeconds: number,
     match: MATCH,
     whenEmpty: word("Keep", "Delete"),
@@ -309,9 +335,9 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
   {
     observedGeneration: number,
     conditions: list(CONDITION),
-    summary: fields<RecordSetSummary>({ addresses: text }),
+    summary: fields<RecordSetSummary>({ addresses: figure }),
     state: word("active", "in-progress", "error"),
-    error: text,
+    error: sentence,
     unreadyNodes: list(fields<UnreadyNode>({ nodeName: text, since: text })),
     retries: list(RETRY),
     publishedDNS: PUBLISHED,
@@ -328,7 +354,7 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
 
 /** A NodeDNSRecordSet. */
 export const RECORD_SET: Shape<RecordSet> = fields<RecordSet>(
-  { meta: META, spec: RECORD_SET_SPEC, status: RECORD_SET_STATUS, decodeError: text },
+  { meta: META, spec: RECORD_SET_SPEC, status: RECORD_SET_STATUS, decodeError: sentence },
   "decodeError",
 );
 
@@ -341,7 +367,7 @@ export const ROUTED_IP: Shape<RoutedIP> = fields<RoutedIP>(
         issuer: text,
         address: text,
         serviceName: text,
-        ports: list(fields<RoutedPort>({ protocol: text, port: text })),
+        ports: list(fields<RoutedPort>({ protocol: term, port: figure })),
         gracePeriodSeconds: number,
         foreignHolder: FOREIGN_HOLDER,
         dnsRecordSet: DNS_SPEC,
@@ -350,7 +376,7 @@ export const ROUTED_IP: Shape<RoutedIP> = fields<RoutedIP>(
       "dnsRecordSet",
     ),
     status: POOL_STATUS,
-    decodeError: text,
+    decodeError: sentence,
   },
   "decodeError",
 );

@@ -5,9 +5,26 @@ import { ConfigError } from "../model/errors.ts";
 /** What stands in a file. */
 export type Written = string | number | boolean | null | readonly Written[] | { readonly [name: string]: Written };
 
+/**
+ * What a text says, which decides what may stand in its place:
+ *
+ *   name      of an object, a node, a machine, an address, a label, a person; or several of them between signs
+ *   dns       a name of DNS, in which capital letters mean nothing
+ *   firewall  of a firewall
+ *   subject   what is tried again: `ip/203.0.113.10`
+ *   term      a word of flipop, Kubernetes or a provider
+ *   figure    a number, a port, a share: `3/5`, `worker-1 +2`
+ *   sentence  anything that is for people
+ */
+export type TextKind = "name" | "dns" | "firewall" | "subject" | "term" | "figure" | "sentence";
+
+/** Returns what is written in the place of a text. */
+export type Renaming = (kind: TextKind, text: string) => string;
+
 /** One kind of value, and how it stands in a file. */
 export interface Shape<T> {
-  readonly write: (value: T) => Written;
+  /** `by` absent = every text is written as it is. */
+  readonly write: (value: T, by?: Renaming) => Written;
   /** `path` is where the value stands, for messages. @throws ConfigError `invalid` for something else */
   readonly read: (value: unknown, path: string) => T;
 }
@@ -15,11 +32,20 @@ export interface Shape<T> {
 /** A shape for every field of an object, optional or not. The compiler refuses one that is forgotten. */
 type Fields<T> = { readonly [K in keyof T]-?: Shape<Exclude<T[K], undefined>> };
 
-/** A text as it is. */
-export const text: Shape<string> = {
-  write: (value) => value,
-  read: (value, path) => (typeof value === "string" ? value : refuse(path, "a text")),
-};
+/** Returns the shape of a text of this kind. */
+export function textOf(kind: TextKind): Shape<string> {
+  return {
+    write: (value, by) => by?.(kind, value) ?? value,
+    read: (value, path) => (typeof value === "string" ? value : refuse(path, "a text")),
+  };
+}
+
+/** A name, and any text of which nothing else is known. */
+export const text: Shape<string> = textOf("name");
+/** A word that is known to everybody. */
+export const term: Shape<string> = textOf("term");
+/** A text for people. */
+export const sentence: Shape<string> = textOf("sentence");
 
 /** A number; infinity is written as a word. */
 export const number: Shape<number> = {
@@ -50,10 +76,15 @@ export function word<T extends string>(...words: readonly T[]): Shape<T> {
   };
 }
 
+/** Returns the shape of a name that has a row in a table. */
+export function keyOf<K extends string>(table: Readonly<Record<K, unknown>>): Shape<K> {
+  return word(...(Object.keys(table) as K[]));
+}
+
 /** Returns the shape of a list. */
 export function list<T>(entry: Shape<T>): Shape<readonly T[]> {
   return {
-    write: (values) => values.map((value) => entry.write(value)),
+    write: (values, by) => values.map((value) => entry.write(value, by)),
     read: (value, path) =>
       Array.isArray(value) ? value.map((one, at) => entry.read(one, `${path}[${at}]`)) : refuse(path, "a list"),
   };
@@ -62,22 +93,25 @@ export function list<T>(entry: Shape<T>): Shape<readonly T[]> {
 /** Returns the shape of a set, which is written as a list in its order. */
 export function setOf<T>(entry: Shape<T>): Shape<ReadonlySet<T>> {
   const { write, read } = list(entry);
-  return { write: (values) => write([...values]), read: (value, path) => new Set(read(value, path)) };
+  return { write: (values, by) => write([...values], by), read: (value, path) => new Set(read(value, path)) };
 }
 
 /** Returns the shape of a map by text, in its order. */
-export function mapOf<T>(entry: Shape<T>): Shape<ReadonlyMap<string, T>> {
-  const { write, read } = recordOf(entry);
+export function mapOf<T>(entry: Shape<T>, key: Shape<string> = text): Shape<ReadonlyMap<string, T>> {
+  const { write, read } = recordOf(entry, key);
   return {
-    write: (values) => write(Object.fromEntries(values)),
+    write: (values, by) => write(Object.fromEntries(values), by),
     read: (value, path) => new Map(Object.entries(read(value, path))),
   };
 }
 
 /** Returns the shape of an object whose names are texts from outside. */
-export function recordOf<T>(entry: Shape<T>): Shape<Readonly<Record<string, T>>> {
+export function recordOf<T>(entry: Shape<T>, key: Shape<string> = text): Shape<Readonly<Record<string, T>>> {
   return {
-    write: (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, entry.write(value)])),
+    write: (values, by) =>
+      Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [String(key.write(name, by)), entry.write(value, by)]),
+      ),
     read: (value, path) =>
       Object.fromEntries(
         Object.entries(membersOf(value, path)).map(([name, one]) => [name, entry.read(one, `${path}.${name}`)]),
@@ -93,10 +127,10 @@ export function fields<T extends object>(
   const all = Object.entries(shapes) as [string, Shape<unknown>][];
   const mayLack = new Set<string>(optional as readonly string[]);
   return {
-    write: (value) => {
+    write: (value, by) => {
       const members = value as Readonly<Record<string, unknown>>;
       const written = all.flatMap(([name, shape]) =>
-        members[name] === undefined ? [] : [[name, shape.write(members[name])] as const],
+        members[name] === undefined ? [] : [[name, shape.write(members[name], by)] as const],
       );
       return Object.fromEntries(written);
     },
@@ -121,16 +155,18 @@ export function oneOf<T extends { readonly kind: string }>(
   const shapeOf = (kind: unknown, path: string): Shape<T> =>
     byKind.get(String(kind)) ?? refuse(`${path}.kind`, [...byKind.keys()].join(" or "));
   return {
-    write: (value) => shapeOf(value.kind, "").write(value),
+    write: (value, by) => shapeOf(value.kind, "").write(value, by),
     read: (value, path) => shapeOf(membersOf(value, path)["kind"], path).read(value, path),
   };
 }
 
-function membersOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
+/** Returns the fields of an object that is read. @throws ConfigError `invalid` for something else */
+export function membersOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as Readonly<Record<string, unknown>>) : refuse(path, "an object");
 }
 
-function refuse(path: string, wanted: string): never {
-  throw new ConfigError("invalid", `It is no snapshot that can be read: ${path.replace(/^\./, "")} must be ${wanted}.`);
+/** @throws ConfigError `invalid`: what stands at the path is something else */
+export function refuse(path: string, wanted: string): never {
+  throw new ConfigError("invalid", `It cannot be read: ${path.replace(/^\./, "")} must be ${wanted}.`);
 }

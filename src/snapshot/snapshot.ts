@@ -1,13 +1,24 @@
-import { ConfigError } from "../model/errors.ts";
+import type { PastEvent } from "../model/change.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { GROUP, type Pool } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
-import { POOL, ROUTED_IP, texts } from "./object-shapes.ts";
-import { fields, list, number, type Shape, text, type Written } from "./shape.ts";
-import { OBSERVED, type ObservedPart } from "./world-shapes.ts";
+import { POOL, ROUTED_IP } from "./object-shapes.ts";
+import {
+  fields,
+  list,
+  number,
+  type Renaming,
+  recordOf,
+  type Shape,
+  sentence,
+  term,
+  text,
+  type Written,
+} from "./shape.ts";
+import { OBSERVED, type ObservedPart, PAST_EVENT } from "./world-shapes.ts";
 
 /** What one pass saw, and what `status` reads beside it. */
 export interface Snapshot {
@@ -27,6 +38,10 @@ export interface StoredPart {
   readonly lease?: LeasePart;
   /** Why it may not be read. */
   readonly leaseError?: string;
+  /** The Events that flipop wrote. Absent where they were left out, or may not be read. */
+  readonly events?: readonly PastEvent[];
+  /** Why they may not be read. */
+  readonly eventsError?: string;
 }
 
 /** What `status` reads of the Lease. */
@@ -41,11 +56,15 @@ const STORED: Shape<StoredPart> = fields<StoredPart>(
     pools: list(POOL),
     routedIPs: list(ROUTED_IP),
     leaseKey: text,
-    lease: fields<LeasePart>({ holder: text, renewTimeMs: number, annotations: texts }),
-    leaseError: text,
+    lease: fields<LeasePart>({ holder: text, renewTimeMs: number, annotations: recordOf(term, term) }),
+    leaseError: sentence,
+    events: list(PAST_EVENT),
+    eventsError: sentence,
   },
   "lease",
   "leaseError",
+  "events",
+  "eventsError",
 );
 
 /** What stands in a file of a snapshot. */
@@ -55,19 +74,21 @@ export interface WrittenSnapshot {
 }
 
 /**
- * Returns a snapshot as it is written: of every object the fields that flipop reads, of nodes the labels that something asks for, of the Lease flipop's own notes. Pools
+ * Returns a snapshot as it is written: of every object the fields that flipop reads, of nodes the labels that something asks for, of the Lease and of Events what flipop wrote. Pools
  * stand under `stored` only where their annotation knows more than their status. Pure.
+ * @param by - what is written in the place of texts; absent = they are written as they are
  */
-export function writeSnapshot({ observation, stored }: Snapshot): WrittenSnapshot {
+export function writeSnapshot({ observation, stored }: Snapshot, by?: Renaming): WrittenSnapshot {
   const labels = askedLabels(observation);
   const nodes = observation.nodes.map((node) => withLabels(node, labels));
   const known = new Set(observation.pools.map((pool) => JSON.stringify(POOL.write(pool))));
   const pools = stored.pools.filter((pool) => !known.has(JSON.stringify(POOL.write(pool))));
   const { lease } = stored;
   const own = lease === undefined ? {} : { lease: { ...lease, annotations: ownNotes(lease.annotations) } };
+  const events = stored.events?.filter(({ controller }) => controller === `${GROUP}/flipop`);
   return {
-    observed: OBSERVED.write({ ...observation, nodes }),
-    stored: STORED.write({ ...stored, pools, ...own }),
+    observed: OBSERVED.write({ ...observation, nodes }, by),
+    stored: STORED.write({ ...stored, pools, ...own, ...(events === undefined ? {} : { events }) }, by),
   };
 }
 
@@ -91,13 +112,13 @@ function keyOf({ meta }: Pool): string {
   return `${meta.namespace}/${meta.name}`;
 }
 
-/** The labels of nodes that a selector reads, or that a provider names places with. */
+/** The labels of nodes that a selector reads, or that say where a node is. */
 function askedLabels({ pools, recordSets, registry }: Observation): ReadonlySet<string> {
   const selectors = [...pools, ...recordSets].map(({ spec }) => parseLabelSelector(spec.match.nodeLabel));
   const asked = selectors.flatMap((parsed) => ("selector" in parsed ? [...parsed.selector.demands.keys()] : []));
   const providers = new Set(pools.map(({ spec }) => spec.provider));
   const places = [...providers].flatMap((name) => registry.get(name)?.addresses?.regionLabel ?? []);
-  return new Set([...asked, ...places]);
+  return new Set([...asked, ...places, ...Object.values(registry.placeLabels)]);
 }
 
 function withLabels(node: NodeFacts, keys: ReadonlySet<string>): NodeFacts {
@@ -106,15 +127,4 @@ function withLabels(node: NodeFacts, keys: ReadonlySet<string>): NodeFacts {
 
 function ownNotes(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(`${GROUP}/`)));
-}
-
-/** @throws ConfigError `invalid` for a document that is no snapshot, or one of a later version */
-export function checkHead(
-  { apiVersion, kind }: { readonly apiVersion?: unknown; readonly kind?: unknown },
-  mine: string,
-): void {
-  if (kind !== "Snapshot") throw new ConfigError("invalid", "It is no snapshot: its kind is not Snapshot.");
-  if (apiVersion === mine) return;
-  const given = typeof apiVersion === "string" ? apiVersion : "none";
-  throw new ConfigError("invalid", `Its apiVersion is ${given}; this flipop reads ${mine}.`);
 }

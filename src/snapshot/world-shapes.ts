@@ -1,6 +1,8 @@
 import type { Address, AddressFact } from "../model/address.ts";
+import type { PastEvent } from "../model/change.ts";
 import type {
   DNSFacts,
+  MissingZone,
   OwnerFact,
   RecordContent,
   RecordSetState,
@@ -16,16 +18,44 @@ import type { Firewall, FirewallFact, FirewallFacts, FirewallLimits, FirewallRul
 import type { GrantFacts, GrantProblem, NamespaceGrants } from "../model/grants.ts";
 import type { NodeFacts, Readiness, Taint } from "../model/node.ts";
 import type { LeaseFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
-import { POOL, PORT_RANGE, RECORD_SET, SUSPENSION, texts } from "./object-shapes.ts";
-import { fields, flag, list, mapOf, mark, number, oneOf, type Shape, setOf, text, word } from "./shape.ts";
+import { dnsName, firewallName, POOL, PORT_RANGE, RECORD_SET, SUSPENSION, texts } from "./object-shapes.ts";
+import {
+  fields,
+  flag,
+  list,
+  mapOf,
+  mark,
+  number,
+  oneOf,
+  type Shape,
+  sentence,
+  setOf,
+  term,
+  text,
+  word,
+} from "./shape.ts";
 
 /** What a server said: without the queries of URLs, which may hold anything. */
 const said: Shape<string> = {
-  write: (value) => value.replace(/(https?:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/g, "$1"),
-  read: text.read,
+  write: (value, by) => sentence.write(value.replace(/(https?:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/g, "$1"), by),
+  read: sentence.read,
 };
 
-const TAINT: Shape<Taint> = fields<Taint>({ key: text, value: text, effect: text, timeAddedMs: number }, "timeAddedMs");
+/** An Event of flipop. */
+export const PAST_EVENT: Shape<PastEvent> = fields<PastEvent>({
+  object: fields<PastEvent["object"]>({ kind: word("pool", "dns", "routedip"), namespace: text, name: text }),
+  type: term,
+  reason: term,
+  action: term,
+  note: said,
+  firstMs: number,
+  lastMs: number,
+  count: number,
+  controller: term,
+  instance: text,
+});
+
+const TAINT: Shape<Taint> = fields<Taint>({ key: text, value: text, effect: term, timeAddedMs: number }, "timeAddedMs");
 
 /** A node, with the labels that its caller leaves in. */
 const NODE: Shape<NodeFacts> = fields<NodeFacts>(
@@ -37,10 +67,10 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
     taints: list(TAINT),
     ready: fields<Readiness>({ isReady: flag, sinceMs: number }, "sinceMs"),
     isDeleting: flag,
-    addresses: list(fields<NodeFacts["addresses"][number]>({ type: text, address: text })),
+    addresses: list(fields<NodeFacts["addresses"][number]>({ type: term, address: text })),
     addressAnnotation: text,
     poolAnnotation: text,
-    unreadable: text,
+    unreadable: sentence,
   },
   "addressAnnotation",
   "poolAnnotation",
@@ -48,7 +78,7 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
 );
 
 const POD_SUMMARY: Shape<PodSummary> = fields<PodSummary>(
-  { ready: number, notReady: number, unreadySinceMs: number, unreadable: text },
+  { ready: number, notReady: number, unreadySinceMs: number, unreadable: sentence },
   "unreadySinceMs",
   "unreadable",
 );
@@ -74,7 +104,7 @@ const ADDRESS_FACT: Shape<AddressFact> = oneOf<AddressFact>({
 
 const PROVIDER: Shape<ProviderFacts> = fields<ProviderFacts>(
   {
-    name: text,
+    name: term,
     unusable: REFUSAL,
     addresses: mapOf(ADDRESS_FACT),
     isComplete: flag,
@@ -94,14 +124,14 @@ const UNREAD: Shape<UnreadDNS> = fields<UnreadDNS>(
 );
 
 const ZONE_FACT: Shape<ZoneFact> = oneOf<ZoneFact>({
-  known: fields({ kind: word("known"), zone: fields<Zone>({ id: text, name: text }, "name") }),
-  missing: fields({ kind: word("missing") }),
+  known: fields({ kind: word("known"), zone: fields<Zone>({ id: dnsName, name: dnsName }, "name") }),
+  missing: fields<MissingZone>({ kind: word("missing"), near: dnsName }, "near"),
   gap: UNREAD,
 });
 
 const RECORD_SET_STATE: Shape<RecordSetState> = fields<RecordSetState>(
   {
-    fqdn: text,
+    fqdn: dnsName,
     addresses: list(text),
     ttlSeconds: number,
     isTTLAutomatic: flag,
@@ -134,19 +164,19 @@ const OWNER_FACT: Shape<OwnerFact> = oneOf<OwnerFact>({
 
 const DNS: Shape<DNSFacts> = fields<DNSFacts>(
   {
-    name: text,
+    name: term,
     unusable: REFUSAL,
     ttlRules: fields<TTLRules>(
       { minimumSeconds: number, maximumSeconds: number, automaticSeconds: number },
       "automaticSeconds",
     ),
     isBatched: flag,
-    zones: mapOf(ZONE_FACT),
-    records: mapOf(RECORDS_FACT),
-    owners: mapOf(OWNER_FACT),
+    zones: mapOf(ZONE_FACT, dnsName),
+    records: mapOf(RECORDS_FACT, dnsName),
+    owners: mapOf(OWNER_FACT, dnsName),
     isOwnerLate: mark,
     isRehearsed: mark,
-    lookFrom: text,
+    lookFrom: dnsName,
   },
   "unusable",
   "owners",
@@ -156,8 +186,8 @@ const DNS: Shape<DNSFacts> = fields<DNSFacts>(
 );
 
 const FIREWALL: Shape<Firewall> = fields<Firewall>({
-  id: text,
-  name: text,
+  id: firewallName,
+  name: firewallName,
   rules: list(fields<FirewallRule>({ ports: PORT_RANGE, isOpenToAll: flag, isPlain: flag })),
   ruleCount: number,
   machineIDs: list(text),
@@ -170,16 +200,16 @@ const FIREWALL: Shape<Firewall> = fields<Firewall>({
 const FIREWALL_FACT: Shape<FirewallFact> = oneOf<FirewallFact>({
   known: fields({ kind: word("known"), firewall: FIREWALL, taggedMachineIDs: setOf(text) }),
   gone: fields({ kind: word("gone") }),
-  ambiguous: fields({ kind: word("ambiguous"), ids: list(text) }),
+  ambiguous: fields({ kind: word("ambiguous"), ids: list(firewallName) }),
   gap: fields({ kind: word("gap"), error: said }),
 });
 
 const FIREWALLS: Shape<FirewallFacts> = fields<FirewallFacts>(
   {
-    name: text,
+    name: term,
     unusable: REFUSAL,
     limits: fields<FirewallLimits>({ rules: number, machines: number }),
-    firewalls: mapOf(FIREWALL_FACT),
+    firewalls: mapOf(FIREWALL_FACT, firewallName),
   },
   "unusable",
 );
@@ -187,8 +217,8 @@ const FIREWALLS: Shape<FirewallFacts> = fields<FirewallFacts>(
 const LEASE: Shape<LeaseFacts> = fields<LeaseFacts>(
   {
     acquisitionTimesMs: list(number),
-    providerNotBeforeMs: mapOf(number),
-    lookFrom: mapOf(text),
+    providerNotBeforeMs: mapOf(number, term),
+    lookFrom: mapOf(dnsName, term),
     suspension: SUSPENSION,
   },
   "suspension",
@@ -200,13 +230,15 @@ const GRANTS: Shape<GrantFacts> = fields<GrantFacts>(
     namespaces: mapOf(
       fields<NamespaceGrants>({
         namespace: text,
-        names: setOf(text),
-        firewalls: setOf(text),
+        names: setOf(dnsName),
+        firewalls: setOf(firewallName),
         addresses: setOf(text),
         prefixLengths: list(number),
         purchases: number,
         mayTakeOver: flag,
-        problems: list(fields<GrantProblem>({ annotation: text, entry: text, why: text })),
+        problems: list(
+          fields<GrantProblem>({ annotation: sentence, entry: text, why: sentence, count: number }, "count"),
+        ),
       }),
     ),
     refusal: said,
@@ -224,12 +256,12 @@ export const OBSERVED: Shape<ObservedPart> = fields<ObservedPart>(
     nodesReadAtMs: number,
     pools: list(POOL),
     recordSets: list(RECORD_SET),
-    missingKinds: list(fields<Observation["missingKinds"][number]>({ resource: text, error: said })),
+    missingKinds: list(fields<Observation["missingKinds"][number]>({ resource: term, error: said })),
     nodes: list(NODE),
     pods: mapOf(POD_READING),
-    providers: mapOf(PROVIDER),
-    dns: mapOf(DNS),
-    firewalls: mapOf(FIREWALLS),
+    providers: mapOf(PROVIDER, term),
+    dns: mapOf(DNS, term),
+    firewalls: mapOf(FIREWALLS, term),
     lease: LEASE,
     grants: GRANTS,
   },

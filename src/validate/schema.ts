@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { FindingCode } from "../model/finding.ts";
-import { nearest } from "../rehearse/nearest.ts";
+import { nearest } from "../model/nearest.ts";
 import type { Path } from "./documents.ts";
 
 /** A part of a CustomResourceDefinition's schema, as far as it is looked at here; ajv reads the rest. */

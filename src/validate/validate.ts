@@ -1,7 +1,7 @@
 import type { Finding } from "../model/finding.ts";
+import { nearest } from "../model/nearest.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { GROUP, isNamespaceName, isSubdomain } from "../model/resource.ts";
-import { nearest } from "../rehearse/nearest.ts";
 import { type CheckedObject, findingOf } from "./checked-object.ts";
 import { type ManifestDocument, type Path, pathSteps, pathText, readDocuments } from "./documents.ts";
 import { type Remark, remarksOn, type SpecObject } from "./meaning.ts";
@@ -42,15 +42,23 @@ export function checkFiles(files: readonly ManifestFile[], knowledge: Knowledge)
   const results = files.flatMap((file) => checkFile(file, knowledge));
   const objects = results.flatMap(({ object }) => object ?? []);
   const findings = [...results.flatMap((result) => result.findings), ...relationsOf(objects, knowledge.registry)];
-  const place = new Map(files.map(({ name }, at) => [name, at]));
   return {
-    findings: findings.toSorted(
-      (a, b) => (place.get(a.file) ?? 0) - (place.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
-    ),
+    findings: inFileOrder(findings, files),
     objects,
     count: results.filter(({ kind }) => kind === "object").length,
     others: results.filter(({ kind }) => kind === "other").length,
   };
+}
+
+/** Returns findings in the order of files, lines and columns. Pure. */
+export function inFileOrder(
+  findings: readonly Finding[],
+  files: readonly Pick<ManifestFile, "name">[],
+): readonly Finding[] {
+  const place = new Map(files.map(({ name }, at) => [name, at]));
+  return findings.toSorted(
+    (a, b) => (place.get(a.file) ?? 0) - (place.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
+  );
 }
 
 /** What came of one document. */

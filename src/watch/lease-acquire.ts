@@ -1,4 +1,5 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
+import { waitingFor } from "../model/progress.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { LeaseOptions } from "./lease.ts";
 import {
@@ -65,11 +66,18 @@ class Contender {
     while (!signal.aborted) {
       const step = await this.attempt();
       if (step.kind !== "again") return step;
-      await clock.sleep(Math.min(step.afterMs, deadline - clock.monotonicMs()), signal);
+      await this.pause(() => clock.sleep(Math.min(step.afterMs, deadline - clock.monotonicMs()), signal));
       if (clock.monotonicMs() >= deadline) break;
     }
     if (this.failure !== undefined && !signal.aborted) throw this.failure.error;
     return this.locked();
+  }
+
+  /** Waits for the next attempt. A person is told who has the Lease, where that is known. */
+  private async pause(sleep: () => Promise<void>): Promise<void> {
+    const { progress, namespace, name } = this.options;
+    const holder = this.observed?.record.holder ?? "";
+    await waitingFor(progress, { kind: "lease", lease: `${namespace}/${name}`, holder }, sleep);
   }
 
   private async attempt(): Promise<Step> {

@@ -1,4 +1,5 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
+import type { Progress } from "../model/progress.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
 import { acquireLease, type TakenLease } from "./lease-acquire.ts";
@@ -65,6 +66,10 @@ export interface LeaseOptions extends LeaseName, LeaseTerms {
   readonly deadline: number;
   /** Ends waiting; work that has begun is not interrupted by it. */
   readonly signal: AbortSignal;
+  /** Called once the Lease is known to be given back. */
+  readonly onRelease?: () => void;
+  /** Is told while somebody else's Lease is waited for. */
+  readonly progress?: Progress | undefined;
 }
 
 /** The lock of a run with `--no-lock`: always held, never lost, and notes for later runs go nowhere. */
@@ -100,7 +105,7 @@ export async function withLease<T>(
     if (options.signal.aborted) return { kind: "locked", holder: "" };
     return { kind: "done", value: await work(keeper) };
   } finally {
-    await keeper.release();
+    if (await keeper.release()) options.onRelease?.();
     await keeping;
   }
 }
@@ -182,25 +187,27 @@ class LeaseKeeper implements LockState {
    * time expires by itself.
    * @throws never
    */
-  async release(): Promise<void> {
+  /** Gives the Lease back. Returns false where that is not known to have worked. */
+  async release(): Promise<boolean> {
     this.stopping.abort();
-    await this.inTurn(() => this.giveBack());
+    return await this.inTurn(() => this.giveBack());
   }
 
-  private async giveBack(): Promise<void> {
+  private async giveBack(): Promise<boolean> {
     const { clock, cluster } = this.options;
-    if (!this.isHeld()) return;
+    if (!this.isHeld()) return false;
     this.isReleased = true;
     const untilMs = clock.monotonicMs() + callLimitMs(this.options);
     for (let tries = 0; tries < 3 && clock.monotonicMs() < untilMs; tries++) {
       try {
-        if (tries > 0 && (await this.refresh()) !== undefined) return;
+        if (tries > 0 && (await this.refresh()) !== undefined) return false;
         await this.replace(releasedRecord(this.record, cluster.now()));
-        return;
+        return true;
       } catch (error) {
-        if (!isOvertaken(error) && !isTransient(error)) return;
+        if (!isOvertaken(error) && !isTransient(error)) return false;
       }
     }
+    return false;
   }
 
   private async renewAgainAndAgain(): Promise<void> {

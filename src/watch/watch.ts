@@ -37,7 +37,9 @@ export interface WatchDeps extends WatchListener {
 }
 
 /** The end of watching: asked to, or never begun because someone else kept the Lease. */
-export type WatchAnswer = { readonly kind: "stopped" } | { readonly kind: "locked"; readonly holder: string };
+export type WatchAnswer =
+  | { readonly kind: "stopped"; readonly isLeaseFree?: true }
+  | { readonly kind: "locked"; readonly holder: string };
 
 /** The time between two looks of a standby at the Lease, milliseconds: a Lease that is given back is taken within a second. */
 const STANDBY_LOOK_MS = 750;
@@ -69,11 +71,16 @@ export async function watch(
   const standby = new Standby(deps, options.signal);
   const waiting = { lookMs: STANDBY_LOOK_MS, signal: standby.signal, deadline: Number.POSITIVE_INFINITY };
   try {
-    const answer = await withLease({ ...lease, ...waiting, cluster, clock }, async (held) => {
+    let isLeaseFree = false;
+    const onRelease = (): void => {
+      isLeaseFree = true;
+    };
+    const answer = await withLease({ ...lease, ...waiting, cluster, clock, onRelease }, async (held) => {
       await standby.end();
       await lead(held);
     });
-    return answer.kind === "locked" && !options.signal.aborted ? answer : { kind: "stopped" };
+    if (answer.kind === "locked") return options.signal.aborted ? { kind: "stopped" } : answer;
+    return isLeaseFree ? { kind: "stopped", isLeaseFree: true } : { kind: "stopped" };
   } finally {
     await standby.end();
   }

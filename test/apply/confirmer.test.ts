@@ -49,7 +49,7 @@ test.for(["rate-limited", "unauthorized", "forbidden"] as const)(
     const confirmer = new Confirmer(provider, provider.clock, 60_000, new AbortController().signal);
     const accepted = await provider.assign("203.0.113.1", "1");
     const confirmation = await confirmer.confirm(accepted, ({ holderID }) => holderID === "1");
-    expect(confirmation).toEqual({ kind: "pending" });
+    expect(confirmation).toEqual({ kind: "pending", endedBy: expect.objectContaining({ failure, message: "No." }) });
     expect(provider.recorded.filter(({ operation }) => operation === "get")).toHaveLength(1);
   },
 );

@@ -1,6 +1,13 @@
 import { importsOf, type Source, withoutComments } from "./sources.ts";
 
-const PURE: readonly string[] = ["src/model/", "src/plan/", "src/report/", "src/rehearse/", "src/doctor/"];
+const PURE: readonly string[] = [
+  "src/model/",
+  "src/plan/",
+  "src/report/",
+  "src/rehearse/",
+  "src/doctor/",
+  "src/history/",
+];
 /** Packages that compute and do nothing else. */
 const PURE_PACKAGES: readonly string[] = ["valibot"];
 /** What pure code must not reach for: clock, randomness, environment, network, locale of the machine, output. */

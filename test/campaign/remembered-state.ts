@@ -72,10 +72,10 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "a time in the future is now; an earlier one ends grace earlier",
   },
   {
-    paths: ["ips{}.drainingUntil"],
+    paths: ["ips{}.drainingUntil", "released[].drainingUntil"],
     where: "pool, routed IP status",
     written: "before an address leaves DNS while its node still serves; removed once the address has moved",
-    lost: "the address goes at once",
+    lost: "the address goes at once, or its machine to another one",
     wrong: "the address goes earlier or later, at most ten minutes after the TTL from now",
   },
   {
@@ -95,11 +95,19 @@ export const REMEMBERED: readonly Remembered[] = [
       "with other known addresses or another machine the wrong one is looked for: held (`AmbiguousAcquisition`) where several could be the one; an unreadable or future time is now",
   },
   {
-    paths: ["released", "released[].*"],
+    paths: ["released", ...["ip", "providerID", "nodeName", "acquired"].map((field) => `released[].${field}`)],
     where: "pool, routed IP status",
     written: "when an address leaves the spec",
     lost: "the address stays attached, and nobody detaches it",
-    wrong: "forgotten once the account does not have it, it is attached nowhere, or an object manages it",
+    wrong:
+      "forgotten once the account does not have it, it is attached nowhere, or an object manages it and no resolver has it from a name of this one",
+  },
+  {
+    paths: ["released[].releasedAt"],
+    where: "pool, routed IP status",
+    written: "with the entry",
+    lost: "`flipop status` does not say when",
+    wrong: "`flipop status` says another time",
   },
   {
     paths: ["lastAssignmentTime"],

@@ -28,7 +28,7 @@ async function stored(situation: Situation): Promise<{ readonly now: Statuses; r
 
 /**
  * Every damaged status that differs from the stored one, by its damage: each field in each way in the settled world; in every other situation each
- * field in two of the four ways, changing from situation to situation, and with `CAMPAIGN=all` in all of them.
+ * field in one of the four ways, changing from situation to situation, and with `CAMPAIGN=all` in all of them.
  */
 async function damagedStatuses(situation: Situation, kind: Kind): Promise<ReadonlyMap<string, unknown>> {
   const { now, before } = await stored(situation);
@@ -36,7 +36,8 @@ async function damagedStatuses(situation: Situation, kind: Kind): Promise<Readon
   const found = new Map<string, unknown>();
   for (const [place, field] of schemaFields(schemaOf(kind, "status")).entries())
     for (const [way, damage] of DAMAGES.entries()) {
-      const isPlayed = number === 0 || process.env["CAMPAIGN"] === "all" || (place + way + number) % 2 === 0;
+      const isPlayed =
+        number === 0 || process.env["CAMPAIGN"] === "all" || (place + way + number) % DAMAGES.length === 0;
       const next = damaged(now[kind.name], field, damage, before[kind.name]);
       if (isPlayed && !isDeepStrictEqual(now[kind.name], next)) found.set(`${kind.name} ${field.path} ${damage}`, next);
     }
@@ -63,7 +64,7 @@ describe.for(SITUATIONS)("$title", (situation) => {
       harm.push(...harmOf(situation.title, title, found, await control));
     }
     expect(harm).toEqual([]);
-    expect(count).toBeGreaterThan(20);
+    expect(count).toBeGreaterThan(10);
   });
 
   test("nothing is released, moved or unpublished where both statuses are lost as a whole", async () => {

@@ -25,6 +25,8 @@ const cluster: Planner["cluster"] = {
   listNodes: async () => observation.nodes,
   readLease: async () => undefined,
   hasNamespace: async () => undefined,
+  listEvents: async () => [],
+  clusterUID: async () => "",
 };
 
 /** Writes a line once a reconcile is under way, and ends it only when it is asked to, as a run with a call in flight does. */
@@ -46,7 +48,9 @@ const wiring: Wiring = {
   clock: SYSTEM_CLOCK,
   withPlanner: (_, work) => work({ cluster, plan: async () => ({ observation, plan }) }),
   withReader: (_, work) => work(cluster),
+  withLive: () => Promise.reject(new Error("this wiring asks no servers")),
   withWatcher: () => Promise.reject(new Error("this wiring does not watch")),
+  withTrial: () => Promise.reject(new Error("this wiring tries no objects")),
   withAnnotator: () => Promise.reject(new Error("this wiring does not annotate")),
   withSources: () => Promise.reject(new Error("this wiring does not examine")),
   withReconciler: (_, _deadlineMs, work) =>

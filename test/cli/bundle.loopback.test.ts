@@ -9,6 +9,7 @@ import { INVOKED_TOKENS } from "../fake/fake-tokens.ts";
 import { buildPackage } from "../programs/build-package.ts";
 import { failNode } from "../setup/fail-node.ts";
 import { describeProcess } from "./process-suite.ts";
+import { withoutWaiting } from "./without-waiting.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 let built: string;
@@ -104,7 +105,7 @@ function transcript(root: string, args: readonly string[], cwd = tmpdir()): obje
       .replace(/ +/g, " ")
       .split("\n")
       .map(plainFrame);
-  return { status, stdout: plain(stdout), stderr: plain(stderr) };
+  return { status, stdout: plain(stdout), stderr: plain(withoutWaiting(stderr)) };
 }
 
 describe("the bundle", () => {

@@ -6,6 +6,7 @@ import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { FLIPOP } from "../programs/entry.ts";
+import { withoutWaiting } from "./without-waiting.ts";
 
 /** What a run of the real program printed and how it ended. */
 export interface ProgramRun {
@@ -29,7 +30,9 @@ export function runCommand(
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));
   return new Promise((resolve, reject) => {
-    child.on("error", reject).on("close", (code) => resolve({ code, ...out }));
+    child
+      .on("error", reject)
+      .on("close", (code) => resolve({ code, stdout: out.stdout, stderr: withoutWaiting(out.stderr) }));
   });
 }
 

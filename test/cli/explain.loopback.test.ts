@@ -1,40 +1,16 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCommandLine } from "../../src/cli/command-line.ts";
-import { createWiring } from "../../src/cli/wiring.ts";
 import { schemaErrors } from "../report/schemas.ts";
+import { type Printed, realCommand } from "./real-command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "flipop-explain-"));
 const WORLD = join(root, "world");
 
-interface Printed {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
 /** Runs a command line in this process on the embedded world of a folder. */
 async function flipop(dir: string, ...args: readonly string[]): Promise<Printed> {
-  const written = { stdout: "", stderr: "" };
-  const stream = (name: keyof typeof written) => ({
-    isTTY: false,
-    write: (text: string) => {
-      written[name] += text;
-    },
-  });
-  const exitCode = await runCommandLine({
-    argv: [`--sandbox=${dir}`, ...args],
-    env: {},
-    streams: { stdout: stream("stdout"), stderr: stream("stderr") },
-    signal: new AbortController().signal,
-    runID: "explain",
-    identity: "explain",
-    wallMs: Date.now,
-    loadWiring: async () => createWiring(),
-  });
-  return { ...written, exitCode };
+  return await realCommand([`--sandbox=${dir}`, ...args], { identity: "explain" });
 }
 
 async function explained(dir: string, ...args: readonly string[]): Promise<Explained> {
@@ -47,6 +23,7 @@ async function explained(dir: string, ...args: readonly string[]): Promise<Expla
 
 interface Explained {
   readonly holds: boolean;
+  readonly history?: readonly { readonly kind: string }[];
   readonly sections: readonly {
     readonly object: { readonly kind: string };
     readonly holds: boolean;
@@ -69,7 +46,7 @@ function editsOf({ sections }: Explained, at = 0): readonly string[] {
 }
 
 beforeAll(async () => {
-  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "-q", "--settle", "--timeout", "40s");
+  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
 }, 60_000);
 
@@ -82,7 +59,7 @@ function timeless(text: string): string {
 
 describe("explain on the embedded world", () => {
   test("a pair: every gate, and the smallest change", async () => {
-    const { stdout, exitCode } = await flipop(WORLD, "explain", "node/worker-6", "ip/203.0.113.10");
+    const { stdout, exitCode } = await flipop(WORLD, "explain", "node/worker-6", "ip/203.0.113.10", "--no-history");
     expect(exitCode).toBe(0);
     expect(timeless(stdout)).toBe(`203.0.113.10 is active on worker-1. It is not on worker-6.
   www.example.com shows it.
@@ -131,9 +108,46 @@ worker-6 is machine 1006 of digitalocean.
   });
 
   test("an address that no object names says who has it", async () => {
-    const { stdout } = await flipop(WORLD, "explain", "ip/203.0.113.99");
+    const { stdout } = await flipop(WORLD, "explain", "ip/203.0.113.99", "--no-history");
     expect(stdout).toBe(
       "No object names 203.0.113.99: flipop leaves it where it is. A pool takes it once it stands in spec.ips.\ndigitalocean has 203.0.113.99 on worker-4 (machine 1004).\n",
+    );
+  });
+
+  test("ends with what happened before: to the address, to the node, to the objects", async () => {
+    const past = async (...targets: readonly string[]): Promise<readonly string[]> => {
+      const { stdout, exitCode } = await flipop(WORLD, "explain", ...targets);
+      expect(exitCode).toBe(0);
+      const [, section = ""] = stdout.split("\nHistory:\n");
+      return section
+        .replace(/\d\d:\d\d:\d\d UTC/g, "TIME")
+        .split("\n")
+        .filter((line) => line !== "");
+    };
+    expect(await past("ip/203.0.113.11")).toEqual([
+      expect.stringMatching(/^ {2}TIME {2}~ updated DNS www\.example\.com .*\(RecordsDiffer\)$/),
+      "  TIME  ~ annotated node worker-2 with 203.0.113.11 (Verified)",
+      "  TIME  + assigned 203.0.113.11 to worker-2 (NodeMatched)",
+    ]);
+    const ofNode = await past("node/worker-2");
+    expect(ofNode.length).toBeGreaterThan(0);
+    for (const line of ofNode) expect(line).toMatch(/pool\/ingress\/web: .*worker-2/);
+    expect((await past("pool/ingress/web")).at(-1)).toMatch(/^ {2}\d+ more: flipop history pool\/ingress\/web$/);
+    expect(await past("ip/203.0.113.11", "node/worker-1")).toEqual(await past("ip/203.0.113.11"));
+    const told = await explained(WORLD, "ip/203.0.113.11");
+    expect(told.history?.map(({ kind }) => kind)).toEqual(["update-dns", "annotate-node", "assign-ip"]);
+    expect((await explained(WORLD, "ip/203.0.113.11", "--no-history")).history).toBeUndefined();
+  });
+
+  test("an address that left the spec says who has released it, and until when it drains", async () => {
+    const dir = join(root, "released");
+    cpSync(WORLD, dir, { recursive: true });
+    const pools = join(dir, "pools.yaml");
+    writeFileSync(pools, readFileSync(pools, "utf8").replace("    - 203.0.113.10\n", ""));
+    expect((await flipop(dir, "reconcile")).exitCode).toBe(0);
+    const { stdout } = await flipop(dir, "explain", "--no-history", "ip/203.0.113.10");
+    expect(stdout).toMatch(
+      /^pool\/ingress\/web has released 203\.0\.113\.10: it stays where it is until another address needs the machine\. Resolvers may hand it out until \d{4}-\S+Z\.\ndigitalocean has 203\.0\.113\.10 on worker-1 \(machine 1001\)\.\n$/,
     );
   });
 
@@ -175,5 +189,39 @@ worker-6 is machine 1006 of digitalocean.
     const told = await explained(dir, "pool/ingress/web");
     expect(told.holds).toBe(false);
     expect(shut(told)).toContain("selects");
+  });
+
+  test("a selector that selects nothing: the one that was meant is named, although nobody asks for it", async () => {
+    const dir = join(root, "meant");
+    cpSync(WORLD, dir, { recursive: true });
+    rmSync(join(dir, "dns.yaml"));
+    const path = join(dir, "pools.yaml");
+    writeFileSync(path, readFileSync(path, "utf8").replace("podLabel: app=web", "podLabel: app=wbe"));
+    const told = await explained(dir, "pool/ingress/web");
+    const [section] = told.sections;
+    const gate = section?.gates.find(({ id }) => id === "selects");
+    expect(gate?.message).toContain("; app=web selects 7 pods, 6 of them ready.");
+    expect(editsOf(told)).toEqual(["pool/ingress/web.match.podLabel=app=web"]);
+    const edited = await flipop(dir, "plan", "-o", "json", "--if", editsOf(told).join(""));
+    expect(JSON.parse(edited.stdout).holds).toEqual([]);
+    const snapshot = join(root, "meant.snapshot");
+    expect((await flipop(dir, "snapshot", snapshot)).exitCode).toBe(0);
+    const taken = await realCommand(["explain", "--from", snapshot, "pool/ingress/web", "-o", "json"], {
+      identity: "explain",
+    });
+    expect(JSON.parse(taken.stdout).sections).toEqual(JSON.parse(JSON.stringify(told.sections)));
+    const node = await explained(dir, "node/worker-2");
+    expect(editsOf(node)).toEqual(["pool/ingress/web.match.podLabel=app=web"]);
+  });
+
+  test("nodes that are not selected: the labels that were meant are named", async () => {
+    const dir = join(root, "nodes");
+    cpSync(WORLD, dir, { recursive: true });
+    const path = join(dir, "pools.yaml");
+    const label = "    nodeLabel: topology.kubernetes.io/region=ncy3\n    podLabel: app=web\n";
+    writeFileSync(path, readFileSync(path, "utf8").replace("    podLabel: app=web\n", label));
+    expect(editsOf(await explained(dir, "pool/ingress/web"))).toEqual([
+      "pool/ingress/web.match.nodeLabel=topology.kubernetes.io/region=nyc3",
+    ]);
   });
 });

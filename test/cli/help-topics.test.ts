@@ -60,3 +60,21 @@ test("the version can be read by a program", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ kind: "Version", node: process.version });
   expect(schemaErrors(JSON.parse(stdout), "Version")).toEqual([]);
 });
+
+describe("as a plugin of kubectl", () => {
+  const plugin = { program: "kubectl flipop" } as const;
+
+  test("help, its examples and the hint behind a mistake say kubectl flipop", async () => {
+    const { stdout } = await invoke(["status", "--help"], plugin);
+    expect(stdout).toMatch(/^Usage: kubectl flipop status \[options\] \[TARGET\.\.\.\]\n/);
+    expect(stdout).toContain("\n  kubectl flipop status -o wide\n");
+    expect((await invoke(["help"], plugin)).stdout).toMatch(/^Usage: kubectl flipop \[options\] \[command\]\n/);
+    expect((await invoke(["status", "--nonsense"], plugin)).stderr).toContain("See kubectl flipop status --help.");
+    expect((await invoke(["--version"], plugin)).stdout).toMatch(/^flipop \d/);
+  });
+
+  test("the same words are completed", async () => {
+    const words = ["__complete", "--", "pl"];
+    expect((await invoke(words, plugin)).stdout).toBe((await invoke(words)).stdout);
+  });
+});

@@ -3,44 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Document, parseAllDocuments } from "yaml";
-import { runCommandLine } from "../../src/cli/command-line.ts";
-import { createWiring } from "../../src/cli/wiring.ts";
+import { type Printed, realCommand } from "./real-command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "flipop-imagined-"));
 const WORLD = join(root, "world");
 const BY_HAND = join(root, "by-hand");
 
-interface Printed {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
 /** Runs a command line in this process on the embedded world of a folder. */
 async function flipop(dir: string, ...args: readonly string[]): Promise<Printed> {
-  const written = { stdout: "", stderr: "" };
-  const stream = (name: keyof typeof written) => ({
-    isTTY: false,
-    write: (text: string) => {
-      written[name] += text;
-    },
-  });
-  const exitCode = await runCommandLine({
-    argv: [`--sandbox=${dir}`, ...args],
-    env: {},
-    streams: { stdout: stream("stdout"), stderr: stream("stderr") },
-    signal: new AbortController().signal,
-    runID: "imagined",
-    identity: "imagined",
-    wallMs: Date.now,
-    loadWiring: async () => createWiring(),
-  });
-  return { ...written, exitCode };
+  return await realCommand([`--sandbox=${dir}`, ...args], { identity: "imagined" });
 }
 
 /** What a plan would do and hold, without times and what was read along the way. */
 async function planOf(dir: string, ...args: readonly string[]): Promise<object> {
-  const { stdout, stderr } = await flipop(dir, "plan", "-q", "-o", "json", ...args);
+  const { stdout, stderr } = await flipop(dir, "plan", "-o", "json", ...args);
   expect(stderr).toBe("");
   const timeless = stdout.replace(/\d{4}-\d\d-\d\dT[\d:]+Z|\d\d:\d\d:\d\d UTC \(in [^)]*\)/g, "TIME");
   const { actions, followUps, holds, pools, routedIPs, recordSets, impact } = JSON.parse(timeless);
@@ -147,7 +123,7 @@ function foreignDroplet(): void {
 }
 
 beforeAll(async () => {
-  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "-q", "--settle", "--timeout", "40s");
+  const { stderr, exitCode } = await flipop(WORLD, "reconcile", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
 }, 60_000);
 
@@ -218,7 +194,7 @@ spec:
     writeFileSync(file, manifest("more"));
     const fresh = await flipop(WORLD, "plan", "pool/ingress/more", "-f", file);
     expect(fresh.stdout).toContain("pool/ingress/more: 0 of 2 addresses active");
-    expect(fresh.stdout).toContain("It is owned by pool ingress/web.");
+    expect(fresh.stdout).toContain("It is owned by pool ingress/web, which is older.");
   });
 
   test.for([
@@ -247,7 +223,7 @@ spec:
     ["--if node/worker-1", 64, "Unknown edit 'node/worker-1': character 14 should begin = and a value."],
     ["-f /nowhere/web.yaml", 78, "There is no file /nowhere/web.yaml."],
   ] as const)("%s exits %d and says why", async ([args, code, text]) => {
-    expect(await flipop(WORLD, "plan", ...args.split(" "))).toEqual({
+    expect(await flipop(WORLD, "plan", ...args.split(" "))).toMatchObject({
       stdout: "",
       stderr: `flipop: ${text}\n`,
       exitCode: code,

@@ -3,13 +3,21 @@ import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
 import type { Invocation } from "../../src/cli/session.ts";
-import type { ReconcileAnswer, ReconcileRequest, WatchRequest, Wiring } from "../../src/cli/wiring.ts";
+import type { Planner, ReconcileAnswer, ReconcileRequest, WatchRequest, Wiring } from "../../src/cli/wiring.ts";
 import { refKey } from "../../src/model/action.ts";
+import type { PastEvent } from "../../src/model/change.ts";
+import type { ZoneAnswer } from "../../src/model/live.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { RoutedIP } from "../../src/model/routed-ip.ts";
-import { plan } from "../../src/plan/plan.ts";
-import type { AnnotationChanges, ClusterReader, LeaseRecord, NamespaceReader } from "../../src/ports/cluster.ts";
-import { announce } from "../../src/rehearse/announce.ts";
+import type {
+  AnnotationChanges,
+  ClusterReader,
+  EventReader,
+  IdentityReader,
+  LeaseRecord,
+  NamespaceReader,
+} from "../../src/ports/cluster.ts";
+import { planWorld } from "../../src/reconcile.ts";
 import type { WatchAnswer } from "../../src/watch/watch.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { INVOKED_TOKENS, shownTokens } from "../fake/fake-tokens.ts";
@@ -29,15 +37,39 @@ export interface Scene {
   readonly watch?: (request: WatchRequest) => Promise<WatchAnswer>;
   /** Thrown by every reading of the Lease. */
   readonly leaseError?: Error;
+  /** What the servers of zones say, by name in full. */
+  readonly answers?: Readonly<Record<string, ZoneAnswer>>;
+  readonly events?: readonly PastEvent[];
+  /** Thrown by every list of Events. */
+  readonly eventsError?: Error;
   /** Thrown by every list of pools. */
   readonly error?: Error;
   readonly env?: Environment;
   /** Width of the terminal; absent = both streams are pipes. */
   readonly terminal?: number;
   readonly signal?: AbortSignal;
+  /** Absent = `flipop`. */
+  readonly program?: Invocation["program"];
+  /** Absent = one that nobody moves. */
+  readonly clock?: FakeClock;
+  /** The API server's clock; absent = it stands still. */
+  readonly now?: () => number;
+  /** Awaited by every list of pools. */
+  readonly delay?: () => Promise<void>;
+  /** True once nobody reads stdout any more. */
+  readonly isClosed?: () => boolean;
+  /** Told that a call was left in flight. */
+  readonly abandon?: () => void;
   /** Absent = nobody sits at a terminal. */
   readonly ask?: Ask;
+  /** Told of every text as it is written. */
+  readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
+  /** Which cluster it is; absent = {@link CLUSTER_UID}. */
+  readonly clusterUID?: string;
 }
+
+/** The cluster that command lines are run on. */
+export const CLUSTER_UID = "3f1c0a52-0000-4000-8000-000000000001";
 
 /** What a command line printed and returned. */
 export interface Transcript {
@@ -64,8 +96,10 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
   const stream = (name: "stdout" | "stderr"): Invocation["streams"]["stdout"] => ({
     isTTY: scene.terminal !== undefined,
     ...(scene.terminal === undefined ? {} : { columns: scene.terminal }),
+    ...(scene.isClosed === undefined ? {} : { isClosed: scene.isClosed }),
     write: (text) => {
       written[name] += text;
+      scene.onWrite?.(name, text);
     },
   });
   const exitCode = await runCommandLine({
@@ -74,6 +108,8 @@ export async function invoke(argv: readonly string[], scene: Scene = {}): Promis
     streams: { stdout: stream("stdout"), stderr: stream("stderr") },
     signal: scene.signal ?? new AbortController().signal,
     ...(scene.ask === undefined ? {} : { ask: scene.ask }),
+    ...(scene.program === undefined ? {} : { program: scene.program }),
+    ...(scene.abandon === undefined ? {} : { abandon: scene.abandon }),
     runID: "0f1e2d3c",
     identity: "laptop_42_0f1e2d3c",
     wallMs: () => NOW_MS,
@@ -93,22 +129,29 @@ function wiringOf(
   annotated: Mutable<Transcript["annotated"]>,
 ): Wiring {
   const cluster = readerOf(scene);
+  const planner: Planner = {
+    cluster,
+    plan: async (selection, options) => {
+      await cluster.listPools();
+      return planWorld(observationOf(scene), selection, options);
+    },
+  };
   return {
-    clock: new FakeClock(),
+    clock: scene.clock ?? new FakeClock(),
     withPlanner: (config, work) => {
       configs.push(config);
-      return work({
-        cluster,
-        plan: async (selection) => {
-          await cluster.listPools();
-          const observation = observationOf(scene);
-          return { observation, plan: announce(plan(observation, selection), observation, selection) };
-        },
-      });
+      return work(planner);
+    },
+    withLive: (config, work) => {
+      configs.push(config);
+      return work(planner, { answerOf: async (fqdn) => scene.answers?.[fqdn] ?? { error: "nobody was asked" } });
     },
     withReader: (config, work) => {
       configs.push(config);
       return work(cluster);
+    },
+    withTrial: async () => {
+      throw new Error("this scene has no API server to try objects at");
     },
     withSources: async () => {
       throw new Error("this scene has no world to examine");
@@ -153,11 +196,12 @@ function observationOf({ observation }: Scene): Observation {
   return observation;
 }
 
-function readerOf(scene: Scene): ClusterReader & NamespaceReader {
+function readerOf(scene: Scene): ClusterReader & NamespaceReader & IdentityReader & EventReader {
   return {
     server: "https://kubernetes.example:6443",
-    now: () => NOW_MS,
+    now: scene.now ?? (() => NOW_MS),
     listPools: async () => {
+      await scene.delay?.();
       if (scene.error !== undefined) throw scene.error;
       return observationOf(scene).pools.filter(({ kind }) => kind === "pool");
     },
@@ -176,7 +220,12 @@ function readerOf(scene: Scene): ClusterReader & NamespaceReader {
     readRecordSet: async (meta) => named(observationOf(scene).recordSets, meta),
     readRoutedIP: async (meta) => named(scene.routedIPs ?? [], meta),
     readNode: async () => undefined,
+    listEvents: async (namespace) => {
+      if (scene.eventsError !== undefined) throw scene.eventsError;
+      return (scene.events ?? []).filter(({ object }) => namespace === undefined || object.namespace === namespace);
+    },
     hasNamespace: async (name) => scene.namespaces?.includes(name),
+    clusterUID: async () => scene.clusterUID ?? CLUSTER_UID,
     readPodsOn: async () => [],
     readEndpointSlices: async () => [],
     readLease: async () => {

@@ -6,7 +6,7 @@ import { KilledWorld } from "./killed-world.ts";
 /** Two worlds, one run at a time in each: as many processes as the smallest machine has cores. */
 const WORLDS = ["left", "right"] as const;
 /** Of five runs four are ended: with `KILLED=all` two hundred in all, which takes minutes; else every suite ends some. */
-const RUNS_EACH = process.env["KILLED"] === "all" ? 125 : 20;
+const RUNS_EACH = process.env["KILLED"] === "all" ? 125 : 15;
 /** Longer than a call in flight and the release of the Lease take on a busy machine, milliseconds. */
 const LONGEST_FAREWELL_MS = 10_000;
 

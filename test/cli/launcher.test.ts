@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/environment.ts";
-import { FLIPOP } from "../programs/entry.ts";
+import { CHECKOUT } from "../programs/entry.ts";
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "flipop-launcher-")));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -17,15 +17,22 @@ function bareFolder(
   const root = join(dir, name);
   mkdirSync(join(root, "bin"), { recursive: true });
   mkdirSync(join(root, "path"));
-  cpSync(FLIPOP, join(root, "bin/flipop"));
+  cpSync(CHECKOUT, join(root, "bin/flipop"));
   const script = `#!/bin/sh\n[ "$1" = -v ] && echo ${version} && exit\necho "ran $*"\n`;
   if (version !== "") writeFileSync(join(root, "path/node"), script, { mode: 0o755 });
   return { launcher: join(root, "bin/flipop"), path: `${join(root, "path")}:/usr/bin:/bin`, root };
 }
 
+/** A link of that name to the launcher of the checkout, in a folder of its own. */
+function called(name: string): string {
+  const link = join(mkdtempSync(join(dir, "called-")), name);
+  symlinkSync(CHECKOUT, link);
+  return link;
+}
+
 describe("bin/flipop", () => {
   test("runs the program, also through a chain of links and from elsewhere", () => {
-    symlinkSync(FLIPOP, join(dir, "first"));
+    symlinkSync(CHECKOUT, join(dir, "first"));
     symlinkSync("first", join(dir, "kubectl-flipop"));
     const { stdout, stderr, status } = spawnSync(join(dir, "kubectl-flipop"), ["--version"], {
       cwd: dir,
@@ -35,7 +42,7 @@ describe("bin/flipop", () => {
   });
 
   test("passes usage errors and their code through", () => {
-    const { stderr, status } = spawnSync(FLIPOP, ["plann"], { encoding: "utf8" });
+    const { stderr, status } = spawnSync(CHECKOUT, ["plann"], { encoding: "utf8" });
     expect({ stderr, status }).toEqual({
       stderr: "flipop: Unknown command 'plann'. Did you mean plan? See flipop --help.\n",
       status: 64,
@@ -44,7 +51,7 @@ describe("bin/flipop", () => {
 
   test("says what to do when no cluster is configured", () => {
     const env = { PATH: process.env["PATH"], HOME: dir };
-    const { stdout, stderr, status } = spawnSync(FLIPOP, ["status"], { encoding: "utf8", env });
+    const { stdout, stderr, status } = spawnSync(CHECKOUT, ["status"], { encoding: "utf8", env });
     expect({ stdout, status }).toEqual({ stdout: "", status: 78 });
     expect(stderr).toMatch(/^flipop: No cluster is configured: .*--sandbox\.\n$/);
   });
@@ -53,6 +60,31 @@ describe("bin/flipop", () => {
     const { launcher, path, root } = bareFolder("new", "v24.0.0");
     const { stdout } = spawnSync(launcher, ["plan", "a b"], { encoding: "utf8", env: { PATH: path } });
     expect(stdout).toBe(`ran --max-semi-space-size=8 ${root}/bin/start.js plan a b\n`);
+  });
+
+  test("says by which name kubectl called it, and asks what to offer under the other one", () => {
+    const { path, root } = bareFolder("plugin", "v24.0.0");
+    const run = (name: string): string => {
+      symlinkSync("flipop", join(root, "bin", name));
+      return spawnSync(join(root, "bin", name), ["plan", ""], { encoding: "utf8", env: { PATH: path } }).stdout;
+    };
+    const node = "ran --max-semi-space-size=8";
+    expect(run("kubectl-flipop")).toBe(`${node} --title=kubectl flipop ${root}/bin/start.js plan \n`);
+    expect(run("kubectl_complete-flipop")).toBe(`${node} ${root}/bin/start.js __complete -- plan \n`);
+  });
+
+  test.for([
+    ["kubectl-flipop", "Usage: kubectl flipop plan [options] [TARGET...]\n"],
+    ["flipop", "Usage: flipop plan [options] [TARGET...]\n"],
+  ] as const)("%s says in its help how it is called", ([name, usage]) => {
+    const { stdout, status } = spawnSync(called(name), ["plan", "--help"], { encoding: "utf8" });
+    expect(stdout.startsWith(usage)).toBe(true);
+    expect(status).toBe(0);
+  });
+
+  test("kubectl_complete-flipop offers what follows", () => {
+    const { stdout, stderr, status } = spawnSync(called("kubectl_complete-flipop"), ["pl"], { encoding: "utf8" });
+    expect([stdout.replace(/\t.*/g, ""), stderr, status]).toEqual(["plan\n:4\n", "", 0]);
   });
 
   test.for([

@@ -3,7 +3,8 @@ import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { documents, shippedFiles, shippedText } from "../manifests/shipped.ts";
+import { grantedToTheServiceAccount, type RoleOnWire, without } from "../manifests/granted.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { type EmulatedAccount, type ProgramRun, runProgram, startAccount } from "./cluster-run.ts";
 import { changeRoutes, createRoutes, editRoutes } from "./permission-routes.ts";
 
@@ -12,74 +13,7 @@ const CUSTOM = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/flipop/leases";
 const LEASE = `${LEASES}/flipop`;
 
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
-
-interface RoleOnWire {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly rules: readonly Rule[];
-}
-
-interface BindingOnWire {
-  readonly kind: string;
-  readonly roleRef: { readonly kind: string; readonly name: string };
-}
-
-/** One verb on one resource that a shipped role grants. */
-interface Permission {
-  readonly role: string;
-  readonly path: string;
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-}
-
-function permissionsOf({ kind, metadata, rules }: RoleOnWire): readonly Permission[] {
-  const root = "/apis/rbac.authorization.k8s.io/v1";
-  const path =
-    kind === "Role"
-      ? `${root}/namespaces/${metadata.namespace}/roles/${metadata.name}`
-      : `${root}/clusterroles/${metadata.name}`;
-  return rules.flatMap(({ apiGroups, resources, verbs }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => verbs.map((verb) => ({ role: metadata.name, path, verb, group, resource }))),
-    ),
-  );
-}
-
-/** Everything that the ServiceAccount flipop may do: the shipped roles that a shipped binding names. */
-function permissionsOfTheServiceAccount(): readonly Permission[] {
-  const shipped = documents(shippedText("rbac.yaml"));
-  const bound = shipped
-    .map((document) => document as unknown as BindingOnWire)
-    .filter(({ kind }) => kind.endsWith("RoleBinding"))
-    .map(({ roleRef }) => `${roleRef.kind} ${roleRef.name}`);
-  return shipped
-    .map((document) => document as unknown as RoleOnWire)
-    .filter(({ kind, metadata }) => bound.includes(`${kind} ${metadata.name}`))
-    .flatMap(permissionsOf);
-}
-
-const GRANTED = permissionsOfTheServiceAccount();
-
-/** The rules without one permission; the others of a shared rule stay. */
-function without(rules: readonly Rule[], { group, resource, verb }: Permission): readonly Rule[] {
-  return rules.flatMap((rule) => {
-    if (!rule.apiGroups.includes(group) || !rule.resources.includes(resource) || !rule.verbs.includes(verb))
-      return [rule];
-    const others = rule.resources.filter((name) => name !== resource);
-    const verbs = rule.verbs.filter((name) => name !== verb);
-    return [
-      ...(others.length > 0 ? [{ ...rule, resources: others }] : []),
-      ...(verbs.length > 0 ? [{ ...rule, resources: [resource], verbs }] : []),
-    ];
-  });
-}
+const GRANTED = grantedToTheServiceAccount(shippedText("rbac.yaml"));
 
 describeCluster("every permission of the shipped ServiceAccount is used", () => {
   let cluster: Cluster;

@@ -148,7 +148,7 @@ users: [{name: u, user: {token: ${sandbox.token}}}]
       PUSHGATEWAY_URL: "",
     });
     expect(provider.stdout + provider.stderr).toContain(
-      `DigitalOcean could not be reached to read 203.0.113.10: the proxy ${usual.url} of HTTPS_PROXY wants another user and password (407)`,
+      `DigitalOcean could not be reached to read them: the proxy ${usual.url} of HTTPS_PROXY wants another user and password (407)`,
     );
   });
 

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Certificates, hasOpenSSL, makeCertificates } from "../adapters/kube/certificates.ts";
 import { PUSH_PASSWORD } from "../fake/fake-tokens.ts";
 import { FLIPOP } from "../programs/entry.ts";
+import { withoutWaiting } from "./without-waiting.ts";
 
 describe.skipIf(!hasOpenSSL())("a Pushgateway behind TLS", () => {
   const dir = mkdtempSync(join(tmpdir(), "flipop-push-tls-"));
@@ -55,7 +56,7 @@ describe.skipIf(!hasOpenSSL())("a Pushgateway behind TLS", () => {
     child.stdout.resume();
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     expect(await once(child, "close")).toEqual([0, null]);
-    return stderr;
+    return withoutWaiting(stderr);
   };
 
   test("is pushed to, with user and password, when its authority is among the trusted ones", async () => {

@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { WatchRequest } from "../../src/cli/wiring.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import type { WatchAnswer } from "../../src/watch/watch.ts";
 import { aToldRun } from "../report/metrics/told-run.ts";
 import { applied, aQuietRun, aRun, failed, steady } from "../report/runs.ts";
-import { afterFailure } from "../report/world.ts";
+import { afterFailure, NOW_MS } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
 type Act = (request: WatchRequest) => void | Promise<void>;
@@ -70,14 +71,15 @@ describe("reconcile --watch", () => {
     const { stdout, stderr } = await invoke(["reconcile", "--watch"], scene);
     expect(stdout).toMatchInlineSnapshot(`
       "2026-08-01T12:00:00Z 1 pool, 1 of 1 address active; watching for changes.
-      2026-08-01T12:00:00Z pool/ingress/web: moved 203.0.113.10 from worker-1 to worker-3: worker-1 no longer matches (not ready), and worker-3 waits for an address.
-      2026-08-01T12:00:00Z pool/ingress/web: annotated node worker-3 with 203.0.113.10: The annotation tells which address is confirmed on the node.
-      2026-08-01T12:00:00Z pool/ingress/web: cleared the annotation 203.0.113.10 of node worker-1: worker-1 no longer matches (not ready).
+      2026-08-01T12:00:00Z > pool/ingress/web: moved 203.0.113.10 from worker-1 to worker-3: worker-1 no longer matches (not ready), and worker-3 waits for an address.
+      2026-08-01T12:00:00Z ~ pool/ingress/web: annotated node worker-3 with 203.0.113.10: The annotation tells which address is confirmed on the node.
+      2026-08-01T12:00:00Z - pool/ingress/web: cleared the annotation 203.0.113.10 of node worker-1: worker-1 no longer matches (not ready).
       "
     `);
     expect(stderr).toMatchInlineSnapshot(`
       "flipop: waiting for the Lease flipop/flipop
       flipop: holds the Lease flipop/flipop and passes from now on
+      flipop: stopped
       "
     `);
   });
@@ -85,7 +87,44 @@ describe("reconcile --watch", () => {
   test("tells a failed change as one", async () => {
     const scene = watching((request) => passed(request, aRun(afterFailure(), afterFailure(), failed)));
     const { stdout } = await invoke(["reconcile", "--watch"], scene);
-    expect(stdout).toMatch(/failed: pool\/ingress\/web: could not move 203\.0\.113\.10 .*DigitalOcean refused it/);
+    expect(stdout).toMatch(/ ! pool\/ingress\/web: could not move 203\.0\.113\.10 .*DigitalOcean refused it/);
+  });
+
+  test("tells what waits for a moment only to who asks for more, and symbols have their colours", async () => {
+    const brief = {
+      kind: "update-dns",
+      reason: "Settling",
+      subject: "www.example.com",
+      detail: "",
+      needsPerson: false,
+    } as const;
+    const quiet = aQuietRun();
+    const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
+    const waiting = {
+      ...quiet,
+      remaining: { ...quiet.remaining, holds: [{ ...brief, object, notBeforeMs: NOW_MS + 1000 }] },
+    };
+    const scene = watching((request) => {
+      passed(request, waiting);
+      passed(request, moved());
+    });
+    const lines = async (...flags: readonly string[]): Promise<readonly string[]> =>
+      (await invoke(["reconcile", "--watch", ...flags], scene)).stdout.split("\n");
+    expect((await lines()).filter((line) => line.includes("More nodes may be changing"))).toEqual([]);
+    expect((await lines("-v"))[0]).toBe(
+      "2026-08-01T12:00:00Z . pool/ingress/web: www.example.com: DNS not changed: More nodes may be changing; their records are written together. Waits until 12:00:01 UTC (in 1s).",
+    );
+    const [, first = ""] = await lines("--color", "always");
+    expect(first).toContain("Z \u001b[33m>\u001b[39m pool/ingress/web: moved 203.0.113.10 from worker-1 to worker-3");
+  });
+
+  test("says at its end whether the Lease is free", async () => {
+    const end = async (answer: WatchAnswer): Promise<string> => {
+      const { stderr } = await invoke(["reconcile", "--watch"], { ...watching(), watch: async () => answer });
+      return stderr.trimEnd().split("\n").at(-1) ?? "";
+    };
+    expect(await end({ kind: "stopped", isLeaseFree: true })).toBe("flipop: stopped; the Lease is free");
+    expect(await end({ kind: "stopped" })).toBe("flipop: stopped");
   });
 
   test("writes JSON lines on stderr alone where programs read", async () => {
@@ -109,6 +148,7 @@ describe("reconcile --watch", () => {
         "annotated node worker-3 with 203.0.113.10: The annotation tells which address is confirmed on the node.",
         "cleared the annotation 203.0.113.10 of node worker-1: worker-1 no longer matches (not ready).",
         "1 moved, 1 annotated, 1 annotation cleared; 1 pool, 1 of 1 address active.",
+        "stopped",
       ]
     `);
     for (const line of lines) expect(line).toMatchObject({ runID: "0f1e2d3c", time: expect.any(String) });

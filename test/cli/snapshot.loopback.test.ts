@@ -3,39 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Document, isMap, isScalar, parse, parseAllDocuments, visit } from "yaml";
-import { runCommandLine } from "../../src/cli/command-line.ts";
-import { createWiring } from "../../src/cli/wiring.ts";
 import { schemaErrors } from "../report/schemas.ts";
+import { type Printed, realCommand } from "./real-command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "flipop-snapshot-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-interface Printed {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
 /** Runs a command line in this process. */
 async function flipop(...argv: readonly string[]): Promise<Printed> {
-  const written = { stdout: "", stderr: "" };
-  const stream = (name: keyof typeof written) => ({
-    isTTY: false,
-    write: (text: string) => {
-      written[name] += text;
-    },
-  });
-  const exitCode = await runCommandLine({
-    argv,
-    env: {},
-    streams: { stdout: stream("stdout"), stderr: stream("stderr") },
-    signal: new AbortController().signal,
-    runID: "snapshot",
-    identity: "snapshot",
-    wallMs: Date.now,
-    loadWiring: async () => createWiring(),
-  });
-  return { ...written, exitCode };
+  return await realCommand(argv, { identity: "snapshot" });
 }
 
 const at = (name: string): string => join(root, name);
@@ -69,6 +45,9 @@ const READINGS: readonly (readonly string[])[] = [
   ["explain", "pool/ingress/web"],
   ["explain", "ip/203.0.113.11", "node/worker-2"],
   ["explain", "node/worker-1", "-o", "json"],
+  ["history"],
+  ["history", "-o", "json"],
+  ["history", "-n", "ingress", "--failed"],
   ["plan", "-o", "name"],
   ["plan", "--if", "node/worker-1=NotReady", "--if", "+5m"],
   ["status"],
@@ -112,7 +91,7 @@ describe("flipop snapshot", () => {
     const file = at("files.yaml");
     expect(await flipop(sandbox, "snapshot", file)).toMatchObject({ exitCode: 0 });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await flipop(sandbox, "snapshot", file)).toEqual({
+    expect(await flipop(sandbox, "snapshot", file)).toMatchObject({
       stdout: "",
       stderr: `flipop: ${file} exists. --force replaces it.\n`,
       exitCode: 64,
@@ -207,6 +186,72 @@ describe("flipop snapshot", () => {
   });
 });
 
+test("with --anonymize a snapshot holds no name of the world, and says the same of other names", async () => {
+  const sandbox = `--sandbox=${at("anonymous")}`;
+  await flipop(sandbox, "reconcile");
+  change("anonymous", "nodes.yaml", (document) => {
+    if (document.getIn(["metadata", "name"]) === "worker-1")
+      document.setIn(["status", "conditions", 0, "status"], "False");
+  });
+  const [file, plain] = [at("anonymous.yaml"), at("named.yaml")];
+  expect(await flipop(sandbox, "snapshot", plain)).toMatchObject({ stdout: "", stderr: "", exitCode: 0 });
+  expect(await flipop(sandbox, "snapshot", "--anonymize", file)).toMatchObject({ stdout: "", stderr: "", exitCode: 0 });
+  const text = readFileSync(file, "utf8");
+  expect(schemaErrors(parse(text), "Snapshot")).toEqual([]);
+  expect(text.match(/worker|ingress|nyc3|example|203\.0|192\.0\.2|10\.0\.0|100\d/g)).toBeNull();
+  const document = async (...words: readonly string[]) => JSON.parse((await flipop(...words, "-o", "json")).stdout);
+  const plan = await document("plan", "--from", file);
+  expect(plan.planId).toBe(parse(text).planId);
+  const told = (name: string, world: string) =>
+    flipop(name, "--from", world).then(({ exitCode, stdout, stderr }) => ({
+      name,
+      exitCode,
+      stderr,
+      lines: stdout.split("\n").length,
+    }));
+  for (const name of ["plan", "simulate", "status"]) expect(await told(name, file)).toEqual(await told(name, plain));
+  const kinds = async (world: string) =>
+    (await document("plan", "--from", world)).actions.map(({ kind, reason }: { kind: string; reason: string }) => [
+      kind,
+      reason,
+    ]);
+  expect(await kinds(file)).toEqual(await kinds(plain));
+  expect((await kinds(file)).length).toBeGreaterThan(0);
+  const [pool] = plan.pools;
+  const object = `pool/${pool.object.namespace}/${pool.object.name}`;
+  expect(await flipop("explain", object, "--from", file)).toMatchObject({ exitCode: 0, stderr: "" });
+});
+
+describe("the past in a snapshot", () => {
+  test("is what flipop wrote of it, and nothing of others", async () => {
+    const sandbox = `--sandbox=${at("past")}`;
+    await flipop(sandbox, "reconcile");
+    change("past", "cluster.yaml", (document) => {
+      if (document.get("kind") === "Event" && String(document.get("note")).startsWith("Annotated"))
+        document.set("reportingController", "example.com/somebody");
+    });
+    const file = at("past.yaml");
+    expect(await flipop(sandbox, "snapshot", file)).toMatchObject({ exitCode: 0 });
+    const live = (await flipop(sandbox, "history")).stdout;
+    const kept = (await flipop("history", "--from", file)).stdout;
+    expect([live.includes("Annotated node"), kept.includes("nnotated node")]).toEqual([true, false]);
+    expect(kept).toContain("assigned 203.0.113.11 to worker-2");
+  });
+
+  test("may be left out, which history and explain say", async () => {
+    const file = at("without.yaml");
+    const sandbox = `--sandbox=${at("without")}`;
+    await flipop(sandbox, "reconcile");
+    expect(await flipop(sandbox, "snapshot", file, "--no-events")).toMatchObject({ exitCode: 0 });
+    const history = await flipop("history", "--from", file);
+    expect([history.exitCode, history.stderr]).toEqual([0, ""]);
+    expect(history.stdout).toContain("Events are not shown. The snapshot holds none.\n");
+    expect(history.stdout).toContain("is ready");
+    const { stdout } = await flipop("explain", "ip/203.0.113.10", "--from", file);
+    expect(stdout).toMatch(/\nHistory:\n {2}Events are not shown\. The snapshot holds none\.\n$/);
+  });
+});
+
 describe("--from", () => {
   const file = at("from.yaml");
   beforeAll(async () => {
@@ -225,6 +270,7 @@ describe("--from", () => {
       [["plan", "--from", file, "--if", "pool/ingress/web.desiredIPs=2"], 64, "Leave out --from."],
       [["plan", "--from", file, "--grants", "require"], 78, "Take one with --grants require."],
       [["plan", "--from", at("nowhere.yaml")], 78, "There is no file"],
+      [["history", "--from", at("nowhere.yaml")], 78, "There is no file"],
     ];
     for (const [words, exitCode, said] of cases) {
       const printed = await flipop(...words);

@@ -1,8 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-
-const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
+import { FLIPOP } from "../programs/entry.ts";
 
 function piped(input: string, ...argv: readonly string[]): object {
   const { status, stdout, stderr } = spawnSync(FLIPOP, argv, { input, encoding: "utf8" });

@@ -69,7 +69,7 @@ describe("a token that no header can carry", () => {
   test("of one provider does not keep the objects of another from being served", async () => {
     const run = await flipop("reconcile", { CLOUDFLARE_TOKEN: BAD });
     expect(run.code).toBe(3);
-    expect(run.text).toContain("1 pool, 3 of 3 addresses active, 0 of 1 record set as desired");
+    expect(run.text).toContain("1 pool, 3 of 3 addresses active, 0 of 1 record sets as desired");
     expect((await flipop("reconcile dns/ingress/nodes", { CLOUDFLARE_TOKEN: BAD })).code).toBe(78);
     writeFileSync(join(dir, "world/pools.yaml"), "");
     expect((await flipop("reconcile", { CLOUDFLARE_TOKEN: BAD })).code).toBe(78);

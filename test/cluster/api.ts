@@ -43,8 +43,14 @@ export class API {
   }
 
   /** Sends one request and returns status and body; `T` is what the caller knows the body to be. */
-  async request<T = KubeObject>(method: string, path: string, body?: unknown, contentType?: string): Promise<Reply<T>> {
-    return await this.#transport.send<T>(method, path, body, contentType);
+  async request<T = KubeObject>(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType?: string,
+    accept?: string,
+  ): Promise<Reply<T>> {
+    return await this.#transport.send<T>(method, path, body, contentType, accept);
   }
 
   /**

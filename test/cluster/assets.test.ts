@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { AssetsError, findAssets, skipOrFail } from "./assets.ts";
+import { AssetsError, ensureKubectl, findAssets, skipOrFail } from "./assets.ts";
 
 let directory: string;
 
@@ -12,7 +12,8 @@ beforeEach(() => {
     writeFileSync(join(directory, name), "");
     chmodSync(join(directory, name), 0o755);
   }
-  for (const name of ["TEST_ASSET_ETCD", "TEST_ASSET_KUBE_APISERVER", "KUBEBUILDER_ASSETS", "CI"]) vi.stubEnv(name, "");
+  for (const name of ["TEST_ASSET_ETCD", "TEST_ASSET_KUBE_APISERVER", "TEST_ASSET_KUBECTL", "KUBEBUILDER_ASSETS", "CI"])
+    vi.stubEnv(name, "");
   // An empty cache, so that what this machine has built does not matter.
   vi.stubEnv("XDG_CACHE_HOME", directory);
 });
@@ -49,6 +50,29 @@ describe("findAssets", () => {
     vi.stubEnv("TEST_ASSET_ETCD", join(directory, "missing"));
     await expect(findAssets()).rejects.toThrow(
       `TEST_ASSET_ETCD leads to ${join(directory, "missing")}, which is not an executable file`,
+    );
+  });
+});
+
+describe("ensureKubectl", () => {
+  test("takes it from KUBEBUILDER_ASSETS, and rather from its own variable", async () => {
+    writeFileSync(join(directory, "kubectl"), "", { mode: 0o755 });
+    vi.stubEnv("KUBEBUILDER_ASSETS", directory);
+    expect(await ensureKubectl()).toBe(join(directory, "kubectl"));
+    vi.stubEnv("TEST_ASSET_KUBECTL", join(directory, "other"));
+    expect(await ensureKubectl()).toBe(join(directory, "other"));
+  });
+
+  test("fails when a variable names something that is not there", async () => {
+    vi.stubEnv("TEST_ASSET_KUBECTL", join(directory, "missing"));
+    await expect(ensureKubectl()).rejects.toThrow("TEST_ASSET_KUBECTL leads to");
+  });
+
+  test("says what to install where it cannot be built", async () => {
+    vi.stubEnv("PATH", directory);
+    vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    await expect(ensureKubectl()).rejects.toThrow(
+      "kubectl cannot be found and cannot be built: there is no `go` on the PATH\nInstall Go 1.25 or later, or set TEST_ASSET_KUBECTL to its path.",
     );
   });
 });

@@ -1,9 +1,9 @@
-// Where the tests get their etcd and kube-apiserver: named by the environment, from the cache, or compiled once.
+// Where the tests get their etcd, kube-apiserver and kubectl: named by the environment, from the cache, or compiled once.
 import { createHash } from "node:crypto";
 import { access, constants, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { buildAssets, recipe, sources } from "./build.ts";
+import { buildKit, CLUSTER, type Kit, KUBECTL } from "./build.ts";
 
 /** The two programs a test cluster is made of, as absolute paths of executables. */
 export type Assets = { readonly etcd: string; readonly kubeAPIServer: string };
@@ -20,7 +20,7 @@ export class AssetsError extends Error {
  * @throws AssetsError when a variable names something that is not there: a typing error must not cost a build.
  */
 export async function findAssets(): Promise<Assets | undefined> {
-  const cache = await cacheDirectory();
+  const cache = await cacheDirectory(CLUSTER);
   const etcd = await find("etcd", "TEST_ASSET_ETCD", cache);
   const kubeAPIServer = await find("kube-apiserver", "TEST_ASSET_KUBE_APISERVER", cache);
   return etcd === undefined || kubeAPIServer === undefined ? undefined : { etcd, kubeAPIServer };
@@ -32,31 +32,67 @@ export async function findAssets(): Promise<Assets | undefined> {
  * @throws AssetsError when they can neither be found nor built.
  */
 export async function ensureAssets(): Promise<Assets> {
-  const found = await findAssets();
-  if (found !== undefined) return found;
-  try {
-    await buildAssets(await cacheDirectory());
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AssetsError(
-      `etcd and kube-apiserver are not here and cannot be built: ${why}\n` +
-        "Install Go 1.25 or later, or set KUBEBUILDER_ASSETS to a directory with etcd and kube-apiserver.",
-      { cause },
-    );
-  }
-  const built = await findAssets();
-  if (built === undefined) throw new AssetsError(`the build left nothing usable in ${await cacheDirectory()}`);
-  return built;
+  return (
+    (await findAssets()) ??
+    (await built(
+      CLUSTER,
+      findAssets,
+      "etcd and kube-apiserver",
+      "KUBEBUILDER_ASSETS to a directory with etcd and kube-apiserver",
+    ))
+  );
 }
 
 /**
- * The policy for a missing cluster: with `CI=true` throws what was given, otherwise says loudly on stderr that the
- * cluster tests do not run, and returns. A person without Go can still run everything else; a gate must not pass
+ * Returns the path of kubectl, compiling it into the cache when it is not there: about a minute, once. Order: `TEST_ASSET_KUBECTL`,
+ * the directory `KUBEBUILDER_ASSETS` if it holds one, the cache. The one of the machine is not asked: it may have any version.
+ * @throws AssetsError when it can neither be found nor built.
+ */
+export async function ensureKubectl(): Promise<string> {
+  return (await findKubectl()) ?? (await built(KUBECTL, findKubectl, "kubectl", "TEST_ASSET_KUBECTL to its path"));
+}
+
+async function findKubectl(): Promise<string | undefined> {
+  const file = process.env["TEST_ASSET_KUBECTL"];
+  if (file) return await named(file, "TEST_ASSET_KUBECTL");
+  const directories = [process.env["KUBEBUILDER_ASSETS"] ?? "", await cacheDirectory(KUBECTL)];
+  for (const directory of directories.filter((name) => name !== "")) {
+    const path = join(directory, "kubectl");
+    if (await isExecutable(path)) return path;
+  }
+  return undefined;
+}
+
+/** Builds a kit into the cache and finds it there. @throws AssetsError that says what to install or to set */
+async function built<Found>(
+  kit: Kit,
+  find: () => Promise<Found | undefined>,
+  what: string,
+  setting: string,
+): Promise<Found> {
+  const directory = await cacheDirectory(kit);
+  try {
+    await buildKit(kit, directory);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new AssetsError(
+      `${what} cannot be found and cannot be built: ${why}\nInstall Go 1.25 or later, or set ${setting}.`,
+      { cause },
+    );
+  }
+  const found = await find();
+  if (found === undefined) throw new AssetsError(`the build left nothing usable in ${directory}`);
+  return found;
+}
+
+/**
+ * The policy for missing programs: with `CI=true` throws what was given, otherwise says loudly on stderr that the
+ * tests with them do not run, and returns. A person without Go can still run everything else; a gate must not pass
  * because it checked nothing.
  */
-export function skipOrFail(error: AssetsError): void {
+export function skipOrFail(error: AssetsError, tests: string = "CLUSTER TESTS"): void {
   if (process.env["CI"] === "true") throw error;
-  process.stderr.write(`\n*** CLUSTER TESTS SKIPPED: ${error.message} ***\n\n`);
+  process.stderr.write(`\n*** ${tests} SKIPPED: ${error.message} ***\n\n`);
 }
 
 async function find(program: string, variable: string, cache: string): Promise<string | undefined> {
@@ -81,8 +117,8 @@ async function isExecutable(file: string): Promise<boolean> {
 }
 
 /** The cache directory is named after everything the build depends on, so a new version never meets an old build. */
-async function cacheDirectory(): Promise<string> {
-  const hash = createHash("sha256").update(`${process.platform}-${process.arch} ${JSON.stringify(recipe)}`);
+async function cacheDirectory({ steps, sources }: Kit): Promise<string> {
+  const hash = createHash("sha256").update(`${process.platform}-${process.arch} ${JSON.stringify(steps)}`);
   for (const file of sources) hash.update(await readFile(file));
   const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   return join(root, "flipop-test", hash.digest("hex").slice(0, 16));

@@ -1,5 +1,5 @@
-// Compiles etcd and kube-apiserver from their pinned Go modules. `go install …@version` refuses both (their go.mod has
-// `replace`), hence the two small modules next to this file; they stay apart because their grpc and otel pins differ.
+// Compiles etcd, kube-apiserver and kubectl from their pinned Go modules. `go install …@version` refuses them (their go.mod has
+// `replace`), hence the small modules next to this file; they stay apart because their grpc and otel pins differ.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
@@ -20,48 +20,65 @@ type Step = {
   readonly target: string;
 };
 
-/** One entry per program: where its module is, and the arguments of `go build` that matter for the result. */
-export const recipe: readonly Step[] = [
-  {
-    program: "etcd",
-    module: "etcd",
-    duration: "about a minute",
-    flags: ["-ldflags", "-s -w"],
-    target: ".",
-  },
-  {
-    program: "kube-apiserver",
-    module: "kas",
-    duration: "about 5 minutes",
-    // Without the version flags the server calls itself v0.0.0-master, and clients that look at it go wrong.
-    flags: [
-      "-pgo=off",
-      "-ldflags",
-      `-s -w -X ${versionPackage}.gitVersion=v${version} -X ${versionPackage}.gitMajor=${major} -X ${versionPackage}.gitMinor=${minor}`,
-    ],
-    target: "k8s.io/kubernetes/cmd/kube-apiserver",
-  },
-];
+/** Programs that are compiled together: one step per program, with the arguments of `go build` that matter for the result. */
+export interface Kit {
+  readonly steps: readonly Step[];
+  /** The files that the result depends on. */
+  readonly sources: readonly string[];
+}
 
-/** The files the result depends on. */
-export const sources: readonly string[] = [
-  "etcd/go.mod",
-  "etcd/go.sum",
-  "etcd/main.go",
-  "kas/go.mod",
-  "kas/go.sum",
-].map((file) => join(import.meta.dirname, file));
+// Without the version flags a program calls itself v0.0.0-master, and what looks at it goes wrong.
+const versionFlags = `-X ${versionPackage}.gitVersion=v${version} -X ${versionPackage}.gitMajor=${major} -X ${versionPackage}.gitMinor=${minor}`;
+
+/** What a test cluster is made of. */
+export const CLUSTER: Kit = {
+  steps: [
+    {
+      program: "etcd",
+      module: "etcd",
+      duration: "about a minute",
+      flags: ["-ldflags", "-s -w"],
+      target: ".",
+    },
+    {
+      program: "kube-apiserver",
+      module: "kas",
+      duration: "about 5 minutes",
+      flags: ["-pgo=off", "-ldflags", `-s -w ${versionFlags}`],
+      target: "k8s.io/kubernetes/cmd/kube-apiserver",
+    },
+  ],
+  sources: filesOf("etcd/go.mod", "etcd/go.sum", "etcd/main.go", "kas/go.mod", "kas/go.sum"),
+};
+
+/** What a person uses a cluster with. */
+export const KUBECTL: Kit = {
+  steps: [
+    {
+      program: "kubectl",
+      module: "kubectl",
+      duration: "about a minute",
+      flags: ["-ldflags", `-s -w ${versionFlags}`],
+      target: ".",
+    },
+  ],
+  sources: filesOf("kubectl/go.mod", "kubectl/go.sum", "kubectl/main.go"),
+};
+
+function filesOf(...names: readonly string[]): readonly string[] {
+  return names.map((name) => join(import.meta.dirname, name));
+}
 
 /**
- * Compiles both programs and moves them to `directory` in one step, so that a half-built directory is never seen.
+ * Compiles the programs of a kit and moves them to `directory` in one step, so that a half-built directory is never seen.
  * @throws Error when `go` is missing or the compiler fails; the message ends with what it said last.
  */
-export async function buildAssets(directory: string): Promise<void> {
+export async function buildKit({ steps }: Kit, directory: string): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   const temporary = await mkdtemp(`${directory}.building-`);
   try {
-    say("building etcd and kube-apiserver from source for the cluster tests; this happens once");
-    for (const step of recipe) {
+    say(`building ${steps.map(({ program }) => program).join(" and ")} from source for the tests; this happens once`);
+    for (const step of steps) {
       say(`building ${step.program} (${step.duration})`);
       const startedAtMs = Date.now();
       const output = join(temporary, step.program);

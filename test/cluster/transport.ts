@@ -51,14 +51,20 @@ export class Transport {
    * Sends one request and returns the answer, also when its status is an error.
    * @throws Error when no answer comes: no connection, or `TimeoutError`.
    */
-  async send<T>(method: string, path: string, body?: unknown, contentType = "application/json"): Promise<Reply<T>> {
+  async send<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType = "application/json",
+    accept = "application/json",
+  ): Promise<Reply<T>> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     try {
-      return await this.#once<T>(method, path, text, contentType);
+      return await this.#once<T>(method, path, text, { contentType, accept });
     } catch (error) {
       // The server closed an idle connection just as we took it: the request never arrived, so a new one is no repeat.
       if (!(error instanceof StaleConnection)) throw error;
-      return await this.#once<T>(method, path, text, contentType);
+      return await this.#once<T>(method, path, text, { contentType, accept });
     }
   }
 
@@ -67,10 +73,15 @@ export class Transport {
     this.#agent.destroy();
   }
 
-  async #once<T>(method: string, path: string, text: string | undefined, contentType: string): Promise<Reply<T>> {
+  async #once<T>(
+    method: string,
+    path: string,
+    text: string | undefined,
+    { contentType, accept }: { readonly contentType: string; readonly accept: string },
+  ): Promise<Reply<T>> {
     const { server, token, timeoutMs = 30_000 } = this.#options;
     const headers = {
-      accept: "application/json",
+      accept,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(text === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
     };

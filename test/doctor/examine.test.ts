@@ -267,4 +267,104 @@ test("watches are looked at where a Deployment watches, or is to", () => {
   expect(resultsOf("FLP124", answers)).toEqual(["skipped"]);
   const asked = { ...answers, own: known({ ...OWN, isWatchAsked: true }) };
   expect(new Set(resultsOf("FLP124", asked))).toEqual(new Set(["error"]));
+  const blind = { ...asked, workloads: { ms: 1, error: "Cannot list cronjobs." } };
+  expect(new Set(resultsOf("FLP124", blind))).toEqual(new Set(["error"]));
+  expect(resultsOf("FLP124", { ...answers, workloads: blind.workloads })).toEqual(["unknown"]);
+});
+
+test.for([
+  [
+    { by: "ana", why: "maintenance", sinceMs: -60_000, untilMs: 600_000 },
+    "pool/ingress/web is suspended until 00:10:00 UTC (in 10m), for 1m: by ana (maintenance)",
+  ],
+  [{ by: "ana", why: "" }, "pool/ingress/web is suspended without an end: by ana (no reason given)"],
+] as const)("a suspended object is told with who, why and until when", ([suspension, message]) => {
+  const meta = { namespace: "ingress", name: "web", suspension };
+  const objects = known({ ...OBJECTS, pools: [{ meta, spec: { suspend: false }, status: { retries: [] } }] });
+  const answers = { ...planned({}), objects, lease: known({ record: undefined }) } as unknown as Answers;
+  const { findings } = examine(ALL, answers);
+  expect(findings.find(({ code }) => code === "FLP135")).toMatchObject({
+    message,
+    command: "flipop resume pool/ingress/web",
+  });
+});
+
+const NAME = {
+  object: ref,
+  fqdn: "www.example.com",
+  provider: "digitalocean",
+  writtenTTL: 60,
+  acceptedTTL: 60,
+  records: {
+    fqdn: "www.example.com",
+    addresses: ["203.0.113.1", "203.0.113.10"],
+    ttlSeconds: 60,
+    isTTLAutomatic: false,
+    hasDuplicates: false,
+  },
+  isAtRest: true,
+  beside: { hasCNAME: false },
+};
+const PUBLIC = ["203.0.113.10", "203.0.113.1"];
+
+test.for([
+  ["FLP163", {}, []],
+  [
+    "FLP163",
+    { acceptedTTL: 30, writtenTTL: 5 },
+    ["warning pool/ingress/web: ttl: 5 of www.example.com is raised to 30 at digitalocean"],
+  ],
+  [
+    "FLP163",
+    { acceptedTTL: 86_400, writtenTTL: 99_999 },
+    ["warning pool/ingress/web: ttl: 99999 of www.example.com is lowered to 86400 at digitalocean"],
+  ],
+  [
+    "FLP163",
+    { records: { ...NAME.records, ttlSeconds: 300 } },
+    ["warning pool/ingress/web: the records of www.example.com have a TTL of 300 s, not 60 s"],
+  ],
+  ["FLP163", { isAtRest: false, records: { ...NAME.records, ttlSeconds: 300 } }, []],
+  ["FLP163", { records: { ...NAME.records, isTTLAutomatic: true, addresses: [] } }, []],
+  [
+    "FLP164",
+    { beside: { owner: { mark: "www.example.com" } } },
+    ["error www.example.com carries the TXT record of external-dns"],
+  ],
+  [
+    "FLP164",
+    { beside: { owner: { mark: "a-www.example.com", isEncrypted: true } } },
+    ["error www.example.com has beside it the TXT record a-www.example.com of external-dns, encrypted"],
+  ],
+  ["FLP164", { beside: { error: "it did not answer" } }, ["unknown www.example.com: it did not answer"]],
+  ["FLP165", { beside: { error: "it did not answer" } }, ["unknown www.example.com: it did not answer"]],
+  ["FLP165", { beside: {} }, ["unknown www.example.com: its zone is too long to look for a CNAME"]],
+  ["FLP165", { beside: { hasCNAME: true } }, ["error www.example.com is a CNAME"]],
+  ["FLP166", {}, []],
+  ["FLP166", { records: { ...NAME.records, isTTLAutomatic: true, addresses: ["192.0.2.1"] } }, []],
+  [
+    "FLP166",
+    { records: { ...NAME.records, addresses: ["192.0.2.1"] } },
+    ["warning www.example.com answers 203.0.113.10, 203.0.113.1; digitalocean has 192.0.2.1"],
+  ],
+  [
+    "FLP166",
+    { records: { ...NAME.records, addresses: [] } },
+    ["warning www.example.com answers 203.0.113.10, 203.0.113.1; digitalocean has no address"],
+  ],
+  ["FLP166", { fqdn: "web.example.com" }, ["unknown web.example.com: nobody was asked"]],
+] as const)("%s of a name with %j", ([code, change, said]) => {
+  const answers = {
+    ...planned({}),
+    names: known([{ ...NAME, ...change }]),
+    answers: known(new Map([["www.example.com", { addresses: PUBLIC }]])),
+  } as unknown as Answers;
+  const found = examine(ALL, answers).findings.filter((one) => one.code === code && one.result !== "success");
+  expect(found.map(({ result, message }) => `${result} ${message}`)).toEqual(said);
+});
+
+test("without a name there is nothing to look at", () => {
+  const answers = { ...planned({}), names: known([]), answers: known(new Map()) } as unknown as Answers;
+  for (const code of ["FLP163", "FLP164", "FLP165", "FLP166"] as const)
+    expect(resultsOf(code, answers)).toEqual(["skipped"]);
 });

@@ -1,12 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommandLine } from "../../src/cli/command-line.ts";
-import { createWiring } from "../../src/cli/wiring.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../../src/model/lease-annotations.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
+import { realCommand } from "../cli/real-command.ts";
 
 /** What `flipop doctor` printed, and every request it made. */
 export interface Examined {
@@ -82,46 +81,40 @@ export class World {
   }
 }
 
-function envOf({ kubeconfig, digitaloceanURL, cloudflareURL, token }: Sandbox): Record<string, string> {
+/** The environment in which commands use an embedded world. */
+export function envOf({
+  kubeconfig,
+  digitaloceanURL,
+  cloudflareURL,
+  resolver,
+  token,
+}: Sandbox): Record<string, string> {
   return {
     KUBECONFIG: kubeconfig,
     DIGITALOCEAN_ACCESS_TOKEN: token,
     DIGITALOCEAN_API_URL: digitaloceanURL,
     CLOUDFLARE_TOKEN: token,
     CLOUDFLARE_API_URL: cloudflareURL,
+    FLIPOP_RESOLVER: resolver,
   };
 }
 
-async function run(
+/** Runs a command line in this process against whatever the environment names. */
+export async function run(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Omit<Examined, "calls">> {
-  const written = { stdout: "", stderr: "" };
-  const stream = (name: keyof typeof written) => ({
-    isTTY: false,
-    write: (text: string) => {
-      written[name] += text;
-    },
-  });
   const startMs = performance.now();
-  const exitCode = await runCommandLine({
-    argv,
-    env,
-    streams: { stdout: stream("stdout"), stderr: stream("stderr") },
-    signal: new AbortController().signal,
-    runID: "doctor",
-    identity: "doctor",
-    wallMs: Date.now,
-    loadWiring: async () => createWiring(),
-  });
-  return { ...written, exitCode, ms: performance.now() - startMs };
+  const printed = await realCommand(argv, { env, identity: "doctor" });
+  return { ...printed, ms: performance.now() - startMs };
 }
 
-/** A Lease as YAML, renewed so many milliseconds ago. */
+/** A Lease as YAML, renewed so many milliseconds ago. One that is to be fresh lasts longer than a slow machine takes. */
 export function leaseText(
   place: { readonly namespace: string; readonly name: string },
   holder: string,
   agoMs: number,
+  durationSeconds: number = 15,
 ): string {
   const at = new Date(Date.now() - agoMs);
   return `apiVersion: coordination.k8s.io/v1
@@ -130,7 +123,7 @@ metadata:
   name: ${place.name}
   namespace: ${place.namespace}
   annotations: { ${LAST_SUCCESS_ANNOTATION}: "${at.toISOString()}" }
-spec: { holderIdentity: "${holder}", leaseDurationSeconds: 15, renewTime: "${at.toISOString().replace("Z", "000Z")}" }
+spec: { holderIdentity: "${holder}", leaseDurationSeconds: ${durationSeconds}, renewTime: "${at.toISOString().replace("Z", "000Z")}" }
 `;
 }
 

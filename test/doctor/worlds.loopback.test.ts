@@ -5,6 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { manifestText } from "../../src/cli/manifests.ts";
 import { OPERATOR_LEASE } from "../../src/doctor/others.ts";
 import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
+import { type AnswerRecord, type DNSServer, serveDNS } from "../../src/sandbox/dns-server.ts";
 import { schemaErrors } from "../report/schemas.ts";
 import { cronJobText, type Examined, leaseText, World } from "./world.ts";
 
@@ -68,6 +69,19 @@ afterEach(async () => {
   gateway = undefined;
 });
 
+const MARK = '"heritage=external-dns,external-dns/owner=prod,external-dns/resource=ingress/shop/web"';
+
+let dns: DNSServer | undefined;
+const publicDNS = async (records: readonly AnswerRecord[]): Promise<void> => {
+  dns = await serveDNS(() => records, undefined);
+  world.env["FLIPOP_RESOLVER"] = dns.address;
+};
+
+afterEach(async () => {
+  await dns?.close();
+  dns = undefined;
+});
+
 /** By code: how to make a world in which only that check fails. */
 const WORLDS: Readonly<Record<string, () => void | Promise<void>>> = {
   FLP101: () => {
@@ -92,7 +106,10 @@ const WORLDS: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   FLP142: () => world.answer("", { id: "unauthorized", message: "Unable to authenticate you" }, 401, "digitalocean"),
   FLP143: () => world.answer("^/v2/reserved_ips", { id: "forbidden", message: "not allowed" }, 403, "digitalocean"),
-  FLP145: () => world.change("digitalocean.yaml", "reserved_ip_limit: 5", "reserved_ip_limit: 3"),
+  FLP145: () => {
+    world.change("digitalocean.yaml", "reserved_ip_limit: 5", "reserved_ip_limit: 4");
+    world.change("pools.yaml", "  region: nyc3", "  desiredIPs: 5\n  region: nyc3");
+  },
   FLP148: () => world.change("nodes.yaml", "region: nyc3 }", 'region: nyc3, doks.digitalocean.com/node-id: "1" }'),
   FLP151: () => world.change("pools.yaml", "    - 203.0.113.12", "    - 203.0.113.12\n    - 203.0.113.77"),
   FLP152: () => {
@@ -117,6 +134,20 @@ const WORLDS: Readonly<Record<string, () => void | Promise<void>>> = {
   FLP162: () => {
     world.add("dns.yaml", recordSet("znodes"));
   },
+  FLP163: () => world.change("dns.yaml", "ttl: 60", "ttl: 5"),
+  FLP164: () =>
+    world.change(
+      "digitalocean.yaml",
+      "    records:",
+      `    records:\n      - { type: TXT, name: www, data: '${MARK}' }`,
+    ),
+  FLP165: () =>
+    world.change(
+      "cloudflare.yaml",
+      "    dns_records:",
+      "    dns_records:\n      - { name: nodes, type: CNAME, content: example.com }",
+    ),
+  FLP166: () => publicDNS([{ fqdn: "www.example.com", address: "198.51.100.9", ttl: 60 }]),
   FLP171: () => {
     world.change("issuers.yaml", "routedIPFirewallName: web", "routedIPFirewallName: nobody");
     const routed =
@@ -128,7 +159,7 @@ const WORLDS: Readonly<Record<string, () => void | Promise<void>>> = {
   },
   FLP182: () => pushgateway('push_time_seconds{instance="",job="flipop"} 1.7e+09\n'),
   FLP191: () =>
-    world.add("cluster.yaml", leaseText({ namespace: "ingress", name: OPERATOR_LEASE }, "operator-1", 1000)),
+    world.add("cluster.yaml", leaseText({ namespace: "ingress", name: OPERATOR_LEASE }, "operator-1", 1000, 600)),
 };
 
 /** Checked by themselves, on what was read. */
@@ -156,6 +187,134 @@ describe("a world in which one thing is wrong", () => {
   });
 });
 
+/** What checks of one code say: mark and text. */
+const saidOf = ({ stdout }: Examined, code: string): readonly string[] => {
+  const { groups } = JSON.parse(stdout) as Checks;
+  return groups
+    .flatMap(({ checks }) => checks)
+    .filter((one) => one.code === code)
+    .map(({ result, message }) => `${result} ${message}`);
+};
+
+const tokenEnding = (days: number, more = ""): void => {
+  const end = new Date(Date.now() + days * 86_400_000 + 3_600_000).toISOString();
+  world.change("cloudflare.yaml", "settings:\n", `settings:\n  token_expires_on: "${end}"\n${more}`);
+};
+
+describe("a token of Cloudflare", () => {
+  test.for([
+    [
+      "of a user that ends in 13 days is warned of",
+      13,
+      "",
+      ["FLP142"],
+      /^warning the token of Cloudflare ends at \d{4}-\d\d-\d\d \d\d:\d\d UTC, in 13d/,
+    ],
+    [
+      "of an account that ends in 2 days is warned of",
+      2,
+      "  token_of: account\n",
+      ["FLP142"],
+      /^warning the token of Cloudflare ends at .* UTC, in 2d/,
+    ],
+    [
+      "that has ended and is still accepted is warned of",
+      -3,
+      "",
+      ["FLP142"],
+      /^warning the token of Cloudflare ended at .* UTC, 2d.* ago$/,
+    ],
+    ["that ends in 14 days and an hour is fine", 14, "", [], /^success /],
+  ] as const)("%s", async ([, days, more, wrong, said]) => {
+    tokenEnding(days, more);
+    const examined = await world.examine("-o", "json");
+    expect(wrongOf(examined)).toEqual(wrong);
+    expect(saidOf(examined, "FLP142")).toEqual([expect.stringMatching(said)]);
+    const asked = examined.calls
+      .filter(({ path }) => path.endsWith("/tokens/verify"))
+      .map(({ path }) => path.split("/")[3]);
+    expect(asked).toEqual(more === "" ? ["user"] : ["user", "accounts"]);
+  });
+
+  test.for([
+    ["503", { status: 503, body: "down" }, /^unknown when the token of Cloudflare ends: /],
+    ["half an answer", { cut: "middle" }, /^unknown when the token of Cloudflare ends: /],
+    [
+      "no time at all",
+      { body: { success: true, errors: [], messages: [], result: { status: "active" } } },
+      /^success /,
+    ],
+    [
+      "a time that is none",
+      { body: { success: true, errors: [], messages: [], result: { expires_on: "soon" } } },
+      /^unknown when the token/,
+    ],
+    [
+      "nothing for too long",
+      { delayMs: 40_000 },
+      /^unknown when the token of Cloudflare ends: it did not answer in time$/,
+    ],
+  ] as const)("of which the end is not told, but %s", async ([, fault, said]) => {
+    world.faults.add({ server: "cloudflare", path: "/tokens/verify$", times: 0, ...fault });
+    const examined = await world.examine("-o", "json", "--only", "providers");
+    expect(wrongOf(examined)).toEqual([]);
+    expect(saidOf(examined, "FLP142")).toEqual([expect.stringMatching(said)]);
+  });
+
+  test("of an account that sees no zone is accepted, and its end is not known", async () => {
+    tokenEnding(1, "  token_of: account\n");
+    world.faults.add({
+      server: "cloudflare",
+      path: "/zones$",
+      skip: 1,
+      times: 1,
+      body: { success: true, errors: [], messages: [], result: [] },
+    });
+    const examined = await world.examine("-o", "json", "--only", "providers");
+    expect(saidOf(examined, "FLP142")).toEqual([expect.stringMatching(/^(success|warning) /)]);
+  });
+});
+
+test("a limit that is used up is no matter where no object wants more", async () => {
+  world.change("digitalocean.yaml", "reserved_ip_limit: 5", "reserved_ip_limit: 3");
+  const examined = await world.examine("-o", "json");
+  expect(wrongOf(examined)).toEqual([]);
+  expect(saidOf(examined, "FLP145")).toEqual(["success DigitalOcean: 4 of 3 reserved addresses used"]);
+});
+
+test("external-dns is found beside a name, too, with its owner", async () => {
+  world.change(
+    "digitalocean.yaml",
+    "    records:",
+    `    records:\n      - { type: TXT, name: a-www, data: '${MARK}' }`,
+  );
+  const examined = await world.examine("-o", "json");
+  expect(wrongOf(examined)).toEqual(["FLP164"]);
+  expect(saidOf(examined, "FLP164")).toEqual([
+    'error www.example.com has beside it the TXT record a-www.example.com of external-dns, owner "prod"',
+  ]);
+});
+
+test("a TTL that the provider decides, or that others gave the records, is not as written", async () => {
+  const record = (more: string): string =>
+    `    dns_records:\n      - { name: nodes, type: A, content: 192.0.2.1, ${more} }`;
+  world.change("cloudflare.yaml", "    dns_records:", record("proxied: true"));
+  expect(saidOf(await world.examine("-o", "json"), "FLP163")).toEqual([
+    "warning dns/ingress/nodes: cloudflare decides the TTL of nodes.example.net, not ttl: 60",
+  ]);
+});
+
+test("where DNS does not answer, nobody knows what clients are told", async () => {
+  world.env["FLIPOP_RESOLVER"] = "127.0.0.1:1";
+  const examined = await world.examine("-o", "json");
+  expect(wrongOf(examined)).toEqual([]);
+  expect(saidOf(examined, "FLP166")).toEqual([
+    expect.stringMatching(/^unknown www.example.com: no answer from DNS: /),
+    expect.stringMatching(/^unknown nodes.example.net: no answer from DNS: /),
+  ]);
+  expect((await world.examine("--resolver", "nobody")).exitCode).toBe(64);
+});
+
 test("nothing is sent but GETs and access reviews, and no token is printed", { timeout: 60_000 }, async () => {
   const examined = await world.examine("-o", "wide");
   const others = examined.calls.filter(({ method }) => method !== "GET");
@@ -170,6 +329,18 @@ test("nothing is sent but GETs and access reviews, and no token is printed", { t
     expect(stdout).toContain("FLP142");
     expect(stdout + stderr).not.toContain("dop_v1_secret0123456789");
   }
+});
+
+test("nothing is read of the cluster twice", async () => {
+  const { calls } = await world.examine("-o", "json");
+  const reads = calls.filter(({ server, method }) => server === "kubernetes" && method === "GET");
+  const counts = Map.groupBy(reads, ({ path, query }) => `${path}?${query}`);
+  expect([...counts].filter(([, same]) => same.length > 1).map(([what, same]) => `${same.length} ${what}`)).toEqual([]);
+  const lists = ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers", "nodes"];
+  const listed = reads.map(({ path }) => path.split("/").at(-1));
+  expect(lists.map((kind) => [kind, listed.filter((one) => one === kind).length])).toEqual(
+    lists.map((kind) => [kind, 1]),
+  );
 });
 
 test("it ends within 30 s when everything hangs, and says what is not known", { timeout: 60_000 }, async () => {

@@ -185,5 +185,5 @@ function digitalOceanClient(account: DNSAccount): DigitalOceanSDK {
       byDomain_record_id: (id: number) => resource(`/v2/domains/${zone}/records/${id}`),
     },
   });
-  return { domains: { byDomain_name: byDomainName } } as unknown as DigitalOceanSDK;
+  return { domains: { ...resource("/v2/domains"), byDomain_name: byDomainName } } as unknown as DigitalOceanSDK;
 }

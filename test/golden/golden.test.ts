@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
+import type { ReleasedIP } from "../../src/model/address.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { Outcome } from "../../src/model/run.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
 import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
+import { eventsTold } from "../history/told.ts";
 import { HARM_WORLDS } from "../report/harm-worlds.ts";
 import { aQuietRun, aRun, applied, failed, steady } from "../report/runs.ts";
 import { afterRoutedFailure, ROUTED_FACTS } from "../report/routed-world.ts";
@@ -26,6 +28,14 @@ const forbidden = new KubeError({
   message: "Cannot get leases.coordination.k8s.io flipop/flipop: not permitted. Grant the verb get.",
 });
 
+const noEvents = new KubeError({
+  failure: "forbidden",
+  operation: "list events.events.k8s.io",
+  subject: "",
+  status: 403,
+  message: "Cannot list events.events.k8s.io: not permitted. Grant the verb list.",
+});
+
 const failure: Scene = { observation: afterFailure(), lease: aLease() };
 const quiet: Scene = { observation: steady(), answer: async () => ({ kind: "done", value: aQuietRun() }) };
 const moved: Scene = {
@@ -36,6 +46,29 @@ const named: Scene = { observation: afterFailureWithDNS(), lease: aLease() };
 const renamed: Scene = {
   observation: afterFailureWithDNS(),
   answer: async () => ({ kind: "done", value: aRun(afterFailureWithDNS(), afterFailureWithDNS(), applied) }),
+};
+/** What was released at noon less ten minutes, and 20 s ago. */
+const RELEASED: readonly ReleasedIP[] = [
+  { ip: "203.0.113.20", nodeName: "worker-3", providerID: "digitalocean://1003", releasedAt: "2026-08-01T11:50:00Z" },
+  {
+    ip: "203.0.113.21",
+    nodeName: "worker-4",
+    providerID: "digitalocean://1004",
+    acquired: true,
+    releasedAt: "2026-08-01T11:59:40Z",
+    drainingUntil: "2026-08-01T12:00:40Z",
+  },
+];
+
+/** The first pool has given an address up a while ago, and another one just now. */
+const released: Scene = {
+  ...failure,
+  observation: {
+    ...afterFailure(),
+    pools: afterFailure().pools.map((pool, at) =>
+      at > 0 ? pool : { ...pool, status: { ...pool.status, released: RELEASED } },
+    ),
+  },
 };
 const buying: Scene = { observation: beforePurchase() };
 const lacking: Scene = { observation: beyondLimit(), lease: aLease() };
@@ -78,6 +111,19 @@ const locked: Scene = {
   answer: async () => ({ kind: "locked", holder: "flipop-29384756-x2x9k_1_aa" }),
 };
 const unread: Scene = { error: unreachable };
+const past: Scene = { ...failure, events: eventsTold(aRun(afterFailure(), reconciled(), applied)) };
+
+/** What the servers of the zones say: one of them is late, one does not answer. */
+const ANSWERS: NonNullable<Scene["answers"]> = {
+  "www.example.com": {
+    servers: [
+      { server: "ns1.digitalocean.com", addresses: ["203.0.113.10", "203.0.113.11"], ttlSeconds: 60 },
+      { server: "ns2.digitalocean.com", addresses: ["203.0.113.10"], ttlSeconds: 60 },
+      { server: "ns3.digitalocean.com", error: "queryA ETIMEOUT www.example.com" },
+    ],
+  },
+  "nodes.example.net": { error: "DNS names no server for example.net" },
+};
 
 /** Name of the golden file, command line, scene. */
 const ROWS: readonly (readonly [string, string, Scene])[] = [
@@ -109,6 +155,10 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status with colour into a pipe", "status --color always", failure],
   ["status wide", "status -o wide", failure],
   ["status json", "status -o json", failure],
+  ["status with released addresses", "status", released],
+  ["status with released addresses wide", "status -o wide", released],
+  ["status with released addresses on a narrow terminal", "status", { ...released, terminal: 60, env: { NO_COLOR: "1" } }],
+  ["status with released addresses json", "status -o json", released],
   ["status name", "status -o name -l app=web", failure],
   ["status check", "status --check", failure],
   ["status never reconciled", "status --check", { observation: afterFailure() }],
@@ -125,6 +175,11 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status with DNS wide", "status -o wide", named],
   ["status with DNS json", "status -o json dns/ingress/nodes", named],
   ["status with DNS name", "status -o name", named],
+  ["status live", "status --live --check", { ...named, answers: ANSWERS }],
+  ["status live on a narrow terminal", "status --live web", { ...named, answers: ANSWERS, terminal: 60, env: { TERM: "xterm" } }],
+  ["status live json", "status --live -o json", { ...named, answers: ANSWERS }],
+  ["status live with routed IPs", "status --live", routed],
+  ["status live of what cannot be read", "status --live --check", { observation: unreadable() }],
   ["plan of a purchase", "plan", buying],
   ["plan of a purchase for one node", "plan node/worker-3", buying],
   ["plan of a purchase json", "plan -o json", buying],
@@ -148,6 +203,24 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["status with routed IPs wide", "status -o wide", routed],
   ["status with routed IPs json", "status -o json routedip/mail web", routed],
   ["status with routed IPs name", "status -o name", routed],
+  ["history", "history --since 48h", past],
+  ["history on a narrow terminal", "history", { ...past, terminal: 60, env: { NO_COLOR: "1" } }],
+  ["history on a terminal", "history", { ...past, terminal: 120, env: { TERM: "xterm" } }],
+  ["history wide", "history -o wide pool/ingress/web", past],
+  ["history json", "history -o json ip/203.0.113.10", past],
+  ["history without the right to read Events and the Lease", "history", { ...past, eventsError: noEvents, leaseError: forbidden }],
+  ["simulate", "simulate", named],
+  ["simulate wide on a narrow terminal", "simulate -o wide", { ...named, terminal: 60, env: { NO_COLOR: "1" } }],
+  ["simulate json", "simulate -o json --if node/worker-2=NotReady --expect no-outage", named],
+  ["simulate a purchase", "simulate --assume assign=4s,dns=500ms --detailed-exitcode", buying],
+  ["simulate when nothing is to do", "simulate", quiet],
+  ["simulate an outage", "simulate --if node/worker-1=NotReady --if node/worker-2=Gone --if node/worker-3=NotReady --expect no-outage=30s", named],
+  ["simulate what cannot be read", "simulate --expect no-outage", { observation: unreadable() }],
+  ["simulate the loss of each node", "simulate --n-1 --expect no-outage", named],
+  ["simulate the loss of each node json", "simulate --n-1 -o json", named],
+  ["simulate the loss of a region", "simulate --n-1=region", { ...named, terminal: 80, env: { NO_COLOR: "1" } }],
+  ["simulate a drain", "simulate --drain worker-2 --drain-time 1m", named],
+  ["simulate a rolling upgrade", "simulate --rolling-upgrade role=edge --unavailable 1", named],
   ["version", "version", {}],
   ["help", "--help", {}],
   ["help of reconcile", "reconcile --help", {}],

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withoutWaiting } from "../cli/without-waiting.ts";
 import { dockerfileStages } from "./dockerfile.ts";
 import { shippedText } from "./shipped.ts";
 
@@ -64,7 +65,8 @@ afterAll(() => {
 function runImage(args: readonly string[], env: Readonly<Record<string, string>> = {}): SpawnSyncReturns<string> {
   const [node = "", ...argv] = (RUN?.entrypoint ?? []).map((name) => name.replace(/^(?=\/)/, image));
   const nobody = process.getuid?.() === 0 ? { uid: 65_532, gid: 65_532 } : {};
-  return spawnSync(node, [...argv, ...args], { cwd: app, env, encoding: "utf8", ...nobody });
+  const run = spawnSync(node, [...argv, ...args], { cwd: app, env, encoding: "utf8", ...nobody });
+  return { ...run, stderr: withoutWaiting(run.stderr) };
 }
 
 test("prints the manifests that are shipped", () => {
@@ -82,7 +84,7 @@ test("plans, reconciles and tells with nothing installed beside it, and writes o
   const world = mkdtempSync(join(tmpdir(), "flipop-world-"));
   chmodSync(world, 0o777);
   try {
-    const reconciled = runImage([`--sandbox=${join(world, "w")}`, "reconcile", "-o", "json"]);
+    const reconciled = runImage([`--sandbox=${join(world, "w")}`, "reconcile", "-q", "-o", "json"]);
     expect(reconciled).toMatchObject({ status: 0, stderr: "" });
     expect(JSON.parse(reconciled.stdout)).toMatchObject({ kind: "RunResult", exitCode: 0 });
   } finally {

@@ -52,7 +52,16 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
       candidates: ["192.0.2.4"],
     },
   ],
-  released: [{ ip: "192.0.2.3", providerID: "digitalocean://4", nodeName: "n4", acquired: true }],
+  released: [
+    {
+      ip: "192.0.2.3",
+      providerID: "digitalocean://4",
+      nodeName: "n4",
+      acquired: true,
+      drainingUntil: time,
+      releasedAt: time,
+    },
+  ],
   publishedDNS: {
     provider: "digitalocean",
     zone: "example.com",

@@ -137,8 +137,13 @@ describeCluster("the shipped RBAC on a real API server", (cluster) => {
     await expect.poll(() => grantedTo("flipop", "default")).toEqual([...READING, ...WRITING].sort());
   });
 
-  test("a viewer may read what plan and status read, and nothing else", async () => {
-    const wanted = [...READING, "get /namespaces", "get coordination.k8s.io/leases flipop"].sort();
+  test("a viewer may read what plan, status and history read, and nothing else", async () => {
+    const wanted = [
+      ...READING,
+      "get /namespaces",
+      "get coordination.k8s.io/leases flipop",
+      "list events.k8s.io/events",
+    ].sort();
     await expect.poll(() => grantedTo("viewer", "default")).toEqual(wanted);
   });
 

@@ -169,10 +169,32 @@ describe("an entry that cannot be read grants nothing, and the others count", ()
   test("256 KiB of nonsense are read within bounds, and few of them told of", () => {
     const grants = read({ names: `good.example.com ${"!".repeat(99)} ${"ü,".repeat(130_000)}` });
     expect([...grants.names]).toEqual(["good.example.com"]);
-    expect(grants.problems).toHaveLength(MOST_PROBLEMS);
+    expect(grants.problems).toHaveLength(MOST_PROBLEMS + 1);
+    expect(grants.problems.at(-1)?.why).toBe(`${MOST_GRANTED - MOST_PROBLEMS} more entries grant nothing`);
     expect(grants.problems[0]?.why).toBe(`only the first ${MOST_GRANTED} entries are read`);
     const long = read({ names: "a".repeat(262_144) });
     expect(long.problems.map(({ entry }) => entry.length)).toEqual([101]);
+  });
+
+  test("of each annotation that is bad an entry is told of, however many the first one has", () => {
+    const bad = { names: "a b c d e f g", addresses: "10.0.0.0/40 ::1", purchases: "-1", "take-over": "yes" };
+    const { problems } = read(bad);
+    expect(problems.map(({ annotation, entry }) => [annotation, entry])).toEqual([
+      [`${PREFIX}/names`, "a"],
+      [`${PREFIX}/addresses`, "10.0.0.0/40"],
+      [`${PREFIX}/purchases`, "-1"],
+      [`${PREFIX}/take-over`, "yes"],
+      [`${PREFIX}/names`, "b"],
+      [`${PREFIX}/addresses`, ""],
+    ]);
+    expect(problems.at(-1)).toMatchObject({
+      why: "6 more entries grant nothing, of this annotation and others",
+      count: 6,
+    });
+  });
+
+  test("one entry more than is told of is counted", () => {
+    expect(read({ names: "a b c d e f" }).problems.at(-1)?.why).toBe("1 more entry grants nothing");
   });
 
   test("the first thousand entries count, and the next one does not", () => {
@@ -186,20 +208,37 @@ describe("the advice is a command with what is granted already", () => {
   const wish = { grant: "names", name: "www.example.com" } as const;
 
   test("of a short list", () => {
-    expect(grantAdvice(wish, "shop", read({ names: "a.example.com b.example.com" }))).toBe(
+    expect(grantAdvice([wish], "shop", read({ names: "a.example.com b.example.com" }))).toBe(
       "Whoever may change namespaces can grant it: kubectl annotate --overwrite namespace shop flipop.digitalocean.com/names='a.example.com,b.example.com,www.example.com'",
     );
   });
 
   test("of a long list it is an edit", () => {
     const names = Array.from({ length: 11 }, (_, n) => `n${n}.example.com`).join(",");
-    expect(grantAdvice(wish, "shop", read({ names }))).toBe(
+    expect(grantAdvice([wish], "shop", read({ names }))).toBe(
       "Whoever may change namespaces can grant it: kubectl edit namespace shop, and add www.example.com to flipop.digitalocean.com/names.",
     );
   });
 
+  test("for all that is missing, since a command for each would take back what the one before granted", () => {
+    const [first, ...more] = ["192.0.2.1", "192.0.2.2", "192.0.2.1"].map((ip) => ({ grant: "addresses", ip }) as const);
+    expect(first && grantAdvice([first, ...more], "shop", read({ addresses: "192.0.2.9" }))).toBe(
+      "Whoever may change namespaces can grant it: kubectl annotate --overwrite namespace shop flipop.digitalocean.com/addresses='192.0.2.9,192.0.2.1,192.0.2.2'",
+    );
+    expect(
+      grantAdvice(
+        [
+          { grant: "purchases", count: 2 },
+          { grant: "purchases", count: 5 },
+        ],
+        "shop",
+        read({}),
+      ),
+    ).toContain("/purchases='5'");
+  });
+
   test("a number is replaced", () => {
-    expect(grantAdvice({ grant: "purchases", count: 3 }, "shop", read({ purchases: "2" }))).toBe(
+    expect(grantAdvice([{ grant: "purchases", count: 3 }], "shop", read({ purchases: "2" }))).toBe(
       "Whoever may change namespaces can grant it: kubectl annotate --overwrite namespace shop flipop.digitalocean.com/purchases='3'",
     );
   });

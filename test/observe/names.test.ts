@@ -323,3 +323,31 @@ describe("where calls are kept for what is more urgent", () => {
     expect(factOf(again.facts, "n4")).not.toHaveProperty("putOffUntilMs");
   });
 });
+
+describe("a zone that is not there", () => {
+  const missing = async (zoneNames: DNSProviderReader["zoneNames"]) => {
+    const own = scene("digitalocean", { names: 1 });
+    const { zoneNames: _own, ...listless } = inFrontOf(own.provider, { findZone: async () => undefined });
+    const through = zoneNames === undefined ? listless : { ...listless, zoneNames };
+    const { facts } = await read(own, { through });
+    expect(facts.unusable).toBeUndefined();
+    return facts.zones.get(ZONE);
+  };
+
+  test("is told with the zone that is written nearly so", async () => {
+    expect(await missing(async () => ["example.org", "exmaple.com", "other.com"])).toEqual({
+      kind: "missing",
+      near: "exmaple.com",
+    });
+  });
+
+  test.for([
+    ["the account has none that is written nearly so", async () => ["example.org", "com"]],
+    ["the account has none", async () => []],
+    ["zones may not be listed", async () => Promise.reject(failure("forbidden", 403))],
+    ["the provider asks for no calls", async () => Promise.reject(failure("rate-limited", 429))],
+    ["nobody can list zones", undefined],
+  ] as const)("is told alone where %s", async ([, zoneNames]) => {
+    expect(await missing(zoneNames)).toEqual({ kind: "missing" });
+  });
+});

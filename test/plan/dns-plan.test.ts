@@ -3,7 +3,15 @@ import type { AddressFact } from "../../src/model/address.ts";
 import type { DNSFacts, ZoneFact } from "../../src/model/dns.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import type { IPStatus, Pool, PoolSpec, PoolStatus, PublishedName } from "../../src/model/resource.ts";
+import {
+  ADDRESS_ANNOTATION,
+  FINALIZER,
+  type IPStatus,
+  type Pool,
+  type PoolSpec,
+  type PoolStatus,
+  type PublishedName,
+} from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, aPool, known, NOW, nodes } from "./builders.ts";
 import { aRecordSet, dnsFacts, type RecordSetParts, records, WWW } from "./dns-builders.ts";
@@ -42,6 +50,12 @@ function steady(parts: {
     addresses: [known(A, { holderID: "101" }), known(B)],
     dns: [parts.dns ?? dnsFacts({ [FQDN]: [A] })],
   });
+}
+
+/** DNS in which the zone of the tests is missing, and another one is there. */
+function withZone(name: string): DNSFacts {
+  const facts = dnsFacts({}, { zoneFact: { kind: "missing" } });
+  return { ...facts, zones: new Map([...facts.zones, [name, { kind: "known", zone: { id: name, name } }]]) };
 }
 
 describe("a pool's name", () => {
@@ -189,6 +203,21 @@ describe("a pool's name", () => {
       "ZoneNotFound (digitalocean shows no zone example.com to this token)",
     ],
     [
+      "the zone is not in the account, and one that another object names is written nearly so",
+      withZone("exmaple.com"),
+      "ZoneNotFound (digitalocean shows no zone example.com to this token; it shows exmaple.com)",
+    ],
+    [
+      "the zone is not in the account, and the account has one that is written nearly so",
+      dnsFacts({}, { zoneFact: { kind: "missing", near: "exampel.com" } }),
+      "ZoneNotFound (digitalocean shows no zone example.com to this token; it shows exampel.com)",
+    ],
+    [
+      "the zone is not in the account, and those that are there have other names",
+      withZone("example.net"),
+      "ZoneNotFound (digitalocean shows no zone example.com to this token)",
+    ],
+    [
       "the zone cannot be read",
       dnsFacts({}, { zoneFact: { kind: "gap", error: "500", isRefused: false } }),
       "Unreadable (500)",
@@ -244,7 +273,7 @@ describe("a pool's name", () => {
 });
 
 describe("take-down", () => {
-  /** A is on n1 and published; the spec lists B instead, and n1 is the only node. */
+  /** A is on n1 and published; the spec lists B instead, whose machine is gone, so that B waits for nobody; C serves on n2. */
   const swap = (
     published: readonly string[],
     status: Partial<PoolStatus> = {},
@@ -255,7 +284,7 @@ describe("take-down", () => {
         pool(
           { ips: [B, C] },
           {
-            ips: { [A]: active(101), [C]: active(102) },
+            ips: { [A]: active(101), [B]: active(103), [C]: active(102) },
             publishedDNS: { ...MINE, addresses: [...published] },
             ...status,
           },
@@ -276,6 +305,38 @@ describe("take-down", () => {
     ]);
     const unassign = plan(swap([A, C]), {}).actions.find(({ kind }) => kind === "unassign-ip");
     expect(unassign?.requires).toEqual([`withdraw-dns pool/ingress/web ${FQDN} digitalocean`]);
+  });
+
+  test("shows what moves to a node of the name once it is there, though it serves where it is", () => {
+    const status = (ip: string, droplet: number): Partial<PoolStatus> => ({ ips: { [ip]: active(droplet) } });
+    const world = anObservation({
+      pools: [
+        aPool({
+          name: "old",
+          isDeleting: true,
+          finalizers: [FINALIZER],
+          spec: { desiredIPs: 1, reclaimPolicy: "Delete" },
+          status: { ...status(A, 101), acquired: [{ ip: A, acquiredAt: "2026-08-01T11:00:00Z" }] },
+        }),
+        aPool({ name: "other", spec: { ips: [B] }, status: status(B, 103) }),
+        aPool({ name: "web", spec: { ips: [C] }, status: status(C, 102) }),
+      ],
+      nodes: [
+        annotated(101, A, { poolAnnotation: "ingress/old" }),
+        annotated(102, C, { taints: [{ key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" }] }),
+        annotated(103, B, { poolAnnotation: "ingress/other" }),
+      ],
+      addresses: [known(A), known(B, { holderID: "103" }), known(C, { holderID: "102" })],
+      recordSets: [
+        aRecordSet({ spec: { provider: "digitalocean", dnsRecordSet: WWW, addressType: ADDRESS_ANNOTATION } }),
+      ],
+      dns: [dnsFacts({ [FQDN]: [A, B] })],
+    });
+    expect(planText(world).filter((line) => line.includes("-dns ") || line.startsWith("move"))).toEqual([
+      `withdraw-dns ${FQDN} {${A} ${B}}/60 -> {${B}}/60: LeavesDNSFirst`,
+      `update-dns ${FQDN} {${B}}/60 -> {${B} ${C}}/60: RecordsDiffer`,
+      `move-ip ${C} from n2 to n1: HolderLost`,
+    ]);
   });
 
   test("leaves a name's only address until the new one is in", () => {
@@ -323,7 +384,10 @@ describe("take-down", () => {
       pools: [
         pool(
           { ips: [C, D] },
-          { ips: { [A]: active(101), [B]: active(102) }, publishedDNS: { ...MINE, addresses: [A, B] } },
+          {
+            ips: { [A]: active(101), [B]: active(102), [C]: active(103), [D]: active(104) },
+            publishedDNS: { ...MINE, addresses: [A, B] },
+          },
         ),
       ],
       nodes: [annotated(101, A), annotated(102, B)],
@@ -595,7 +659,7 @@ describe("a name that changes", () => {
   test("back to the old one forgets that it was left", () => {
     const world = steady({
       status: { formerDNS: [MINE, OLD] },
-      spec: { reclaimPolicy: "Delete" },
+      spec: { desiredIPs: 1, reclaimPolicy: "Delete" },
       dns: dnsFacts({ [FQDN]: [A], "old.example.com": [] }),
     });
     expect(plan(world, {}).pools[0]?.status.formerDNS).toEqual([]);
@@ -617,7 +681,7 @@ describe("two objects with one name", () => {
   test("leave it to the one that published it", () => {
     const world = steady({});
     expect(planText({ ...world, pools: [...world.pools, rival({}, 1)] })).toContain(
-      `hold update-dns ${FQDN}: Conflict (owned by pool ingress/web)`,
+      `hold update-dns ${FQDN}: Conflict (owned by pool ingress/web, which published it first)`,
     );
   });
 
@@ -628,7 +692,7 @@ describe("two objects with one name", () => {
       return { ...own, status };
     });
     expect(planText({ ...world, pools: [...pools, rival({}, 1)] })).toContain(
-      `hold update-dns ${FQDN}: Conflict (owned by pool ingress/rival)`,
+      `hold update-dns ${FQDN}: Conflict (owned by pool ingress/rival, which is older)`,
     );
   });
 });

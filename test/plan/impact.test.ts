@@ -423,3 +423,43 @@ test.for<[string, Partial<NodeFacts>, PodSummary | "none" | undefined, boolean]>
   const tolerations = [{ key: "node.kubernetes.io/memory-pressure", operator: "Exists" }];
   expect(stillServes(aNode(change), { tolerations, podsByNode }, NOW)).toBe(expected);
 });
+
+test.for(["pool", "record set"] as const)(
+  "what serves counts as serving while no pod exists that the %s asks for, as its addresses stay",
+  (kind) => {
+    const match = { ...web, podLabel: "app=wbe" };
+    const nobody = { pods: pods(match, {}) };
+    const of: Scene =
+      kind === "pool"
+        ? { pool: { spec: { match } }, rest: nobody }
+        : {
+            rest: {
+              ...nobody,
+              pools: [
+                aPool({
+                  spec: { ips: [A, B] },
+                  status: { ...serving([A, B]), publishedDNS: published([], "none.example.com") },
+                }),
+              ],
+              recordSets: [annotated(match)],
+            },
+          };
+    const { names, holds, actions } = plan(scene(of), {});
+    expect(actions).toEqual([]);
+    expect(holds.map(({ reason }) => reason)).toContain("EmptyTarget");
+    expect(names.map(({ shown, serving: left }) => [shown, left])).toEqual([
+      [
+        [A, B],
+        [A, B],
+      ],
+    ]);
+  },
+);
+
+/** A record set that shows the addresses of the nodes' annotations as `www.example.com`, as written. */
+function annotated(match: MatchSpec): ReturnType<typeof aRecordSet> {
+  return aRecordSet({
+    spec: { match, dnsRecordSet: WWW, addressType: "flipop.digitalocean.com/ipv4-reserved-ip" },
+    status: { publishedDNS: published([A, B]) },
+  });
+}

@@ -13,6 +13,11 @@ const active = (n: number): IPStatus => ({
 const matching = (nodeLabel: string): MatchSpec => ({ nodeLabel, podNamespace: "", podLabel: "", tolerations: [] });
 const SHOP: MatchSpec = { ...matching(""), podNamespace: "shop" };
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();
+/** What a hold says of a cool-off of 20 s that began so many seconds ago. */
+const cooling = (seconds: number, node: string): string => {
+  const [begun, over] = [ago(seconds), ago(seconds - 20)].map((time) => time.replace(".000Z", "Z"));
+  return `the pool's last assignment was at ${begun}, its cool-off is 20s: ${node} gets it at ${over}`;
+};
 const retry = (subject: string, attempts: number, inSeconds: number): RetryStatus => ({
   subject,
   attempts,
@@ -199,7 +204,7 @@ test.for<[string, Observation, string[]]>([
       nodes: nodes(1),
       addresses: [known(A, { isLocked: true }), known(B)],
     }),
-    [`hold assign-ip ${A}: InProgress`, `hold assign-ip ${B}: NoCandidate`],
+    [`hold assign-ip ${A}: InProgress (on its way to n1)`, `hold assign-ip ${B}: NoCandidate`],
   ],
   [
     "unassigned addresses go before those on gone nodes, those before parked ones",
@@ -232,7 +237,7 @@ test.for<[string, Observation, string[]]>([
       nodes: nodes(1),
       addresses: [known(A)],
     }),
-    [`hold assign-ip ${A}: CoolOff (for node n1) for 5s`],
+    [`hold assign-ip ${A}: CoolOff (${cooling(15, "n1")}) for 5s`],
   ],
   [
     "after the cool-off one is assigned and the next is held for all of it",
@@ -244,7 +249,7 @@ test.for<[string, Observation, string[]]>([
     [
       `assign-ip ${A} to n1: NodeMatched`,
       `annotate-node n1 with ${A}: Verified`,
-      `hold assign-ip ${B}: CoolOff (for node n2) for 20s`,
+      `hold assign-ip ${B}: CoolOff (${cooling(0, "n2")}) for 20s`,
     ],
   ],
   [
@@ -254,7 +259,7 @@ test.for<[string, Observation, string[]]>([
       nodes: nodes(1),
       addresses: [known(A)],
     }),
-    [`hold assign-ip ${A}: CoolOff (for node n1) for 20s`],
+    [`hold assign-ip ${A}: CoolOff (${cooling(0, "n1")}) for 20s`],
   ],
   [
     "after one failure a fresh node is tried at once",
@@ -378,6 +383,23 @@ test.for<[string, Observation, string[]]>([
       `annotate-node n1 with ${B}: Verified`,
       `hold assign-ip ${C}: NoCandidate`,
     ],
+  ],
+  [
+    "on a droplet with two nodes that are not ready the grace period counts from when the last one was",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A], gracePeriodSeconds: 30 }, status: { ips: { [A]: active(1) } } })],
+      nodes: [
+        aNode({ name: "n0", ready: { isReady: false, sinceMs: NOW - 60_000 } }),
+        aNode({
+          addressAnnotation: A,
+          poolAnnotation: "ingress/web",
+          ready: { isReady: false, sinceMs: NOW - 10_000 },
+        }),
+        aNode({ name: "n2", droplet: 102 }),
+      ],
+      addresses: [known(A, { holderID: "101" })],
+    }),
+    [`hold assign-ip ${A}: Grace (stays on node n1) for 20s`],
   ],
   [
     "an empty droplet is taken before one that an address must leave",
@@ -567,7 +589,7 @@ test.for<[string, Observation, string[]]>([
       nodes: [annotated(1, A)],
       addresses: [known(A, { holderID: "101" })],
     }),
-    [`hold assign-ip ${A}: Conflict (owned by pool ingress/web)`],
+    [`hold assign-ip ${A}: Conflict (owned by pool ingress/web, which has it already)`],
   ],
 ])("%s", ([, observation, expected]) => {
   expect(planText(observation)).toEqual(expected);

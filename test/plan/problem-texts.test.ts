@@ -72,7 +72,7 @@ describe("the condition Stalled", () => {
         nodes: nodes(1),
         addresses: [known(A)],
       }),
-      `Conflict: ${A}: It is owned by pool ingress/first. Remove it from one of the two objects.`,
+      `Conflict: ${A}: It is owned by pool ingress/first, which is older. Remove it from one of the two objects.`,
     ],
     [
       "an address on a machine outside the cluster",
@@ -135,7 +135,7 @@ describe("the condition Ready of a pool on whose addresses nothing serves", () =
   test("says in whole sentences that nothing can be bought", () => {
     const observation = anObservation({ pools: [aRoutedIP({ firewall: "" })] });
     expect(conditionOf(observation, "Ready", "vip")?.message).toBe(
-      "No address is active. Its address is missing: an address can be acquired only for a node or in the region of the issuer. Set region of the issuer.",
+      "No address is active. Its address is missing: no node waits for a new address, and region of the issuer is not set. Set region of the issuer.",
     );
   });
 
@@ -231,7 +231,7 @@ describe("the condition Ready while an address and a node wait for each other", 
     );
     const lastAssignmentTime = new Date(NOW - 1000).toISOString();
     expect(waiting({ lastAssignmentTime }, { assignmentCoolOffSeconds: 20 })).toBe(
-      `${B} and a node that could take it wait for each other. assignmentCoolOffSeconds since the pool's last assignment are not over: for node n2.`,
+      `CoolOff until ${new Date(NOW + 19_000).toISOString().replace(".000Z", "Z")}: n2 gets ${B} then.`,
     );
   });
 });
@@ -244,7 +244,7 @@ describe("the condition Ready of a name", () => {
       dns: [dnsFacts({ "nodes.example.com": [A] })],
     });
     expect(conditionOf(observation, "Ready", "rival")?.message).toBe(
-      "nodes.example.com: It is owned by dns ingress/nodes. Remove it from one of the two objects.",
+      "nodes.example.com: It is owned by dns ingress/nodes, which is older. Remove it from one of the two objects.",
     );
   });
 });

@@ -59,7 +59,7 @@ test.for<[string, Observation, string[]]>([
       ],
       addresses: [known(A)],
     }),
-    [`hold assign-ip ${A}: Conflict (owned by pool ingress/web)`, unattached(A)],
+    [`hold assign-ip ${A}: Conflict (owned by pool ingress/web, which is older)`, unattached(A)],
   ],
   [
     "with the status lost a creation without an answer is watched for 30 s, and nothing is bought meanwhile",

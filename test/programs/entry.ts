@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The program that suites run as a process: the checkout's, or the one that FLIPOP_PROGRAM names, as in `FLIPOP_PROGRAM=dist/bin/flipop npm test`. */
-export const FLIPOP: string = resolve(
-  process.env["FLIPOP_PROGRAM"] ?? fileURLToPath(new URL("../../bin/flipop", import.meta.url)),
-);
+/** The program of the checkout, which runs the sources. */
+export const CHECKOUT: string = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
+
+/** The program that suites run as a process: the one that FLIPOP_PROGRAM names, as in `FLIPOP_PROGRAM=bin/flipop npm test`, else the one that was built for this run, else the checkout's. */
+export const FLIPOP: string = resolve(process.env["FLIPOP_PROGRAM"] ?? CHECKOUT);

@@ -1,5 +1,5 @@
 import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,6 +48,7 @@ test("the package holds the program as a bundle, its manifests, licences and REA
   const kinds = [
     /^lib\/[\w-]+\.js(\.map)?$/,
     /^cronjob\/[\w/-]+\.(yaml|json|md)$/,
+    /^src\/cli\/completion\/flipop\.(bash|zsh|fish)$/,
     /^src\/sandbox\/example\/[\w-]+\.yaml$/,
     /^schema\/[\w-]+\.json$/,
     /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop|bin\/start\.js|lib\/main\.js)$/,
@@ -63,6 +64,11 @@ test("the package holds the program as a bundle, its manifests, licences and REA
     expect.arrayContaining([...shipped, ...schemas, ...wanted, "lib/main.js.map", "src/sandbox/example/nodes.yaml"]),
   );
   expect(packed.files.find(({ path }) => path === "bin/flipop")?.mode).toBe(0o755);
+});
+
+test("the folder that is packed holds the names by which kubectl finds it", () => {
+  for (const name of ["kubectl-flipop", "kubectl_complete-flipop"])
+    expect(readlinkSync(join(built, "bin", name))).toBe("flipop");
 });
 
 test("no line of the program is so long that it would fill a screen where it is shown", () => {
@@ -114,7 +120,7 @@ test("installed into an empty folder, without a registry, the program plans and 
       .map(shippedText)
       .join("---\n"),
   });
-  const planned = run("--sandbox", "plan", "--detailed-exitcode");
+  const planned = run("--sandbox", "plan", "-q", "--detailed-exitcode");
   expect(planned).toMatchObject({ status: 2, stderr: "" });
   expect(planned.stdout).toContain("pool/ingress/web");
 });

@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { bundle } from "../../bin/bundle.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
@@ -10,6 +13,7 @@ import { REASONS } from "../../src/model/reason.ts";
 import { exitCodes } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
 import { rememberedTable } from "../campaign/remembered-state.ts";
+import { ON_CALL } from "../stories/on-call.ts";
 
 const ROOT: URL = new URL("../../", import.meta.url);
 
@@ -92,8 +96,17 @@ export async function licencesOfBundle(): Promise<string> {
   }
 }
 
+const PLAY = fileURLToPath(new URL("test/stories/play.ts", ROOT));
+
+/** The incident of the chapter "On call", as it is played on the embedded world: some 2 s. */
+export async function playedIncident(): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [PLAY, ON_CALL.title]);
+  const transcripts: Readonly<Record<string, string>> = JSON.parse(stdout);
+  return `\n${(transcripts[ON_CALL.title] ?? "").replace(/^# .*\n\n/, "")}`;
+}
+
 if (import.meta.main) {
-  const licences = await licencesOfBundle();
-  for (const path of MANUAL) writeFileSync(new URL(path, ROOT), freshPage(readPage(path), { licences }));
+  const more = { licences: await licencesOfBundle(), "on-call": await playedIncident() };
+  for (const path of MANUAL) writeFileSync(new URL(path, ROOT), freshPage(readPage(path), more));
   writeFileSync(new URL(PLAN_SCHEMA, ROOT), freshSchema(readPage(PLAN_SCHEMA)));
 }

@@ -133,9 +133,10 @@ describe("a plan that leaves something for its second round", () => {
       nodeName: `n${droplet - 100}`,
       providerID: `digitalocean://${droplet}`,
     });
-    const status = { ips: { [A]: active(101), [B]: active(102) } };
     const C = "203.0.113.3";
     const D = "203.0.113.4";
+    // The machines of C and D are gone, so that these two wait for nobody.
+    const status = { ips: { [A]: active(101), [B]: active(102), [C]: active(103), [D]: active(104) } };
     const observation = anObservation({
       pools: [aPool({ spec: { ips: [C, D], dnsRecordSet: WWW }, status })],
       nodes: nodes(2).map((node, at) => ({

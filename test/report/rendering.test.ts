@@ -12,7 +12,17 @@ import { renderRun, runSummary } from "../../src/report/text/run.ts";
 import { activeText, summaryText } from "../../src/report/text/summary.ts";
 import { afterRoutedFailure } from "./routed-world.ts";
 import { applied, aQuietRun, aRun, failed, steady } from "./runs.ts";
-import { afterFailure, aNode, anObservation, aPool, beyondLimit, planOf, reconciled, unreadable } from "./world.ts";
+import {
+  afterFailure,
+  aNode,
+  anObservation,
+  aPool,
+  beyondLimit,
+  NOW_MS,
+  planOf,
+  reconciled,
+  unreadable,
+} from "./world.ts";
 
 const layout = { palette: PLAIN, all: false, wide: false } as const;
 const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
@@ -93,6 +103,12 @@ describe("a rendered plan", () => {
     );
   });
 
+  test("tells until when a provider that could not be read asked for no calls, as people read it", () => {
+    const until = new Date(NOW_MS + 58_000).toISOString();
+    const gaps = [{ provider: "digitalocean", subject: "", error: `No call before ${until}.` }];
+    expect(renderPlan({ ...planOf(steady()), gaps }, layout)).toMatch(/No call before \d\d:\d\d:58 UTC \(in 58s\)\./);
+  });
+
   test("a plan and a run say what grants nothing, because it cannot be read", () => {
     const lost: Observation = {
       ...steady(),
@@ -165,6 +181,9 @@ describe("a rendered run", () => {
     expect(summaryText(plan)).toBe("Nothing to do now: 1 blocked.");
     const result = { ...aQuietRun(), plan, remaining: plan };
     expect(runSummary(result)).toBe("Nothing to do now: 1 blocked; 1 pool, 3 of 5 addresses active.");
+    expect(runSummary({ ...result, wasInterrupted: true, hasLostLease: true })).toContain(
+      " Stopped early: the Lease was lost.",
+    );
     expect(runSummary({ ...result, wasInterrupted: true })).toBe(
       "Nothing to do now: 1 blocked; 1 pool, 3 of 5 addresses active. Stopped early.",
     );
@@ -298,7 +317,7 @@ describe("numbers of what nobody could look at", () => {
   test("of routed IPs are told as such", () => {
     const plan = planOf(offline(afterRoutedFailure()));
     expect(activeText(plan)).toMatch(/^(0 of \d routed IPs? active, )?\d (routed IPs )?not readable now/);
-    expect(renderPlan(plan, layout)).toMatch(
+    expect(renderPlan(plan, { ...layout, all: true })).toMatch(
       /routedip\/\S+: 203\.0\.113\.\d+, not readable now \(active on worker-\d when last seen\)/,
     );
   });

@@ -244,9 +244,9 @@ describe("a firewall that is held", () => {
       other: { edge: { kind: "gone" } },
     });
     const run = aRun(world, world, applied);
-    const texts = watchLines(run, undefined).map(({ level, text }) => `${level} ${text}`);
+    const texts = watchLines(run, undefined).map(({ symbol, text }) => `${symbol} ${text}`);
     expect(texts).toContain(
-      "warn firewall edge: cannot be used: The account has no such firewall: edge. Create it, or correct routedIPFirewallName of the issuer.",
+      "! firewall edge: cannot be used: The account has no such firewall: edge. Create it, or correct routedIPFirewallName of the issuer.",
     );
     expect(watchLines(run, run.remaining)).toEqual([]);
   });

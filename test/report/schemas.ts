@@ -6,6 +6,7 @@ import addFormats from "ajv-formats";
 export const SCHEMA_FILES = {
   Plan: "plan.json",
   Explanation: "explanation.json",
+  Simulation: "simulation.json",
   RunResult: "run-result.json",
   Status: "status.json",
   Error: "error.json",
@@ -13,6 +14,9 @@ export const SCHEMA_FILES = {
   Findings: "findings.json",
   Snapshot: "snapshot.json",
   Checks: "checks.json",
+  History: "history.json",
+  SavedPlan: "saved-plan.json",
+  Sandbox: "sandbox.json",
 } as const;
 
 /** A part of a schema, as far as tests look into it. */

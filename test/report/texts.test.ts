@@ -3,12 +3,13 @@ import type { Action } from "../../src/model/action.ts";
 import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts";
 import { nodePhrase } from "../../src/model/node-phrase.ts";
 import type { Hold, PoolAssessment } from "../../src/model/plan.ts";
+import { durationText } from "../../src/model/time.ts";
 import { actionText, whyAction } from "../../src/report/text/actions.ts";
 import { errorText } from "../../src/report/text/errors.ts";
 import { holdText, whyHold } from "../../src/report/text/holds.ts";
 import { countText, listText, renderTable, wrap } from "../../src/report/text/layout.ts";
-import { groupVerdicts } from "../../src/report/text/plan.ts";
-import { clockText, durationText, rfc3339, untilText } from "../../src/report/text/times.ts";
+import { groupVerdicts } from "../../src/report/text/plan-sections.ts";
+import { clockText, rfc3339, untilText } from "../../src/report/text/times.ts";
 import { afterFailure, NOW_MS, planOf } from "./world.ts";
 
 const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
@@ -66,7 +67,7 @@ const ACTION_ROWS: readonly (readonly [Action, string, string])[] = [
   [
     { ...common, kind: "delete-ip", ip, reason: "ReclaimDelete", before: undefined, after: undefined },
     "delete 203.0.113.1 (given back to digitalocean for good)",
-    "spec.reclaimPolicy is Delete and flipop acquired the address.",
+    "spec.reclaimPolicy is Delete: what flipop bought and wrote goes.",
   ],
   [
     {
@@ -107,7 +108,7 @@ const ACTION_ROWS: readonly (readonly [Action, string, string])[] = [
   [
     { ...common, kind: "add-finalizer", reason: "ReclaimDelete", before: undefined, after: undefined },
     "add the finalizer flipop.digitalocean.com/cleanup",
-    "spec.reclaimPolicy is Delete and flipop acquired the address.",
+    "spec.reclaimPolicy is Delete: what flipop bought and wrote goes.",
   ],
   [
     { ...common, kind: "remove-finalizer", reason: "NothingToReclaim", before: undefined, after: undefined },

@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -6,6 +16,7 @@ import { parse } from "yaml";
 import { loadConfig } from "../../src/adapters/kube/config.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
+import { oneAtATime } from "../../src/sandbox/one-at-a-time.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/start.ts";
 import { uncomment } from "../setup/uncomment.ts";
 
@@ -181,4 +192,90 @@ test("a file that is broken while the sandbox runs is reported and answered with
   expect(response.status).toBe(500);
   expect(await response.json()).toMatchObject({ message: expect.stringContaining(`${join(dir, "nodes.yaml")}:1:`) });
   expect(errors).toHaveLength(1);
+});
+
+test("a name that no world has is told of, with the one that was meant; the files of a served world are known", async () => {
+  const dir = join(parent, "w");
+  await (await start({ dir })).close();
+  for (const name of ["nodes.yml", "letter.txt", "pod.yaml", "nodes.yaml~", ".nodes.yaml.swp"])
+    writeFileSync(join(dir, name), "");
+  for (const name of ["kubeconfig", "exports.sh"]) writeFileSync(join(dir, name), "");
+  const warnings: string[] = [];
+  const sandbox = await start({ dir, warn: (text) => warnings.push(text) });
+  expect(warnings.sort()).toEqual([
+    `${join(dir, "letter.txt")} is no file of a sandbox and is not read`,
+    `${join(dir, "nodes.yml")} is no file of a sandbox and is not read; do you mean nodes.yaml?`,
+    `${join(dir, "pod.yaml")} is no file of a sandbox and is not read; do you mean pods.yaml?`,
+  ]);
+  expect(await names(sandbox, "/api/v1/nodes")).toHaveLength(7);
+});
+
+test("of many such names three are told, and how many more", async () => {
+  const dir = join(parent, "w");
+  await (await start({ dir })).close();
+  for (const name of ["a", "b", "c", "d", "e"]) writeFileSync(join(dir, `${name}.txt`), "");
+  const warnings: string[] = [];
+  await start({ dir, warn: (text) => warnings.push(text) });
+  expect(warnings).toHaveLength(4);
+  expect(warnings.at(-1)).toBe(`${dir} holds 2 more that are not read`);
+});
+
+test("a directory whose only file is misspelt is refused, and says what is meant", async () => {
+  writeFileSync(join(parent, "nodes.yml"), "metadata: {name: mine}\n");
+  await expect(startSandbox({ dir: parent })).rejects.toThrow(
+    "it holds other files (nodes.yml; do you mean nodes.yaml?)",
+  );
+  expect(readdirSync(parent)).toEqual(["nodes.yml"]);
+});
+
+test("two sandboxes on one directory see each other's changes, and the end of one is not the end of the other", async () => {
+  const dir = join(parent, "w");
+  const [one, other] = [await start({ dir, isServed: true }), await start({ dir })];
+  expect(one.kubeconfig).toBe(join(dir, "kubeconfig"));
+  const body = JSON.stringify({ metadata: { name: "added" } });
+  await fetch(`${serverOf(other)}/api/v1/nodes`, {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json" },
+  });
+  expect(await names(one, "/api/v1/nodes")).toContain("added");
+  await other.close();
+  expect(existsSync(one.kubeconfig)).toBe(true);
+  expect(await names(one, "/api/v1/nodes")).toContain("added");
+});
+
+test("a directory is served once; what a killed process left there is no server", async () => {
+  const dir = join(parent, "w");
+  const first = await start({ dir, isServed: true });
+  await expect(startSandbox({ dir, isServed: true })).rejects.toThrow(
+    `cannot serve ${dir}: another process serves it (kubeconfig leads there); use that one, or end it`,
+  );
+  expect(await names(first, "/api/v1/nodes")).toHaveLength(7);
+  const left = readFileSync(first.kubeconfig, "utf8");
+  await first.close();
+  for (const text of [left, "", "server: http://elsewhere.example.test\n"]) {
+    writeFileSync(join(dir, "kubeconfig"), text);
+    const next = await start({ dir, isServed: true });
+    expect(await names(next, "/api/v1/nodes")).toHaveLength(7);
+    await next.close();
+  }
+});
+
+test("work on the files waits for another process, but not for one that has died, nor where there is nothing to wait for", () => {
+  const dir = join(parent, "locked");
+  mkdirSync(dir);
+  const exclusively = oneAtATime(dir);
+  const lock = join(dir, ".lock");
+  expect(exclusively(() => readFileSync(lock, "utf8"))).toBe(String(process.pid));
+  expect(existsSync(lock)).toBe(false);
+  const { pid } = spawnSync("true");
+  writeFileSync(lock, String(pid));
+  expect(exclusively(() => "done")).toBe("done");
+  writeFileSync(lock, "");
+  utimesSync(lock, 1, 1);
+  expect(exclusively(() => "done")).toBe("done");
+  expect(() => exclusively(() => readFileSync(join(dir, "none")))).toThrow("ENOENT");
+  expect(existsSync(lock)).toBe(false);
+  rmSync(dir, { recursive: true });
+  expect(exclusively(() => "done")).toBe("done");
 });

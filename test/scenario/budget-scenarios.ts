@@ -167,6 +167,6 @@ export function budgetScenarios(scenario: Register): void {
       world.advance(MINUTE + 1000);
       await world.pass();
     },
-    worlds,
+    { worlds: ["sandbox"] },
   );
 }

@@ -4,6 +4,7 @@ import { DNS_PROVIDERS, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
+import type { Spec } from "./world-objects.ts";
 
 const SECOND = 1000;
 
@@ -50,9 +51,12 @@ export function dnsTakeDownScenarios(scenario: Register): void {
       world.cloud.address(ip(3));
       await world.pools.edit("web", { ips: [ip(1), ip(3)] });
       await world.pass();
+      const left = steps(world);
+      world.advance(61 * SECOND);
+      await world.pass();
       expect(world.dns.history(provider, WWW)).toEqual(["ip1", "ip1 ip3"]);
-      const order = steps(world).map((line) => line.replace(/^(do|cf) .*/, "dns"));
-      expect(order).toEqual(["dns", "unassign ip2", "assign ip3 to n2", "annotate n2", "dns"]);
+      const order = [...left, ...steps(world)].map((line) => line.replace(/^(do|cf) .*/, "dns"));
+      expect(order).toEqual(["dns", "annotate n2", "unassign ip2", "assign ip3 to n2", "annotate n2", "dns"]);
       expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "-", ip3: "n2" });
     });
 
@@ -74,6 +78,9 @@ export function dnsTakeDownScenarios(scenario: Register): void {
     world.cloud.address(ip(4), { on: "n3" });
     world.dns.add("cloudflare", WWW, ip(2));
     await world.pools.edit("web", { ips: [ip(3), ip(4)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(61 * SECOND);
     await world.pass();
     expect(world.dns.history("cloudflare", WWW)).toEqual(["ip4", "ip3 ip4"]);
     expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
@@ -130,6 +137,9 @@ export function dnsTakeDownScenarios(scenario: Register): void {
       world.clearFaults();
       world.advance(600 * SECOND);
       await world.pass();
+      expect(world.dns.history("digitalocean", WWW)).toEqual(["ip1"]);
+      world.advance(61 * SECOND);
+      await world.pass();
       expect(world.dns.history("digitalocean", WWW)).toEqual(["ip1", "ip1 ip3"]);
       expect(await world.show()).toEqual(["ip1 active n1", "ip3 active n2"]);
     },
@@ -148,6 +158,9 @@ export function dnsTakeDownScenarios(scenario: Register): void {
       expect(await world.nodes.annotations()).toMatchObject({ n2: "ip2" });
       expect(remaining.holds.map(({ reason }) => reason)).toContain("Unreadable");
       world.clearFaults();
+      await world.pass();
+      expect(world.dns.history("cloudflare", WWW)).toEqual(["ip1"]);
+      world.advance(61 * SECOND);
       await world.pass();
       expect(await world.show()).toEqual(["ip1 active n1", "ip3 active n2"]);
       expect(world.dns.history("cloudflare", WWW)).toEqual(["ip1", "ip1 ip3"]);
@@ -183,33 +196,13 @@ export function dnsTakeDownScenarios(scenario: Register): void {
       expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1"]);
     });
     await world.pass();
+    world.advance(61 * SECOND);
+    await world.pass();
     expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1", "ip3"]);
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip3"]);
   });
 
-  scenario(
-    "a pool is deleted with Delete: a record set that publishes annotations lets its addresses go first",
-    async (world) => {
-      await world.machines("n1", "n2");
-      world.dns.zone("cloudflare");
-      world.cloud.address(ip(1));
-      const match = { nodeLabel: "own" };
-      await world.nodes.patch("n1", { metadata: { labels: { own: "" } } });
-      await world.pools.create("own", { ips: [ip(1)], match });
-      await world.pass();
-      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
-      await world.recordSets.create("nodes", {
-        addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
-        dnsRecordSet: www("cloudflare"),
-      });
-      await world.pass();
-      expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1", "new1"]);
-      await world.pools.delete("web");
-      world.before("unassign", async () => expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]));
-      await world.pass();
-      expect(steps(world)).toEqual([`cf batch ${WWW}`, "annotate n2", "unassign new1", "delete new1", "finalizer web"]);
-    },
-  );
+  deletions(scenario);
 
   scenario(
     "Delete, desired lowered: out of DNS, annotation; unassign, delete once no resolver has it",
@@ -287,4 +280,109 @@ export function dnsTakeDownScenarios(scenario: Register): void {
     expect(await world.nodes.annotations()).toEqual({});
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
   });
+}
+
+/** `web` has bought new1, which a record set shows beside ip1 of another pool. `web` is deleted, and the name shows new1 no more. */
+async function deletedBeside(world: World, spec: Spec = {}): Promise<void> {
+  await world.machines("n1", "n2");
+  world.dns.zone("cloudflare");
+  world.cloud.address(ip(1));
+  if (spec["ips"] !== undefined) world.cloud.address(ip(2));
+  const match = { nodeLabel: "own" };
+  await world.nodes.patch("n1", { metadata: { labels: { own: "" } } });
+  await world.pools.create("own", { ips: [ip(1)], match });
+  await world.pass();
+  await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete", ...spec });
+  await world.recordSets.create("nodes", {
+    addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+    dnsRecordSet: www("cloudflare"),
+  });
+  await world.pass();
+  expect(world.dns.set("cloudflare", WWW)).toHaveLength(2);
+  await world.pools.delete("web");
+}
+
+/** What becomes of the addresses of deleted pools that names of other objects show. */
+function deletions(scenario: Register): void {
+  scenario(
+    "a pool is deleted with Delete: what a record set shows goes back once no resolver has it, then the pool goes",
+    async (world) => {
+      await deletedBeside(world);
+      world.before("unassign", async () => expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]));
+      await world.pass();
+      expect(steps(world)).toEqual([`cf batch ${WWW}`, "annotate n2"]);
+      const { plan } = await world.pass();
+      expect(world.writes()).toEqual([]);
+      expect(plan.holds).toMatchObject([{ kind: "delete-ip", subject: bought(1), reason: "Draining" }]);
+      world.advance(61_000);
+      await world.pass();
+      expect(steps(world)).toEqual(["unassign new1", "delete new1", "finalizer web"]);
+    },
+  );
+
+  scenario("a pool is deleted with Delete, and runs die anywhere: it drains once, and the pool goes", async (world) => {
+    await deletedBeside(world);
+    for (let write = 1; await world.crash(write); write += 1) expect(world.cloudWrites()).toEqual([]);
+    world.advance(40_000);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(30_000);
+    for (let write = 1; await world.crash(write); write += 1) world.advance(1000);
+    await world.pass();
+    expect(await world.pools.read("web")).toBeUndefined();
+    expect(Object.keys(world.cloud.addresses())).toEqual(["ip1"]);
+  });
+
+  scenario("a pool is deleted with Delete, and its node fails in the middle: it waits no longer", async (world) => {
+    await deletedBeside(world);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    await world.nodes.setReady("n2", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign new1", "delete new1"]);
+    expect(await world.pools.read("web")).toBeUndefined();
+  });
+
+  scenario("a deletion waits ten minutes and a TTL at most, whatever status says", async (world) => {
+    await deletedBeside(world);
+    await world.pass();
+    await world.pools.writeStatus("web", { ips: { [bought(1)]: { drainingUntil: "2999-01-01T00:00:00Z" } } });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(661_000);
+    await world.pass();
+    expect(await world.pools.read("web")).toBeUndefined();
+  });
+
+  scenario("a pool is deleted with Retain: nothing is taken from a machine, whoever waits for one", async (world) => {
+    await deletedBeside(world, { desiredIPs: 1, ips: [ip(2)], reclaimPolicy: "Retain" });
+    world.cloud.address(ip(3));
+    await world.pools.create("next", { ips: [ip(3)] });
+    await world.pass();
+    world.advance(61_000);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.cloud.addresses()).toMatchObject({ ip2: "n2" });
+    expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]);
+  });
+
+  scenario(
+    "a listed address of a pool deleted with Delete stays on its machine, whoever waits for one",
+    async (world) => {
+      await deletedBeside(world, {
+        desiredIPs: 1,
+        ips: [ip(2)],
+        dnsRecordSet: www("cloudflare", { recordName: "own" }),
+      });
+      world.dnsSafety.allowEnd("own.example.com");
+      world.cloud.address(ip(3));
+      await world.pools.create("next", { ips: [ip(3)] });
+      await world.pass();
+      world.advance(61_000);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.cloud.addresses()).toMatchObject({ ip2: "n2" });
+      expect(await world.pools.read("web")).toBeUndefined();
+    },
+  );
 }

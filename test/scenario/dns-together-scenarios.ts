@@ -97,6 +97,8 @@ export function dnsTogetherScenarios(scenario: Register): void {
     world.clearFaults();
     world.before("unassign", async () => expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1"]));
     await world.pass();
+    world.advance(61 * SECOND);
+    await world.pass();
     expect(world.dns.set("cloudflare", WWW)).toEqual(["ip1", "ip3"]);
   });
 
@@ -197,6 +199,8 @@ export function dnsTogetherScenarios(scenario: Register): void {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);
     world.cloud.address(ip(3));
     await world.pools.edit("web", { ips: [ip(1), ip(3)] });
+    await world.pass();
+    world.advance(61 * SECOND);
     world.cloud.state.settings.action_delay_ms = 20 * SECOND;
     world.before("unassign", () => world.stealLease());
     await world.pass({ lease: "fail" });

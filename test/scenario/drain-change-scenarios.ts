@@ -27,6 +27,7 @@ export function drainChangeScenarios(scenario: Register): void {
   people(scenario);
   memory(scenario);
   recordSets(scenario);
+  released(scenario);
 }
 
 function people(scenario: Register): void {
@@ -160,4 +161,311 @@ function recordSets(scenario: Register): void {
     await world.pass();
     expect(world.dns.set("digitalocean", WWW)).toHaveLength(2);
   });
+}
+
+/** Two of `www` on n1 and n2; the spec has ip3 in the place of ip1, which has left its name. */
+async function swapped(world: World): Promise<void> {
+  await publishedPool(world, "digitalocean", ["n1", "n2"]);
+  world.cloud.address(ip(3));
+  await world.pools.edit("web", { ips: [ip(3), ip(2)] });
+  await world.pass();
+  expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+  expect(world.cloudWrites()).toEqual([]);
+}
+
+async function releasedUntil(world: World): Promise<string | undefined> {
+  const { released } = await world.pools.status("web");
+  return released.find((entry) => entry.ip === ip(1))?.drainingUntil;
+}
+
+/** Addresses that leave the spec, and whose machine others need. */
+function released(scenario: Register): void {
+  scenario(
+    "an address that leaves the spec keeps its node until no resolver has it, then another takes it",
+    async (world) => {
+      await swapped(world);
+      const { plan } = await world.pass();
+      expect(plan.holds).toMatchObject([{ kind: "assign-ip", subject: ip(3), reason: "Draining" }]);
+      expect(world.writes()).toEqual([]);
+      expect(Date.parse((await releasedUntil(world)) ?? "")).toBeGreaterThan(world.nowMs() + 30 * SECOND);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
+      expect((await world.pools.status("web")).released).toEqual([]);
+    },
+  );
+
+  scenario("a run that dies anywhere while an address leaves the spec leaves the next one to wait", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    world.cloud.address(ip(3));
+    await world.pools.edit("web", { ips: [ip(3), ip(2)] });
+    for (let write = 1; await world.crash(write); write += 1) expect(world.cloudWrites()).toEqual([]);
+    world.advance(40 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(30 * SECOND);
+    for (let write = 1; await world.crash(write); write += 1) world.advance(5 * SECOND);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip2 active n2", "ip3 active n1"]);
+  });
+
+  scenario(
+    "an address that leaves the spec beside a node that fails: the recovery takes its node at once",
+    async (world) => {
+      await swapped(world);
+      await world.nodes.setReady("n2", false);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip2 to n1"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    },
+  );
+
+  scenario("an address whose droplet is destroyed takes the node of one that left the spec at once", async (world) => {
+    await swapped(world);
+    await world.nodes.delete("n2");
+    world.cloud.removeDroplet("n2");
+    await world.pass();
+    // A process that watches sees the node go before its droplet: then both are unassigned, and the first one of the spec is sent.
+    expect(world.cloudWrites()).toEqual(["unassign ip1", expect.stringMatching(/^assign ip[23] to n1$/)]);
+    expect(await world.show()).toContainEqual(expect.stringMatching(/^ip[23] active n1$/));
+  });
+
+  scenario("an address that comes back to the spec while it drains is published again at once", async (world) => {
+    await swapped(world);
+    await world.pools.edit("web", { ips: [ip(1), ip(2)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+    const { ips, released: left } = await world.pools.status("web");
+    expect([ips[ip(1)]?.drainingUntil, left]).toEqual([undefined, []]);
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2" });
+  });
+
+  scenario(
+    "another pool waits for the node of an address that left the spec, and gets it afterwards",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      world.cloud.address(ip(4));
+      await world.pools.create("other", { ips: [ip(4)] });
+      await world.pools.edit("web", { ips: [ip(2)] });
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip4 to n1"]);
+    },
+  );
+
+  scenario(
+    "a name that cannot be written keeps the address that left the spec on its node, annotated",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      world.cloud.address(ip(3));
+      await world.pools.edit("web", { ips: [ip(3), ip(2)] });
+      world.fail({ side: "dns", provider: "digitalocean", operation: "remove-record", kind: "500", times: 50 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2" });
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(await world.show()).toEqual(["ip2 active n2", "ip3 active n1"]);
+    },
+  );
+
+  scenario("an address that left the spec and waits for an approval: nothing is written meanwhile", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"], { approval: "Voluntary" });
+    await world.pools.edit("web", { ips: [ip(2)] });
+    await world.pass();
+    world.advance(300 * SECOND);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+    await world.pools.edit("web", { approval: "None" });
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+  });
+
+  scenario(
+    "a node that is cordoned while the address that left the spec drains lets it drain all the same",
+    async (world) => {
+      await swapped(world);
+      await cordon(world, "n1");
+      await world.pools.edit("web", {
+        match: { tolerations: [{ key: "node.kubernetes.io/unschedulable", operator: "Exists" }] },
+      });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+    },
+  );
+
+  scenario("a node that fails while the address that left the spec drains: it drains no more", async (world) => {
+    await swapped(world);
+    await world.machines("n3");
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip3 to n3"]);
+    expect(await releasedUntil(world)).toBeUndefined();
+  });
+
+  scenario(
+    "a pool suspended while an address that left the spec drains stands still, and forgets nothing",
+    async (world) => {
+      await swapped(world);
+      const until = await releasedUntil(world);
+      await world.pools.edit("web", { suspend: true });
+      await world.pass();
+      expect(await releasedUntil(world)).toBe(until);
+      await world.pools.edit("web", { suspend: false });
+      world.advance(20 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(41 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+    },
+  );
+
+  for (const drainingUntil of ["soon", "1970-01-01T00:00:00Z", ""])
+    scenario(
+      `the drain of an address that left the spec is over when status says "${drainingUntil}"`,
+      async (world) => {
+        await swapped(world);
+        await world.pools.writeStatus("web", { released: [{ ip: ip(1), drainingUntil }] });
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+      },
+    );
+
+  scenario(
+    "a time far ahead holds the node of an address that left the spec ten minutes and a TTL at most",
+    async (world) => {
+      await swapped(world);
+      await world.pools.writeStatus("web", { released: [{ ip: ip(1), drainingUntil: "2999-01-01T00:00:00Z" }] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(661 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+    },
+  );
+
+  scenario(
+    "the last address of a name that leaves the spec goes in one pass: there is nothing to drain to",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1"]);
+      world.cloud.address(ip(3));
+      await world.pools.edit("web", { ips: [ip(3)] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3"]);
+    },
+  );
+
+  scenario("a cordoned node waits with its address for the node of one that left the spec", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2", "n3"]);
+    await world.pools.edit("web", { ips: [ip(2), ip(3)], drainSeconds: 60 });
+    await cordon(world, "n2");
+    await world.pass();
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.addresses("digitalocean", WWW).length).toBeGreaterThanOrEqual(1);
+    world.advance(121 * SECOND);
+    await world.pass();
+    world.advance(121 * SECOND);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip2 active n1", "ip3 active n3"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
+  });
+
+  scenario(
+    "all addresses of a spec exchanged in one edit: one after another, and the name always serves",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      world.cloud.address(ip(3));
+      world.cloud.address(ip(4));
+      await world.pools.edit("web", { ips: [ip(3), ip(4)] });
+      await world.pass();
+      expect([world.cloudWrites(), world.dns.set("digitalocean", WWW)]).toEqual([[], ["ip2"]]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3"]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip2", "assign ip4 to n2"]);
+      expect(await world.show()).toEqual(["ip3 active n1", "ip4 active n2"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3", "ip4"]);
+    },
+  );
+
+  scenario("all addresses of a spec exchanged, and runs that die anywhere: the name always serves", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    world.cloud.address(ip(3));
+    world.cloud.address(ip(4));
+    await world.pools.edit("web", { ips: [ip(3), ip(4)] });
+    for (let round = 0; round < 3; round += 1) {
+      for (let write = 1; await world.crash(write); write += 1) world.advance(SECOND);
+      world.advance(61 * SECOND);
+    }
+    await world.pass();
+    expect(await world.show()).toEqual(["ip3 active n1", "ip4 active n2"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3", "ip4"]);
+  });
+
+  scenario("all addresses of a spec exchanged for mistyped ones: nothing leaves the name", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.pools.edit("web", { ips: [ip(7), ip(8)] });
+    await world.pass();
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+    expect(world.dns.history("digitalocean", WWW)).toEqual([]);
+    expect(world.cloudWrites()).toEqual([]);
+  });
+
+  scenario(
+    "all addresses of a spec exchanged while one node is cordoned: the other node's address stays until it is replaced",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      world.cloud.address(ip(3));
+      await cordon(world, "n1");
+      await world.pools.edit("web", { ips: [ip(3)] });
+      for (let round = 0; round < 3; round += 1) {
+        await world.pass();
+        world.advance(61 * SECOND);
+      }
+      await world.pass();
+      expect(await world.show()).toEqual(["ip3 active n2"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3"]);
+    },
+  );
+
+  scenario(
+    "two pools wait for the machines of all that a third one gave up: its name keeps one until they have",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      world.cloud.address(ip(3));
+      world.cloud.address(ip(4));
+      await world.pools.edit("web", { ips: [ip(7), ip(8)] });
+      await world.pools.create("other", { ips: [ip(3)] });
+      await world.pools.create("third", { ips: [ip(4)] });
+      for (let round = 0; round < 3; round += 1) {
+        await world.pass();
+        world.advance(61 * SECOND);
+      }
+      await world.pass();
+      expect(await world.show("other")).toEqual(["ip3 active n1"]);
+      expect(world.cloud.addresses()).toMatchObject({ ip3: "n1" });
+    },
+  );
 }

@@ -302,6 +302,8 @@ function drains(scenario: Register): void {
     await world.pools.edit("web", { ips: [ip(1)], desiredIPs: 3, reclaimPolicy: "Delete" });
     await world.machines("n3");
     await world.pass();
+    world.advance(61 * SECOND);
+    await world.pass();
     await world.pools.edit("web", { desiredIPs: 1 });
     const { plan } = await world.pass();
     expect(world.cloudWrites()).toEqual([]);

@@ -24,14 +24,16 @@ export function notForEverySave(): Select {
   return without("memory", forEverySave());
 }
 
-/** Chooses what is played on a real API server: every fourth one, and RoutedIPs whole. */
+/** Chooses what is played on a real API server: every sixth one, and RoutedIPs whole. */
 export function onCluster(): Select {
-  return partOf(4, ["routed IPs"]);
+  return partOf(6, ["routed IPs"]);
 }
 
-/** Chooses what {@link onCluster} leaves out: each scenario is played with the real adapters over HTTP, on the one API server or on the other. */
-export function notOnCluster(): Select {
-  return without("cluster", onCluster());
+/** Chooses half of what {@link onCluster} leaves out: what is played with the real adapters on the embedded world. In memory every scenario is played. */
+export function onSandbox(): Select {
+  const part = partOf(2);
+  const others = without("cluster", onCluster());
+  return (scenarios, group) => part(others(scenarios, group), group);
 }
 
 /** Chooses what is not played in another place. */

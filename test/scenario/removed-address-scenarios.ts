@@ -1,9 +1,24 @@
 import { expect } from "vitest";
+import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 
 /** Addresses that a pool no longer wants, or that a deleted pool leaves. */
 export function removedAddressScenarios(scenario: Register): void {
+  scenario("what left the spec before there was a name never enters it", async (world) => {
+    await world.machines("n1", "n2");
+    for (const address of [ip(1), ip(2), ip(3)]) world.cloud.address(address);
+    world.dns.zone("digitalocean");
+    await world.pools.create("web", { ips: [ip(1), ip(2)] });
+    await world.pass();
+    await world.pools.edit("web", { ips: [ip(3)], dnsRecordSet: www("digitalocean") });
+    await world.pass();
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3"]);
+    expect(world.dns.history("digitalocean", WWW)).toEqual(["ip3"]);
+  });
+
   scenario(
     "an address removed from the spec: its annotation goes, it stays attached until its droplet is needed",
     async (world) => {

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { FINALIZER } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION, FINALIZER } from "../../src/model/resource.ts";
+import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -125,6 +126,37 @@ export function routedIPScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "Delete: what a record set shows beside others stays behind open ports until no resolver has it",
+    async (world) => {
+      await routedScene(world, ["n1", "n2"], { routedIPReclaimPolicy: "Delete" });
+      world.dns.zone("cloudflare");
+      await world.routedIPs.create("vip", {});
+      await world.pass();
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.recordSets.create("nodes", {
+        addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+        dnsRecordSet: { provider: "cloudflare", zone: "example.com", recordName: "all" },
+      });
+      await world.pass();
+      expect(world.dns.set("cloudflare", "all.example.com")).toHaveLength(2);
+      await world.routedIPs.delete("vip");
+      await world.pass();
+      expect(world.dns.set("cloudflare", "all.example.com")).toEqual(["ip1"]);
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(61_000);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([
+        "close tcp/30080 on web",
+        "remove n1 from web",
+        "unassign new1",
+        "delete new1",
+      ]);
+      expect(await world.routedIPs.existing()).toEqual([]);
+    },
+  );
+
   scenario("Retain: a deleted RoutedIP leaves address, port and node as they are", async (world) => {
     await routedScene(world, ["n1"]);
     await world.routedIPs.create("vip", {});
@@ -136,6 +168,40 @@ export function routedIPScenarios(scenario: Register): void {
     expect(world.cloud.addresses()).toEqual({ new1: "n1" });
     expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
   });
+
+  scenario(
+    "a deleted RoutedIP stays while all else that a name has is behind a firewall that is missing",
+    async (world) => {
+      await routedScene(world, ["n1", "n2"], { routedIPReclaimPolicy: "Delete" });
+      world.dns.zone("digitalocean");
+      await world.routedIPs.create("vip", {});
+      await world.routedIPs.create("second", {});
+      await world.pass();
+      await world.recordSets.create("all", { dnsRecordSet: www("digitalocean"), addressType: ADDRESS_ANNOTATION });
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new1", "new2"]);
+      await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: "none" });
+      await world.pass();
+      await world.routedIPs.delete("vip");
+      for (let pass = 0; pass < 5; pass++) {
+        await world.pass();
+        world.advance(61_000);
+      }
+      expect(await world.routedIPs.existing()).toEqual(["vip", "second"]);
+      const { plan } = await world.pass();
+      expect(world.writes()).toEqual([]);
+      expect(plan.holds).toContainEqual(expect.objectContaining({ kind: "delete-ip", reason: "StillPublished" }));
+      await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: "web" });
+      for (let pass = 0; pass < 3; pass++) {
+        await world.pass();
+        world.advance(61_000);
+      }
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+      expect(await world.routedIPs.existing()).toEqual(["second"]);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    },
+  );
 
   scenario("a given address is never deleted, with Delete neither", async (world) => {
     await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });

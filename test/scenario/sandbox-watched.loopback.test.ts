@@ -1,4 +1,4 @@
 import { runWatchedScenarios } from "./run-watched-scenarios.ts";
 import { sandboxWorld } from "./sandbox-world.ts";
 
-runWatchedScenarios("sandbox", sandboxWorld, 16);
+runWatchedScenarios("sandbox", sandboxWorld, 24);

@@ -21,6 +21,8 @@ import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
 import { fightScenarios } from "./fight-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { grantScenarios } from "./grant-scenarios.ts";
+import { guardTourScenarios } from "./guard-tour-scenarios.ts";
+import { handOverScenarios } from "./hand-over-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
@@ -43,6 +45,7 @@ import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
 import { routedIPScenarios } from "./routed-ip-scenarios.ts";
+import { savedPlanScenarios } from "./saved-plan-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { selectorScenarios } from "./selector-scenarios.ts";
 import { sharedNameScenarios } from "./shared-name-scenarios.ts";
@@ -107,4 +110,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "who is hurt": impactScenarios,
   pace: paceScenarios,
   "changes in the middle of a drain": drainChangeScenarios,
+  "addresses handed over": handOverScenarios,
+  guardrails: guardTourScenarios,
+  "saved plans": savedPlanScenarios,
 };

@@ -3,6 +3,7 @@ import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { Clock, LockState } from "../../src/ports/system.ts";
 import { reconcilePass, settle } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
+import type { SavedApplication } from "../../src/saved/application.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly dieBeforeWrite?: number;
   readonly signal?: AbortSignal;
   readonly restraint?: RunRestraint;
+  /** Carries out a saved plan. */
+  readonly saved?: SavedApplication;
   /** DNS providers for which the process has no token. */
   readonly withoutToken?: readonly DNSName[];
 }
@@ -34,8 +37,14 @@ export async function work(deps: Omit<WriterDeps, "lock">, options: RunOptions, 
   const { clock, cluster, leaseName } = deps;
   const deadline = clock.monotonicMs() + (options.deadlineMs ?? 120_000);
   const signal = options.signal ?? new AbortController().signal;
-  const { selection = {}, restraint } = options;
-  const passOptions = { selection, deadlineMs: deadline, signal, ...(restraint === undefined ? {} : { restraint }) };
+  const { selection = {}, restraint, saved } = options;
+  const passOptions = {
+    selection,
+    deadlineMs: deadline,
+    signal,
+    ...(restraint === undefined ? {} : { restraint }),
+    ...(saved === undefined ? {} : { saved }),
+  };
   const pass = async (lock: LockState): Promise<PassResult> =>
     await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
   if (options.lease === undefined) return { kind: "done", result: await pass(heldLock()) };

@@ -40,7 +40,7 @@ async function replaced(world: World): Promise<readonly string[]> {
 }
 
 function planned(plan: Plan): string {
-  return renderPlan(plan, { palette: PLAIN, all: false, wide: false });
+  return renderPlan(plan, { palette: PLAIN, all: true, wide: false });
 }
 
 type Provider = (typeof DNS_PROVIDERS)[number];

@@ -1,9 +1,14 @@
 import { expect } from "vitest";
 import { type Action, refKey, subjectOf } from "../../src/model/action.ts";
 import type { Observation } from "../../src/model/observation.ts";
+import { podsKeyOf } from "../../src/model/pods.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import type { NameFate } from "../../src/model/simulation.ts";
 import { planPass } from "../../src/reconcile.ts";
 import { forward, type Story } from "../../src/rehearse/forward.ts";
+import { namesServed } from "../../src/rehearse/serving.ts";
+import { isServedBy } from "./dns-safety.ts";
+import { type MeasuredFate, ServiceMeter } from "./measured-service.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { adapterClock, type RunEnd, type RunOptions } from "./scenario-run.ts";
 import { World } from "./world.ts";
@@ -24,9 +29,13 @@ export class StoryWorld extends World {
   told = 0;
   /** How many runs there were. */
   runs = 0;
-  /** True where the first run that can be told goes on for half an hour, and is the last. */
-  tellsFar = false;
+  /** How many names were measured, and in how many of them clients lacked something. */
+  measured = 0;
+  eventful = 0;
+  /** Which run goes on for half an hour, where it can be told, and is the last; 1 = the first that can. Absent = none. */
+  tellsFar: number | undefined;
   #isClear = true;
+  #clearRuns = 0;
 
   override fail(fault: OperationFault): void {
     this.#isClear = false;
@@ -53,16 +62,67 @@ export class StoryWorld extends World {
     this.runs += 1;
     const isTold = Object.keys(options).every((key) => key === "settle");
     if (!isTold || !this.#isClear || this.takesMs !== undefined) return await super.run(options);
-    const settles = this.tellsFar || options.settle === true;
-    const deadlineMs = (this.tellsFar ? FAR_MS : 120_000 - CLOSING_MS) + CLOSING_MS;
-    const story = await this.#story(settles ? deadlineMs - CLOSING_MS : 0);
-    const end = await super.run(settles ? { ...options, settle: true, deadlineMs } : options);
-    if (story !== undefined && end.kind === "done" && wentWell(end.result)) {
-      this.told += 1;
-      compare(story, end.result);
-    }
-    if (this.tellsFar) throw new Told();
+    this.#clearRuns += 1;
+    if (this.#clearRuns === this.tellsFar) return await this.#runFar(options);
+    const isSettling = options.settle === true;
+    const story = await this.#story(isSettling ? 120_000 - CLOSING_MS : 0);
+    const end = await super.run(isSettling ? { ...options, deadlineMs: 120_000 } : options);
+    this.#compared(story, end);
     return end;
+  }
+
+  /** A run that goes on until nothing is left to do, for half an hour at most: what is done, and what clients of names get meanwhile. @throws Told */
+  async #runFar(options: RunOptions): Promise<never> {
+    const story = await this.#story(FAR_MS);
+    const isServed = isServedBy(this.cloud, () => this.nodes.ready());
+    const meter = new ServiceMeter(this.dns, isServed, this.nowMs());
+    this.backend.clock.onPass = (fromMs, untilMs) => meter.pass(fromMs, untilMs);
+    const end = await super.run({ ...options, settle: true, deadlineMs: FAR_MS + CLOSING_MS });
+    this.backend.clock.onPass = undefined;
+    if (this.#compared(story, end) && story.isAtRest) this.#compareService(story, meter.end(this.nowMs()));
+    throw new Told();
+  }
+
+  /** Compares a run that was told and went well. Returns false where it was not, or did not. */
+  #compared(story: Story | undefined, end: RunEnd): story is Story {
+    if (story === undefined || end.kind !== "done" || !wentWell(end.result)) return false;
+    this.told += 1;
+    compare(story, end.result);
+    return true;
+  }
+
+  /** What is told of the service of each name is what its clients got. Not where flipop asks for pods: nothing measured knows of them. */
+  #compareService(story: Story, measured: ReadonlyMap<string, MeasuredFate>): void {
+    const known = this.#knownNames(story);
+    for (const fate of namesServed(story)) {
+      const key = `${fate.fqdn} ${fate.provider}`;
+      const found = measured.get(key);
+      if (found === undefined || !known.has(key)) continue;
+      this.measured += 1;
+      if (fate.unservedMs > 0 || fate.dead !== undefined) this.eventful += 1;
+      expect({ key, ...toldFate(fate, found) }, "what is told of service is what clients got").toEqual({
+        key,
+        ...found,
+      });
+    }
+  }
+
+  /** The names of objects that ask for no pods, all of whose addresses are of this world. */
+  #knownNames({ views, world }: Story): ReadonlySet<string> {
+    const withPods = new Set(
+      [
+        ...world.pools.map((pool) => ({ ref: { kind: pool.kind, ...pool.meta }, asks: podsKeyOf(pool) })),
+        ...world.recordSets.map((one) => ({ ref: { kind: "dns" as const, ...one.meta }, asks: podsKeyOf(one) })),
+      ].flatMap(({ ref, asks }) => (asks === undefined ? [] : [refKey(ref)])),
+    );
+    const own = new Set([
+      ...this.cloud.state.reserved_ips.map(({ ip }) => ip),
+      ...world.nodes.flatMap(({ addresses }) => addresses.map(({ address }) => address)),
+    ]);
+    const all = views.flatMap(({ names }) => names);
+    const unknown = all.filter(({ object, shown }) => withPods.has(refKey(object)) || shown.some((ip) => !own.has(ip)));
+    const key = ({ fqdn, provider }: { readonly fqdn: string; readonly provider: string }) => `${fqdn} ${provider}`;
+    return new Set(all.map(key).filter((one) => !unknown.map(key).includes(one)));
   }
 
   /** Undefined where the provider is at work already: nobody knows how long. */
@@ -77,6 +137,20 @@ export class StoryWorld extends World {
       ports.close();
     }
   }
+}
+
+/** A run looks at what it changed until it is there: so much longer it takes than what is told, where nothing takes time, milliseconds. */
+const CONFIRMED_MS = 1000;
+
+/** What is told, as it was measured where it is the same. What lasts at the end lasts for as long as somebody looks. */
+function toldFate({ unservedMs, isUnservedAtEnd, dead }: NameFate, found: MeasuredFate): MeasuredFate {
+  const same = (told: number, measured: number, isLasting: boolean): number =>
+    isLasting || Math.abs(told - measured) <= CONFIRMED_MS ? measured : told;
+  return {
+    unservedMs: same(unservedMs, found.unservedMs, isUnservedAtEnd),
+    isUnservedAtEnd,
+    deadMs: same(dead?.ms ?? 0, found.deadMs, dead?.isLasting ?? false),
+  };
 }
 
 function isMoving({ providers }: Observation): boolean {

@@ -8,8 +8,10 @@ import { StoryWorld, Told } from "./story-world.ts";
 let played = 0;
 let told = 0;
 let toldFar = 0;
+let measured = 0;
+let eventful = 0;
 
-const groups = chosen("memory", partOf(8)).filter(({ scenarios }) => scenarios.length > 0);
+const groups = chosen("memory", partOf(12)).filter(({ scenarios }) => scenarios.length > 0);
 
 describe.for(groups)("what is told of $group", ({ scenarios }) => {
   test.for(scenarios)("$title: run for run", async (scenario) => {
@@ -24,17 +26,21 @@ describe.for(groups)("what is told of $group", ({ scenarios }) => {
     expect(world.told).toBeLessThanOrEqual(world.runs);
   });
 
-  test.for(scenarios)("$title: half an hour from its first run on", async (scenario) => {
+  // In the first run names are made; from the second one on there is somebody to lose them.
+  const far = scenarios.flatMap((scenario) => [1, 2].map((from) => ({ ...scenario, from })));
+  test.for(far)("$title: half an hour from run $from on, and what clients of names get", async ({ body, from }) => {
     played += 1;
     const world = new StoryWorld(memoryWorld());
-    world.tellsFar = true;
+    world.tellsFar = from;
     await world.namespace();
     try {
-      await scenario.body(world);
+      await body(world);
     } catch (error) {
       if (!(error instanceof Told)) throw error;
     } finally {
       toldFar += world.told;
+      measured += world.measured;
+      eventful += world.eventful;
       await world.close();
     }
     expect(world.told).toBeLessThanOrEqual(world.runs);
@@ -42,7 +48,9 @@ describe.for(groups)("what is told of $group", ({ scenarios }) => {
 });
 
 afterAll(() => {
-  if (played < 2 * groups.reduce((sum, { scenarios }) => sum + scenarios.length, 0)) return;
+  if (played < 3 * groups.reduce((sum, { scenarios }) => sum + scenarios.length, 0)) return;
   expect(told, "runs that were told").toBeGreaterThan(40);
   expect(toldFar, "stories of half an hour").toBeGreaterThan(12);
+  expect(measured, "names whose service was told and measured").toBeGreaterThan(50);
+  expect(eventful, "names that lacked service, or showed what does not answer").toBeGreaterThan(1);
 });

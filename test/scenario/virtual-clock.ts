@@ -23,6 +23,8 @@ export class VirtualClock {
   #busy = 0;
   #activity = 0;
   #isWatching = false;
+  /** Called right before time moves on. */
+  onPass: ((fromMs: number, untilMs: number) => void) | undefined;
 
   constructor(startMs: number) {
     this.#startMs = startMs;
@@ -102,7 +104,9 @@ export class VirtualClock {
     this.#isWatching = false;
     const [next] = [...this.#sleepers].filter(({ owner }) => !owner.isHeld).sort((a, b) => a.dueMs - b.dueMs);
     if (this.#busy > 0 || next === undefined) return;
-    this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+    const untilMs = Math.max(this.#nowMs, next.dueMs);
+    if (untilMs > this.#nowMs) this.onPass?.(this.#nowMs, untilMs);
+    this.#nowMs = untilMs;
     next.wake();
     this.#watch();
   }

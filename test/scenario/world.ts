@@ -3,10 +3,14 @@ import { GRANT_KINDS, type GrantMode, grantAnnotation } from "../../src/model/gr
 import type { Plan } from "../../src/model/plan.ts";
 import { GROUP, type PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
+import type { SavedPlan } from "../../src/model/saved-plan.ts";
 import type { Clock } from "../../src/ports/system.ts";
-import { planPass } from "../../src/reconcile.ts";
+import { type PlannedWorld, planPass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
+import { savePlan } from "../../src/saved/saved-plan.ts";
+import { readSavedPlan, writeSavedPlan } from "../../src/snapshot/saved-plan-shape.ts";
 import { type PortCall, slowed } from "../fake/slowed.ts";
+import { checkAnonymized } from "../snapshot/check-anonymized.ts";
 import { checkSnapshot } from "../snapshot/check-snapshot.ts";
 import { checkAnnounced } from "./announced.ts";
 import type { Backend, Ports, WorldKind } from "./backend.ts";
@@ -194,12 +198,17 @@ export class World {
     const planned = await this.#planBefore(options);
     this.backend.clearLog();
     // What happens in the middle of a run can be announced by nobody.
-    const isClear = this.#before.length === 0 && options.settle !== true;
+    const isClear = this.#before.length === 0 && options.settle !== true && options.saved === undefined;
     const end = await this.runBeside(options);
     if (end.kind === "done" && isClear) checkAnnounced(end.result, planned);
     if (end.kind === "done") checkImpactTold(end.result.plan);
     if (end.kind === "done") await this.afterRun?.();
     return end;
+  }
+
+  /** True while no fault is planned, and nothing is to happen in the middle of a run. */
+  protected get isUndisturbed(): boolean {
+    return !this.#hasFaults && this.#before.length === 0 && this.takesMs === undefined;
   }
 
   /** What `plan` says right before a run in a clear world: no fault is planned that its reading could use up. Undefined elsewhere. */
@@ -260,6 +269,17 @@ export class World {
 
   /** What a run would do; writes nothing. */
   async plan(selection: Selection = {}): Promise<Plan> {
+    return (await this.#planned(selection)).plan;
+  }
+
+  /** The same as it is saved, and as it comes back from its file. */
+  async savePlan(selection: Selection = {}): Promise<SavedPlan> {
+    const { observation: world, plan } = await this.#planned(selection);
+    const about = { clusterUID: "cluster", selection: this.#selection(selection), limits: {} };
+    return readSavedPlan(JSON.parse(JSON.stringify(writeSavedPlan(savePlan({ world, plan }, about)))));
+  }
+
+  async #planned(selection: Selection): Promise<PlannedWorld> {
     const running = this.backend.clock.process();
     const life = { isDead: () => false, diesAt: () => false, before: async () => undefined };
     const ports = this.backend.open(adapterClock(running.clock), life.diesAt);
@@ -267,7 +287,8 @@ export class World {
     try {
       const { observation, plan } = await planPass(this.deps(running.clock, own), this.#selection(selection));
       checkSnapshot(observation, plan, this.#selection(selection));
-      return plan;
+      checkAnonymized(observation);
+      return { observation, plan };
     } finally {
       running.kill();
       ports.close();

@@ -174,6 +174,13 @@ function staleErrors(world: World, pool: Pool): readonly Violation[] {
 /** What an error says of a creation whose address only a person can tell. */
 const UNTELLABLE = /several new addresses|status was lost while/;
 
+/** What an error says where the last free addresses are kept for a pool that has none, also while that pool's node is unknown to the provider. */
+const KEPT = /free address(es)? of the account (is|are) kept for /;
+
+function hasNone({ status }: Pool): boolean {
+  return status.acquired.length === 0;
+}
+
 /** A pool that could buy what it lacks, and does not. */
 function shortfall(world: World, pool: Pool): readonly Violation[] {
   const { account, reserved_ips } = world.cloud.state;
@@ -183,7 +190,8 @@ function shortfall(world: World, pool: Pool): readonly Violation[] {
   if (isHeld && !isAmbiguous)
     return [{ invariant: "P12", text: `${objectKey(pool.meta)} waits for ever for the answer of a creation` }];
   const canBuy = reserved_ips.length < account.reserved_ip_limit && pool.spec.region !== "";
-  if (isHeld || !canBuy || has >= pool.spec.desiredIPs) return [];
+  const isKept = has > 0 && KEPT.test(pool.status.error ?? "") && world.pools().some(hasNone);
+  if (isHeld || !canBuy || isKept || has >= pool.spec.desiredIPs) return [];
   return [
     { invariant: "P12", text: `${objectKey(pool.meta)} has ${has} of ${pool.spec.desiredIPs} addresses and buys none` },
   ];

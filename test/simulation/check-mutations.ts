@@ -67,20 +67,20 @@ function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
   const kind = isLasting ? ["--lasting"] : FIREWALL_BUGS.some((bug) => bug.name === name) ? ["--routed"] : [];
   const bySeed = huntBySeed(name, kind);
   return bySeed.how === undefined && !values["no-stories"] && !isLasting
-    ? simulate(name, [...kind, "--stories"])
+    ? playWith(name, [...kind, "--stories"])
     : bySeed;
 }
 
 /** Plays what found the bug before; of a story also the same strike at the calls around it. */
 function huntAgain(bug: string, known: Proof): Hunt {
-  const { how: same } = isSound(known) ? simulate(bug, argsOf(known)) : {};
+  const { how: same } = isSound(known) ? playWith(bug, argsOf(known)) : {};
   if (same !== undefined) return { how: same, proof: known };
   if (!("story" in known)) return {};
   const { call, ...how } = JSON.parse(known.strike) as { readonly call: number };
   const calls = Array.from({ length: NEAR_CALLS }, (_, at) => [call + at + 1, call - at - 1]).flat();
   for (const other of calls.filter((number) => number > 0)) {
     const proof = { story: known.story, strike: JSON.stringify({ call: other, ...how }) };
-    const found = simulate(bug, argsOf(proof));
+    const found = playWith(bug, argsOf(proof));
     if (found.how !== undefined && isSound(proof)) return { how: found.how, proof };
   }
   return {};
@@ -90,7 +90,7 @@ function huntAgain(bug: string, known: Proof): Hunt {
 function huntBySeed(bug: string, kind: readonly string[]): Hunt {
   const end = Number(values.from) + Number(values.seeds);
   for (let from = Number(values.from); from < end; ) {
-    const found = simulate(bug, [...kind, "--seeds", `${end - from}`, "--from", `${from}`]);
+    const found = playWith(bug, [...kind, "--seeds", `${end - from}`, "--from", `${from}`]);
     if (found.proof === undefined || !("seed" in found.proof) || isSound(found.proof)) return found;
     from = found.proof.seed + 1;
   }
@@ -99,10 +99,10 @@ function huntBySeed(bug: string, kind: readonly string[]): Hunt {
 
 /** True if a history breaks no promise by itself: only then it shows that a bug does. */
 function isSound(proof: Proof): boolean {
-  return simulate(undefined, argsOf(proof)).how === undefined;
+  return playWith(undefined, argsOf(proof)).how === undefined;
 }
 
-function simulate(bug: string | undefined, args: readonly string[]): Hunt {
+function playWith(bug: string | undefined, args: readonly string[]): Hunt {
   const { stdout, stderr, error } = spawnSync(
     process.execPath,
     ["test/simulation/run.ts", ...(bug === undefined ? [] : ["--bug", bug]), "--brief", ...args],

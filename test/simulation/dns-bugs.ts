@@ -72,7 +72,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "All records of an old name go, also those of somebody else.",
     file: "src/plan/names/former-names.ts",
-    find: "found.records.addresses.filter((address) => !former.addresses.includes(address));",
+    find: "addressesWithout(found.records.addresses, former.addresses);",
     replace: "found.records.addresses.slice(0, 0);",
   },
   {

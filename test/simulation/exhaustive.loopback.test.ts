@@ -13,7 +13,7 @@ const CLOUDFLARE = "a name follows a failover, at Cloudflare";
 const RENAMED = "a pool is renamed and cleans the old name";
 const MOVED = "a record set moves from DigitalOcean to Cloudflare and cleans up";
 
-/** The campaigns of thousands of histories are played here for these stories, by `npm run simulate -- --stories` for all; every other campaign for all of them. */
+/** The campaigns of thousands of histories are played here for these stories, by `npm run play -- --stories` for all; every other campaign for all of them. */
 const PLAYED: Readonly<Record<string, readonly string[]>> = {
   [FAILURES]: [
     "first fill",
@@ -30,10 +30,11 @@ const PLAYED: Readonly<Record<string, readonly string[]>> = {
   [CHANGES]: ["failover"],
 };
 
-/** Of the campaigns of thousands of histories one in so many is played. */
-const ONE_IN: Readonly<Record<string, number>> = { [FAILURES]: 6, [CHANGES]: 6 };
+/** Of every campaign's histories one in so many is played, of those with thousands fewer. */
+const ONE_IN = 2;
+const ONE_OF_MANY: Readonly<Record<string, number>> = { [FAILURES]: 12, [CHANGES]: 12 };
 
-/** Of the stories of RoutedIPs so much is played here; `npm run simulate -- --routed --stories` plays all of them in every way. */
+/** Of the stories of RoutedIPs so much is played here; `npm run play -- --routed --stories` plays all of them in every way. */
 const PLAYED_ROUTED: readonly string[] = [
   "an issuer names another firewall: a death at every call",
   "a RoutedIP is made: a whole view of the past at every pass",
@@ -48,7 +49,13 @@ function isPlayed(story: string, campaign: string): boolean {
 const CASES = stories().flatMap((story) =>
   Object.entries(CAMPAIGNS)
     .filter(([name]) => isPlayed(story.name, name))
-    .map(([name, campaign]) => ({ story, campaign, oneIn: ONE_IN[name] ?? 1, name, title: `${story.name}: ${name}` })),
+    .map(([name, campaign]) => ({
+      story,
+      campaign,
+      oneIn: ONE_OF_MANY[name] ?? ONE_IN,
+      name,
+      title: `${story.name}: ${name}`,
+    })),
 );
 
 test("every campaign is played, and each for the stories it is to be played for", () => {
@@ -67,5 +74,5 @@ test.for(CASES)("every promise holds in the story $title", { timeout }, async ({
     const lines = await explain(broken.history, 80);
     expect.fail([`${broken.invariant}: ${broken.text}`, ...lines, "", broken.command].join("\n"));
   }
-  expect(count).toBeGreaterThan(1);
+  expect(count).toBeGreaterThan(0);
 });

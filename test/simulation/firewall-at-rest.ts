@@ -17,6 +17,20 @@ import type { Simulation } from "./simulation.ts";
 import { isBlocked, managedBy } from "./truth.ts";
 import type { World } from "./world.ts";
 
+/** True where a name shows the address of an object that goes, beside one behind a firewall that cannot be opened: nobody knows whether that one serves. */
+function isLastForCertain(world: World, pool: Pool, all: readonly FirewallView[]): boolean {
+  const own = managedBy(pool);
+  const doubtful = new Set(
+    liveRoutedIPs(world).flatMap((other) => (typeof targetOf(other, all) === "object" ? [] : [...managedBy(other)])),
+  );
+  return Object.values(world.dns).some((account) =>
+    account.records().some((record) => {
+      const beside = account.records().filter(({ fqdn }) => fqdn === record.fqdn);
+      return own.has(record.content) && beside.some(({ content }) => doubtful.has(content));
+    }),
+  );
+}
+
 /** What is wrong with the firewalls of a world in which the program had all the time it needs: something wanted is not there, or something nobody wants is. */
 export function firewallsAtRest({ world, monitor }: Simulation): readonly Violation[] {
   const all = viewFirewalls(world);
@@ -24,10 +38,14 @@ export function firewallsAtRest({ world, monitor }: Simulation): readonly Violat
   // What the issuer of a deleted one said is on record, unless somebody took that away.
   const stuck = world
     .pools()
-    .filter((pool) => pool.meta.isDeleting && isBlocked(pool))
+    .filter(({ meta }) => meta.isDeleting)
     .filter(
-      ({ spec, meta, decodeError }) =>
-        spec.suspend || decodeError === undefined || monitor.records.touchedAtMs.has(objectKey(meta)),
+      (pool) =>
+        isLastForCertain(world, pool, all) ||
+        (isBlocked(pool) &&
+          (pool.spec.suspend ||
+            pool.decodeError === undefined ||
+            monitor.records.touchedAtMs.has(objectKey(pool.meta)))),
     );
   const needed = new Set([...live.flatMap((pool) => neededBy(world, pool, all)), ...stuck.flatMap(onRecord)]);
   const known = monitor.firewalls.recorded();

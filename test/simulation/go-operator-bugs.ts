@@ -29,9 +29,9 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "A first reading that fails makes an address unusable for good.",
     file: "src/plan/addresses/position.ts",
-    find: "  const owner = context.ownerOf(ip);\n",
+    find: "  const owner = claims.ownerOf(ip) ?? key;\n",
     replace:
-      '  if (statusOf(context.pool, ip)?.reason === "Unreadable") return { kind: "gap", error: "unreadable before" };\n  const owner = context.ownerOf(ip);\n',
+      '  if (statusOf(context.pool, ip)?.reason === "Unreadable") return { kind: "gap", error: "unreadable before" };\n  const owner = claims.ownerOf(ip) ?? key;\n',
   },
   {
     name: "Status is believed instead of the address: one detached or taken by hand is never put right.",

@@ -17,10 +17,12 @@ export class KeptReadings extends Readings {
   }
 
   override asked({ operation }: SimCall): void {
-    if (operation === "list" && this.#keepsAddresses) this.#forgetAddresses();
+    // Whoever buys lists the account, too, and decides nothing else by that.
+    if (operation === "list" && this.#keepsAddresses && !this.isActing) this.#forgetAddresses();
   }
 
   override clear(): void {
+    this.isActing = false;
     this.singly.clear();
     this.nodes.clear();
     this.learnedMs.clear();

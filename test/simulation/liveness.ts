@@ -70,6 +70,13 @@ function isWaiting({ world }: Simulation, result: PassResult | undefined): boole
   const cutOff = new Set(droplets.flatMap(({ id, unreachable }) => (unreachable === true ? [id] : [])));
   const pending = firewalls.flatMap((firewall) => firewall.pending_changes ?? []);
   if (pending.some((change) => !cutOff.has(change.droplet_id))) return true;
+  // An address that left its names is told of until no resolver has it.
+  if (
+    world
+      .pools()
+      .some(({ status }) => status.released.some(({ drainingUntil = "" }) => Date.parse(drainingUntil) > world.nowMs()))
+  )
+    return true;
   // The answer of a creation is watched for also where its pool cannot be worked on and does not say so.
   const isWatched = (startedAt: string): boolean => Date.parse(startedAt) + ANSWER_WATCH_MS > world.nowMs();
   if (world.pools().some(({ status }) => status.pendingAcquisitions.some((open) => isWatched(open.startedAt))))

@@ -26,7 +26,7 @@ export async function playCampaign(
   for (const candidate of struck) {
     const { violation } = await new Simulation(candidate, false).run();
     if (violation === undefined) continue;
-    const command = `npm run simulate -- --story ${JSON.stringify(name)} --strike '${JSON.stringify(candidate.strike)}'`;
+    const command = `npm run play -- --story ${JSON.stringify(name)} --strike '${JSON.stringify(candidate.strike)}'`;
     return { count: struck.length, broken: { ...violation, history: candidate, command } };
   }
   return { count: struck.length, broken: undefined };

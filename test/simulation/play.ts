@@ -102,11 +102,11 @@ async function tell(seed: number, invariant: string, options: PlayOptions): Prom
   if (lasting) {
     const { trace } = await simulationOf(history, options, true).run();
     for (const line of trace.slice(-Number(lines))) print(line);
-    print(`\nnpm run simulate -- --lasting --seed ${seed}`);
+    print(`\nnpm run play -- --lasting --seed ${seed}`);
     return;
   }
   for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
-  print(`\nnpm run simulate -- ${routed ? "--routed " : ""}--seed ${seed}`);
+  print(`\nnpm run play -- ${routed ? "--routed " : ""}--seed ${seed}`);
 }
 
 function print(line: string): void {

@@ -1,5 +1,6 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
+import type { Wait } from "../../src/model/progress.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
 import { listRecordSets } from "../../src/observe/read-cluster.ts";
@@ -11,7 +12,7 @@ import type { PassOptions, WriterDeps } from "../../src/rounds.ts";
 import { NO_LOCK, withLease } from "../../src/watch/lease.ts";
 import type { DNSAccount } from "../fake/dns-account.ts";
 import { deathOf, failureBy, frozenMsOf } from "./blow.ts";
-import type { SimCall } from "./faults.ts";
+import type { Failure, SimCall } from "./faults.ts";
 import type { Slot, Strike } from "./history.ts";
 import { identityOf } from "./identity.ts";
 import { KeptReadings } from "./kept-readings.ts";
@@ -148,19 +149,11 @@ export class Process {
     const nowMs = this.clock.wallMs();
     const failure = failureBy(struck, call, nowMs) ?? simulation.faults.take(call, nowMs);
     simulation.trace(this, call, failure);
-    if (failure !== undefined && !failure.hasEffect) {
-      simulation.monitor.failed(this, call, failure, startedAtMs);
-      await this.pass(failure.waitMs);
-      throw failure.error;
-    }
+    if (failure !== undefined && !failure.hasEffect) await this.fail(call, failure, startedAtMs);
     const result = await simulation.monitor.watch(this, call, this.answering(call, struck, effect));
     if (death === "after") return this.die();
     await this.freeze(frozenMsOf(struck) || simulation.faults.takeFreezeMs(call, this.slot));
-    if (failure !== undefined) {
-      simulation.monitor.failed(this, call, failure, startedAtMs);
-      await this.pass(failure.waitMs);
-      throw failure.error;
-    }
+    if (failure !== undefined) await this.fail(call, failure, startedAtMs);
     await this.pass(simulation.latency());
     return result;
   }
@@ -187,6 +180,13 @@ export class Process {
   private async pass(ms: number): Promise<void> {
     if (ms > 0) await this.simulation.world.scheduler.sleep(this, ms);
     if (this.isDead) await never();
+  }
+
+  private async fail(call: SimCall, failure: Failure, startedAtMs: number): Promise<never> {
+    // What a process learns after its death nobody can remember.
+    if (!this.isDead) this.simulation.monitor.failed(this, call, failure, startedAtMs);
+    await this.pass(failure.waitMs);
+    throw failure.error;
   }
 
   /** The whole process stands still; where calls take time one could be caught before its effect, which nothing could prevent. */
@@ -233,8 +233,14 @@ export class Process {
       registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable" as const, provider: simFirewall(this) }]]),
       clock: this.clock,
+      progress: { begin: (wait) => this.#began(wait) },
       leaseName: { namespace: "flipop", name: "flipop" },
     };
+  }
+
+  #began({ kind }: Wait): () => void {
+    if (kind === "action") this.readings.isActing = true;
+    return () => undefined;
   }
 
   private async work(lock: LockState): Promise<PassResult> {

@@ -46,8 +46,12 @@ export class Readings {
   /** The zones that were listed whole, as keys of names. */
   protected readonly zones: Set<string> = new Set();
 
+  /** Whether an action of the pass under way has begun. */
+  isActing = false;
+
   /** Forgets everything: a pass begins. */
   clear(): void {
+    this.isActing = false;
     this.listedMs = undefined;
     for (const memory of [
       this.newest,

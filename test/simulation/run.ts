@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { CONTESTED_NAME_BUGS } from "./contested-name-bugs.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { plantBug } from "./plant-bug.ts";
 import { SHARED_NAME_BUGS } from "./shared-name-bugs.ts";
@@ -24,6 +25,11 @@ const OPTIONS = {
     default: false,
     help: "histories of two clusters that publish under one name: seeds of their own",
   },
+  contested: {
+    type: "boolean",
+    default: false,
+    help: "histories of a name that another controller wants, too: seeds of their own",
+  },
   stories: { type: "boolean", default: false, help: "play the main stories instead, struck at every single call" },
   story: { type: "string", help: "NAME: tell one of them, as --strike says" },
   strike: { type: "string", default: "{}", help: "JSON: what happens at which call of --story" },
@@ -40,14 +46,15 @@ if (values.help) help();
 else {
   if (values.bug !== undefined) plantBug(bugNamed(values.bug));
   // Loaded only now, with the bug.
-  const haveHeld = values.shared
-    ? (await import("./play-shared-names.ts")).playSharedNames(values)
-    : (await import("./play.ts")).play(values);
+  const haveHeld =
+    values.shared || values.contested
+      ? (await import("./play-names.ts")).playNames(values)
+      : (await import("./play.ts")).play(values);
   process.exitCode = (await haveHeld) ? 0 : 1;
 }
 
 function help(): void {
-  print("npm run simulate -- [options]\n");
+  print("npm run play -- [options]\n");
   for (const [name, option] of Object.entries(OPTIONS)) {
     const preset = "default" in option && option.default !== false ? ` (${option.default})` : "";
     print(`  --${name.padEnd(13)}${option.help}${preset}`);
@@ -55,8 +62,9 @@ function help(): void {
 }
 
 function bugNamed(name: string): Mutation {
-  const bug = [...MUTATIONS, ...SHARED_NAME_BUGS].find((candidate) => candidate.name === name);
-  if (bug === undefined) throw new Error(`no bug "${name}"; npm run mutations and shared-name-bugs.ts name them`);
+  const bug = [...MUTATIONS, ...SHARED_NAME_BUGS, ...CONTESTED_NAME_BUGS].find((candidate) => candidate.name === name);
+  if (bug === undefined)
+    throw new Error(`no bug "${name}"; npm run mutations, shared-name-bugs.ts and contested-name-bugs.ts name them`);
   return bug;
 }
 

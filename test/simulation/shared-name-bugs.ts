@@ -1,7 +1,7 @@
 import type { Mutation } from "./mutations.ts";
 
 /** A planted bug, with the seed of a history that finds it. */
-interface SharedNameBug extends Mutation {
+export interface SharedNameBug extends Mutation {
   readonly seed: number;
 }
 

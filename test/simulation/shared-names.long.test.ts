@@ -12,7 +12,7 @@ test.for(blocks)(
   { timeout: 120_000 },
   async (first) => {
     for (let seed = first; seed < first + IN_ONE_TEST; seed += 1) {
-      expect(await playSharedName(seed), `npm run simulate -- --shared --seed ${seed}`).toEqual([]);
+      expect(await playSharedName(seed), `npm run play -- --shared --seed ${seed}`).toEqual([]);
     }
   },
 );

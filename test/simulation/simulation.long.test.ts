@@ -7,10 +7,10 @@ import { routedHistory } from "./routed-history.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 
-/** How many new histories are played, in about six seconds; `npm run simulate` plays any number. */
+/** How many new histories are played, in about six seconds; `npm run play` plays any number. */
 const SEEDS = 70;
 const FIRST_SEED = 1;
-/** How many of RoutedIPs and firewalls, in about two seconds; `npm run simulate -- --routed` plays any number. */
+/** How many of RoutedIPs and firewalls, in about two seconds; `npm run play -- --routed` plays any number. */
 const ROUTED_SEEDS = 20;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
 const ONCE_BROKEN = [2237, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004];
@@ -66,5 +66,5 @@ test("a history with a broken promise is found, and shrinks to what breaks it", 
 
 async function broken(history: History, { invariant, text }: Violation, kind = ""): Promise<string> {
   const story = await explain(await shrink(history, invariant), MOST_LINES);
-  return [`${invariant}: ${text}`, ...story, "", `npm run simulate -- ${kind}--seed ${history.seed}`].join("\n");
+  return [`${invariant}: ${text}`, ...story, "", `npm run play -- ${kind}--seed ${history.seed}`].join("\n");
 }

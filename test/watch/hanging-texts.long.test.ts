@@ -20,9 +20,13 @@ interface Seen {
  * A node is lost that has ip1 and whose own address stands in a name; at the same moment a foreign record comes into that name, so that somebody has to look whose it
  * is, with calls that take so long.
  */
-async function recovery(hangs: (call: PortCall) => boolean): Promise<Seen> {
+async function recovery(
+  hangs: (call: PortCall) => boolean,
+  { flaps = false }: { readonly flaps?: boolean } = {},
+): Promise<Seen> {
   const world = new WatchWorld();
   await world.setUp("n1", "n2");
+  if (flaps) await flappingPool(world);
   world.cloud.address(ip(1), { on: "n1" });
   world.dns.world.zone("cloudflare");
   await world.recordSets.create("www", {
@@ -44,12 +48,19 @@ async function recovery(hangs: (call: PortCall) => boolean): Promise<Seen> {
   const lostMs = world.clock.monotonicMs();
   let outMs = Number.POSITIVE_INFINITY;
   for (let at = 0; at < 600; at += 1) {
+    if (flaps && at % 2 === 0) await world.pods.setReady("flaps", at % 4 === 0);
     await world.clock.advance(100);
     const own = world.dns.world.addresses("cloudflare", WWW).filter((address) => address !== THEIRS);
     if (own.length === 1) outMs = Math.min(outMs, world.clock.monotonicMs() - lostMs);
   }
   watcher.stop();
   return { sentMs: sentMs - lostMs, outMs };
+}
+
+/** A pool that follows a pod, and has nothing to do with what the texts are read for. */
+async function flappingPool(world: WatchWorld): Promise<void> {
+  await world.pods.create("flaps", { node: "n2", labels: { app: "flaps" } });
+  await world.pools.create("flaps", { ips: [ip(9)], match: { podNamespace: "shop", podLabel: "app=flaps" } });
 }
 
 const isTexts = ({ method }: PortCall): boolean => method === "listTexts" || method === "readTexts";
@@ -113,3 +124,46 @@ test.for(["digitalocean", "cloudflare"] as const)(
     watcher.stop();
   },
 );
+
+/** So long a call to a provider lasts at most, milliseconds. */
+const CALL_MS = 15 * SECOND;
+
+test.for(["digitalocean", "cloudflare"] as const)(
+  "texts at %s that hang are asked for once at a time, however often pods change meanwhile",
+  async (provider) => {
+    const world = new WatchWorld();
+    await world.setUp("n1", "n2");
+    world.dns.world.zone(provider);
+    for (const [number, app] of ["web", "api"].entries())
+      await world.pods.create(`p${number + 1}`, { node: `n${number + 1}`, labels: { app } });
+    for (const app of ["web", "api"])
+      await world.recordSets.create(app, {
+        dnsRecordSet: { provider, zone: "example.com", recordName: app, ttl: 60 },
+        match: { podNamespace: "shop", podLabel: `app=${app}` },
+      });
+    const begunMs: number[] = [];
+    let takesMs = CALL_MS;
+    world.takesMs = (call) => {
+      if (!isTexts(call)) return 20;
+      begunMs.push(world.clock.monotonicMs());
+      return takesMs;
+    };
+    const watcher = world.watch();
+    for (let at = 0; at < 240; at += 1) {
+      await world.pods.setReady("p1", at % 2 === 0);
+      await world.clock.advance(250);
+    }
+    expect(begunMs.length).toBeGreaterThan(0);
+    expect(begunMs.slice(1).filter((ms, at) => ms - (begunMs[at] ?? 0) < CALL_MS)).toEqual([]);
+    takesMs = 20;
+    await world.pods.setReady("p1", true);
+    await world.clock.advance(90 * SECOND);
+    watcher.stop();
+    for (const app of ["web", "api"]) expect(world.dns.world.addresses(provider, `${app}.example.com`)).toHaveLength(1);
+  },
+);
+
+test("texts that hang while pods change all the time delay what serves no more by two seconds at most", async () => {
+  const beside = await recovery(isTexts, { flaps: true });
+  expect(beside.outMs).toBeLessThanOrEqual(2 * SECOND + (await recovery(() => false, { flaps: true })).outMs);
+});

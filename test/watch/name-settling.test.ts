@@ -77,6 +77,9 @@ test("an address that a name shows stays on its machine while the name waits for
   expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ip1", "ip2"]);
   expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "n2", ip3: "-" });
   await world.clock.advance(5000);
+  expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ip1"]);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "n2", ip3: "-" });
+  await world.clock.advance(61_000);
   expect(world.dns.world.set("cloudflare", "www.example.com")).toEqual(["ip1", "ip3"]);
   expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "-", ip3: "n2" });
 });

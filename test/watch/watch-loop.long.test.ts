@@ -156,7 +156,7 @@ test.for([
     }
     watcher.stop();
     await world.clock.advance(60_000);
-    expect(await watcher.end).toEqual({ kind: "stopped" });
+    expect(await watcher.end).toEqual({ kind: "stopped", isLeaseFree: true });
   },
 );
 

@@ -102,7 +102,7 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
     await expect.poll(holder, WAIT).not.toBe(first);
     await expect
       .poll(watcher.stdout, WAIT)
-      .toMatch(new RegExp(`^\\S+Z pool/default/web: moved ${IP} from ${first} to ${holder()}: `, "m"));
+      .toMatch(new RegExp(`^\\S+Z > pool/default/web: moved ${IP} from ${first} to ${holder()}: `, "m"));
     watcher.child.kill("SIGTERM");
     expect(await watcher.end).toBe(143);
   });

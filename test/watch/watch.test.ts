@@ -28,7 +28,7 @@ test("a standby has everything in memory, and takes over within two seconds once
   await world.nodes.setReady("n1", false);
   leader.stop();
   await world.clock.advance(2000);
-  await expect(leader.end).resolves.toEqual({ kind: "stopped" });
+  await expect(leader.end).resolves.toEqual({ kind: "stopped", isLeaseFree: true });
   expect(standby.isLeading).toBe(true);
   await world.clock.advance(2000);
   expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
@@ -68,7 +68,7 @@ test("a watcher without a right that it needs ends with that error, also while i
   await expect(world.clock.settle(standby.end)).rejects.toThrow("forbidden");
   leader.stop();
   await world.clock.advance(100);
-  await expect(leader.end).resolves.toEqual({ kind: "stopped" });
+  await expect(leader.end).resolves.toEqual({ kind: "stopped", isLeaseFree: true });
   expect(world.clock.sleeping()).toBe(0);
 });
 
@@ -78,7 +78,7 @@ test("a watcher that is asked to end gives the Lease back and leaves nothing beh
   await world.clock.advance(3000);
   watcher.stop();
   await world.clock.advance(100);
-  await expect(watcher.end).resolves.toEqual({ kind: "stopped" });
+  await expect(watcher.end).resolves.toEqual({ kind: "stopped", isLeaseFree: true });
   expect((await watcher.cluster.readLease("shop", "flipop"))?.holder).toBe("");
   expect(world.clock.sleeping()).toBe(0);
 });

@@ -26,7 +26,7 @@ const REFUSALS: Readonly<Record<ServerName, Strike["answer"]>> = {
 const SERVERS = Object.keys(REFUSALS) as readonly ServerName[];
 const AT_ONCE = 12;
 /** Of the calls to the API server, which are many, one in so many is played. */
-const ONE_IN = 3;
+const ONE_IN = 5;
 const NEW_TOKEN = "kube-fedcba9876543210fedcba9876543210";
 /** Notes of the run, whose loss does not matter to any object. */
 const NOTES = /\/events$|\/leases/;

@@ -1,17 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { API } from "../cluster/api.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { CLOUDFLARE_SECRET, SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
+import { FLIPOP } from "../programs/entry.ts";
 import { emptyAccount } from "../scenario/account.ts";
 import { isWrite, type Strike, Wire, type WireCall } from "./wire.ts";
 
-const FLIPOP = fileURLToPath(new URL("../../bin/flipop", import.meta.url));
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop";
 const MERGE = "application/merge-patch+json";

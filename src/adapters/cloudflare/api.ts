@@ -33,6 +33,7 @@ import {
   refusedCall,
 } from "../http/failures.ts";
 import type { RateLimitReport } from "../http/limits.ts";
+import { ALLOWANCE } from "./allowance.ts";
 import { loadSDK, type SDK } from "./sdk.ts";
 
 /** Makes the calls of one Cloudflare token. */
@@ -63,7 +64,7 @@ const TEXTS: ProviderTexts = {
 export const CLOUDFLARE_API: ProviderAPI<SDK> = {
   ...TEXTS,
   baseURL: "https://api.cloudflare.com/client/v4",
-  limits: { mostInFlight: 4, allowance: { calls: 1200, ms: 300_000, toldLimit: 1200 }, timeoutMs: 15_000 },
+  limits: { mostInFlight: 4, allowance: { ...ALLOWANCE, toldLimit: 1200 }, timeoutMs: 15_000 },
   open: async (baseURL) => exchangeOf(TEXTS, await loadSDK(baseURL)),
   isRefusal: (body) => !read(object({ success: FLAG }), body).success,
   errorBodyOf,

@@ -4,9 +4,10 @@ import { lookPurpose } from "../http/limits.ts";
 import { type Client, type CloudflareOptions, createClient } from "./api.ts";
 import { listRecords, listZone, readingOf } from "./records.ts";
 import { listTexts, readTexts } from "./texts.ts";
+import { readTokenEnd } from "./token.ts";
 import { TTL_RULES } from "./ttl.ts";
 import { writeRecords } from "./write-records.ts";
-import { checkedZoneID, findZone, nameSubject } from "./zones.ts";
+import { checkedZoneID, findZone, listZoneNames, nameSubject } from "./zones.ts";
 
 /**
  * Returns Cloudflare as a provider of DNS. Loads and sends nothing before the first call.
@@ -36,6 +37,7 @@ function readerOf(client: Client): DNSProviderReader & ProviderMeter {
     ttlRules: TTL_RULES,
     isBatched: true,
     findZone: async (zone) => findZone(client.for("recovery"), zone),
+    zoneNames: async () => listZoneNames(client.for(lookPurpose(false))),
     readRecords: async (zone, fqdn, isAwaited) => {
       const subject = nameSubject(readingOf(fqdn), zone, fqdn);
       return recordSetState(subject.fqdn, await listRecords(client.for(lookPurpose(isAwaited)), subject));
@@ -46,6 +48,7 @@ function readerOf(client: Client): DNSProviderReader & ProviderMeter {
     },
     listTexts: async (zone, mostCalls) => listTexts(client.for(lookPurpose(true)), zone, mostCalls),
     readTexts: async (zone, fqdn) => readTexts(client.for(lookPurpose(true)), zone, fqdn),
+    tokenEndMs: async () => readTokenEnd(client.for(lookPurpose(true))),
     ...client.meter,
   };
 }

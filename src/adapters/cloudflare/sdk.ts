@@ -6,6 +6,8 @@ import type { SDKFetch } from "../http/api-client.ts";
 export interface SDK {
   readonly zones: Pick<BaseZones, "list" | "get">;
   readonly dns: { readonly records: Pick<BaseRecords, "list" | "batch"> };
+  /** For what needs no resource of its own: a path behind the base URL. */
+  readonly get: (path: string) => { readonly asResponse: () => Promise<Response> };
 }
 
 /**

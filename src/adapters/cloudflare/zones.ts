@@ -29,6 +29,16 @@ export async function findZone(client: Client, zone: string): Promise<Zone | und
   return only === undefined ? undefined : { id: only.id, name };
 }
 
+/** Returns the names of zones that the token sees, of one page of them. @throws ProviderError */
+export async function listZoneNames(client: Client): Promise<readonly string[]> {
+  const scope = "Zone / Zone / Read";
+  return await client.call({
+    ...{ operation: "zones", subject: "", doing: "list the zones", scope, isWrite: false },
+    send: ({ zones }) => zones.list({ per_page: PAGE_SIZE }).asResponse(),
+    read: (envelope) => readItems(envelope, object({ name: NAME })).items.map(({ name }) => name),
+  });
+}
+
 interface ListedZone {
   readonly id: string;
   readonly isActive: boolean;

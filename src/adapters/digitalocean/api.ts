@@ -24,6 +24,7 @@ import {
   refusedCall,
 } from "../http/failures.ts";
 import type { RateLimitReport } from "../http/limits.ts";
+import { ALLOWANCE } from "./allowance.ts";
 import { loadSDK, type SDK } from "./sdk.ts";
 
 /** Makes the calls of one DigitalOcean token. */
@@ -54,7 +55,7 @@ const TEXTS: ProviderTexts = {
 export const DIGITALOCEAN_API: ProviderAPI<SDK> = {
   ...TEXTS,
   baseURL: "https://api.digitalocean.com",
-  limits: { mostInFlight: 4, allowance: { calls: 250, ms: 60_000, toldLimit: 5000 }, timeoutMs: 15_000 },
+  limits: { mostInFlight: 4, allowance: { ...ALLOWANCE, toldLimit: 5000 }, timeoutMs: 15_000 },
   open: async (baseURL) => exchangeOf(TEXTS, await loadSDK(baseURL)),
   errorBodyOf,
   requestIDOf,

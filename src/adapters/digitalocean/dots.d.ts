@@ -50,10 +50,11 @@ declare module "@digitalocean/dots/src/dots/v2/account/index.js" {
 }
 
 declare module "@digitalocean/dots/src/dots/v2/domains/index.js" {
-  import type { NavigationMetadata } from "@microsoft/kiota-abstractions";
+  import type { NavigationMetadata, RequestsMetadata } from "@microsoft/kiota-abstractions";
 
   /** `/v2/domains` */
   export interface DomainsRequestBuilder {
+    get(configuration: { readonly queryParameters: { page: number; perPage: number } }): Promise<unknown>;
     byDomain_name(domainName: string): {
       get(): Promise<unknown>;
       readonly records: RecordsRequestBuilder;
@@ -78,6 +79,7 @@ declare module "@digitalocean/dots/src/dots/v2/domains/index.js" {
   }
 
   export const DomainsRequestBuilderNavigationMetadata: Record<"byDomain_name", NavigationMetadata>;
+  export const DomainsRequestBuilderRequestsMetadata: RequestsMetadata;
 }
 
 declare module "@digitalocean/dots/src/dots/v2/droplets/index.js" {

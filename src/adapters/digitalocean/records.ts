@@ -10,6 +10,7 @@ import {
   choose,
   type Fields,
   IPV4,
+  list,
   map,
   object,
   read,
@@ -53,6 +54,14 @@ export function recordReader(client: Client): Omit<DNSProviderReader, "listTexts
         expected: expectedFailure("not-found", undefined),
       });
     },
+
+    zoneNames: async () =>
+      await client.for(lookPurpose(false)).call({
+        ...callTo("zones", "", "list the zones", "domain:read"),
+        send: ({ domains }) => domains.get({ queryParameters: { page: 1, perPage: PAGE_SIZE } }),
+        read: (body) =>
+          read(object({ domains: list(object({ name: TEXT })) }), body).domains.map(({ name }) => name.toLowerCase()),
+      }),
 
     readRecords: async (zone, fqdn, isAwaited) => {
       const doing = `read the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;

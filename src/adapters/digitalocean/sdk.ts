@@ -55,7 +55,12 @@ export async function loadSDK(
         reservedIPs.Reserved_ipsRequestBuilderRequestsMetadata,
       ),
       account: apiClientProxifier(adapter, {}, undefined, account.AccountRequestBuilderRequestsMetadata),
-      domains: apiClientProxifier(adapter, {}, domains.DomainsRequestBuilderNavigationMetadata),
+      domains: apiClientProxifier(
+        adapter,
+        {},
+        domains.DomainsRequestBuilderNavigationMetadata,
+        domains.DomainsRequestBuilderRequestsMetadata,
+      ),
       droplets: apiClientProxifier(adapter, {}, undefined, droplets.DropletsRequestBuilderRequestsMetadata),
       firewalls: apiClientProxifier(
         adapter,

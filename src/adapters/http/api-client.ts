@@ -16,6 +16,7 @@ import {
   type Histogram,
   histogramOf,
 } from "../../model/meter.ts";
+import { type Progress, waitingFor } from "../../model/progress.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../../model/text.ts";
 import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { ProviderMeter } from "../../ports/providers.ts";
@@ -101,6 +102,8 @@ export interface ProviderOptions {
   readonly chooseProxy?: ChooseProxy;
   /** For waits. Deadlines of connections always run by the machine's own clock. */
   readonly clock: Clock;
+  /** Is told while a call is under way, or waits for its turn. */
+  readonly progress?: Progress;
   /** Ends calls in flight and refuses later ones when it is aborted. */
   readonly signal?: AbortSignal;
 }
@@ -175,7 +178,10 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
 
   const forPurpose = (purpose: Purpose): APIClient<SDK> => ({
     meter: { calls: counter.calls, durations: counter.durations, rateLimit: gate.rateLimit },
-    call: (call) => inTurn(() => callInTime(call, purpose), purpose),
+    call: (call) =>
+      waitingFor(options.progress, { kind: "provider", name: api.provider }, () =>
+        inTurn(() => callInTime(call, purpose), { purpose, isWrite: call.isWrite }),
+      ),
     for: forPurpose,
   });
   return forPurpose("address");

@@ -88,7 +88,7 @@ export class CallBudget {
 
 /** What one token may ask of a provider at a time, and for how long. */
 export interface CallLimits {
-  /** Requests that may be in flight at the same time; later ones wait. */
+  /** Requests that may be in flight at the same time, beside one for an address or a firewall; later ones wait. */
   readonly mostInFlight: number;
   /** How many it may send in a span of time. */
   readonly allowance: CallAllowance;
@@ -164,23 +164,34 @@ function retryAfterMs(header: string | null, nowMs: number): number | undefined 
 }
 
 /** Runs one task when there is room for it; resolves or rejects as the task does. */
-type InFlightLimit = <T>(task: () => Promise<T>, purpose: Purpose) => Promise<T>;
+type InFlightLimit = <T>(
+  task: () => Promise<T>,
+  call: { readonly purpose: Purpose; readonly isWrite: boolean },
+) => Promise<T>;
 
-/** Returns a runner that lets at most `most` tasks run at a time; of the others the most urgent goes next, and of those the first that came. */
+/**
+ * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall: so names whose calls hang keep no address from moving. Of
+ * those that wait the most urgent goes next, of these a write before a read, and of these the first that came. So what was looked at is changed before more is looked
+ * at: where the rate limit is too small for all changes of a run, those that it allows are made whole.
+ */
 export function inFlightLimit(most: number): InFlightLimit {
   let running = 0;
-  /** Those that wait, by their purpose's turn. */
-  const waiting = Object.values(PURPOSES).map((): (() => void)[] => []);
-  return async (task, purpose) => {
-    // The one that ends hands its place over, so that nobody slips in between.
-    if (running >= most) await new Promise<void>((begin) => waiting[PURPOSES[purpose].turn]?.push(begin));
-    else running += 1;
+  /** Those that wait, by their place: writes and reads of each purpose's turn. */
+  const waiting = Object.values(PURPOSES).flatMap((): (() => void)[][] => [[], []]);
+  const hasRoom = (place: number): boolean =>
+    running < (Math.floor(place / 2) === PURPOSES.address.turn ? most + 1 : most);
+  return async (task, { purpose, isWrite }) => {
+    const place = 2 * PURPOSES[purpose].turn + (isWrite ? 0 : 1);
+    if (hasRoom(place)) running += 1;
+    else await new Promise<void>((begin) => waiting[place]?.push(begin));
     try {
       return await task();
     } finally {
-      const next = waiting.find((queue) => queue.length > 0)?.shift();
-      if (next === undefined) running -= 1;
-      else next();
+      running -= 1;
+      const next = waiting.find((queue, of) => queue.length > 0 && hasRoom(of))?.shift();
+      // Who waited is counted before it begins, so that nobody slips in between.
+      if (next !== undefined) running += 1;
+      next?.();
     }
   };
 }

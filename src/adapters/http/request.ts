@@ -58,7 +58,7 @@ function forward(url: URL, proxy: ProxyServer, options: https.RequestOptions): h
 /** The part of the global `fetch` that flipop uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Connections to one proxy; a provider has at most four calls in flight. */
+/** Connections to one proxy; a provider has at most five calls in flight. */
 const MAX_SOCKETS = 8;
 const IDLE_MS = 4000;
 /** Statuses of a `Response` without a body. */

@@ -1,18 +1,30 @@
+import type { PastEvent } from "../../model/change.ts";
 import { KubeError } from "../../model/errors.ts";
 import type { NamespaceGrants } from "../../model/grants.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import { compareText, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
-import type { ClusterReader, LeaseRecord, NamespaceReader, Overlay } from "../../ports/cluster.ts";
+import type {
+  ClusterReader,
+  EventReader,
+  IdentityReader,
+  LeaseRecord,
+  NamespaceReader,
+  Overlay,
+  PodLabelReader,
+} from "../../ports/cluster.ts";
 import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
+import { eventsRequest } from "./events.ts";
 import { answerJSON, malformed } from "./failures.ts";
+import { asList, asRecord } from "./json.ts";
 import { decodeLease } from "./lease.ts";
 import { type ListRequest, listObjects, type PageSource } from "./lists.ts";
+import { decodeMeta } from "./metadata.ts";
 import { NAMESPACES_REQUEST } from "./namespace.ts";
 import { decodeNode, NODES_REQUEST } from "./node.ts";
-import { podsRequest } from "./pod.ts";
+import { podLabelsRequest, podsRequest } from "./pod.ts";
 import { endpointSlicesRequest, SERVICES_REQUEST, type ServicePlace } from "./service.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
@@ -23,7 +35,7 @@ import { Transport, type TransportOptions } from "./transport.ts";
 export function createClusterReader(
   connection: Connection,
   { overlay, ...options }: TransportOptions & { readonly overlay?: Overlay },
-): ClusterReader & NamespaceReader & { readonly close: () => void } {
+): ClusterReader & NamespaceReader & IdentityReader & EventReader & PodLabelReader & { readonly close: () => void } {
   const transport = new Transport(connection, options);
   return new KubeClusterReader({
     connection,
@@ -46,7 +58,7 @@ export interface ReadAccess extends PageSource {
 }
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
-export class KubeClusterReader implements ClusterReader, NamespaceReader {
+export class KubeClusterReader implements ClusterReader, NamespaceReader, IdentityReader, EventReader, PodLabelReader {
   readonly server: string;
   /** For texts: `context "admin" of /home/me/.kube/config`. */
   readonly source: string;
@@ -103,6 +115,10 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
     return await this.items(podsRequest(selector));
   }
 
+  async listPodLabels(namespace: string): Promise<readonly Readonly<Record<string, string>>[]> {
+    return (await listObjects(this.#access, podLabelsRequest(namespace))).items;
+  }
+
   /** What a list holds, sorted as it asks. Who keeps lists in memory answers from there. */
   protected async items<T>(request: ListRequest<T>): Promise<readonly T[]> {
     const { items } = await listObjects(this.#access, request);
@@ -141,6 +157,10 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
     });
   }
 
+  async listEvents(namespace?: string): Promise<readonly PastEvent[]> {
+    return (await listObjects(this.#access, eventsRequest(namespace))).items;
+  }
+
   async hasNamespace(name: string): Promise<boolean | undefined> {
     try {
       await this.#access.send(getCall(RESOURCES.namespaces, { name }));
@@ -149,6 +169,21 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
       if (!(error instanceof KubeError)) throw error;
       return error.failure === "not-found" ? false : undefined;
     }
+  }
+
+  async clusterUID(): Promise<string> {
+    const { namespaces: resource } = RESOURCES;
+    const path = `${resourcePath(resource)}?fieldSelector=${encodeURIComponent(`metadata.name=${SYSTEM_NAMESPACE}`)}`;
+    const call: Call = { method: "GET", path, verb: "list", resource, subject: "" };
+    const answer = await this.#access.send(call);
+    const { connection } = this.#access;
+    const [namespace] = asList(asRecord(answerJSON(call, answer, connection))?.["items"]);
+    const uid = decodeMeta(namespace)?.uid ?? "";
+    if (uid !== "") return uid;
+    throw malformed(call, connection, {
+      status: answer.status,
+      why: `it does not show the namespace ${SYSTEM_NAMESPACE}`,
+    });
   }
 
   #requestOf<T extends CustomObject>(kind: ReadableResource<T>): ListRequest<T> {
@@ -214,6 +249,9 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader {
     }
   }
 }
+
+/** The namespace that every cluster has from its first day on. */
+const SYSTEM_NAMESPACE = "kube-system";
 
 /** Any of flipop's own objects. */
 type CustomObject = { readonly meta: ObjectMeta };

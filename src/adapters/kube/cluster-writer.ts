@@ -13,7 +13,14 @@ import {
   type RoutedIPStatus,
 } from "../../model/resource.ts";
 import type { RoutedIP } from "../../model/routed-ip.ts";
-import type { ClusterEvent, ClusterWriter, LeaseRecord, NamespaceReader } from "../../ports/cluster.ts";
+import type {
+  ClusterEvent,
+  ClusterWriter,
+  EventReader,
+  IdentityReader,
+  LeaseRecord,
+  NamespaceReader,
+} from "../../ports/cluster.ts";
 import { type Answer, type Call, type Connection, RESOURCES, resourcePath } from "./call.ts";
 import { KubeClusterReader, type ReadAccess, SeenObjects } from "./cluster-reader.ts";
 import { CUSTOM_RESOURCES, type CustomResource } from "./custom-resources.ts";
@@ -36,7 +43,10 @@ export interface WriterOptions extends TransportOptions {
 export function createClusterWriter(
   connection: Connection,
   options: WriterOptions,
-): ClusterWriter & NamespaceReader & { readonly source: string; readonly close: () => void } {
+): ClusterWriter &
+  NamespaceReader &
+  IdentityReader &
+  EventReader & { readonly source: string; readonly close: () => void } {
   return new KubeClusterWriter(writeAccess(new Transport(connection, options)), options.reportingInstance);
 }
 

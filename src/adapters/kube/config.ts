@@ -46,6 +46,11 @@ export async function loadConfig(inputs: KubeConfigInputs): Promise<Connection> 
   return complete(inside, inputs);
 }
 
+/** Returns the names of the contexts that `--context` can choose, sorted. Reads files; calls no one. @throws ConfigError as {@link loadConfig} */
+export async function listContexts(inputs: KubeConfigInputs): Promise<readonly string[]> {
+  return [...((await loadKubeconfig(inputs))?.contexts.keys() ?? [])].toSorted();
+}
+
 function complete(connection: Connection, inputs: KubeConfigInputs): Connection {
   return {
     ...connection,

@@ -1,7 +1,11 @@
+import type { ObjectRef } from "../../model/action.ts";
+import type { PastEvent } from "../../model/change.ts";
 import { GROUP, VERSION } from "../../model/resource.ts";
 import { contentHash } from "../../model/text.ts";
 import type { ClusterEvent } from "../../ports/cluster.ts";
-import { asRecord, microTime } from "./json.ts";
+import { RESOURCES, resourcePath } from "./call.ts";
+import { asInteger, asRecord, asText, asTimeMs, microTime } from "./json.ts";
+import type { PagedRequest } from "./lists.ts";
 
 /** Bytes of `note` and characters of `reportingInstance` the API server takes (events.k8s.io/v1, verified 2026-08). */
 const MAX_NOTE_BYTES = 1024;
@@ -61,6 +65,64 @@ export function nextSeries(stored: unknown, nowMs: number): Record<string, unkno
   const count = asRecord(asRecord(stored)?.["series"])?.["count"];
   const seen = typeof count === "number" && Number.isSafeInteger(count) && count > 0 ? count : 1;
   return { series: { count: seen + 1, lastObservedTime: microTime(nowMs) } };
+}
+
+/**
+ * Returns the list of the Events about objects of flipop's group, of one namespace or of all. The API server selects them (kube-apiserver v1.35.4, verified 2026-11-23): a
+ * cluster may keep tens of thousands of others.
+ */
+export function eventsRequest(namespace: string | undefined): PagedRequest<PastEvent> {
+  return {
+    resource: RESOURCES.events,
+    path: resourcePath(RESOURCES.events, namespace === undefined ? {} : { namespace }),
+    query: { fieldSelector: `regarding.apiVersion=${GROUP}/${VERSION}` },
+    project: decodeEvent,
+  };
+}
+
+const KINDS: ReadonlyMap<string, ObjectRef["kind"]> = new Map([
+  ["FloatingIPPool", "pool"],
+  ["RoutedIP", "routedip"],
+  ["NodeDNSRecordSet", "dns"],
+]);
+
+/** Returns an Event about one of the kinds that flipop acts for; undefined for any other, and for one without a time. Never throws. */
+function decodeEvent(item: unknown): PastEvent | undefined {
+  const event = asRecord(item) ?? {};
+  const object = objectOf(asRecord(event["regarding"]) ?? {});
+  const times = timesOf(event);
+  if (object === undefined || times === undefined) return undefined;
+  const source = asRecord(event["deprecatedSource"]) ?? {};
+  const text = (name: string): string => asText(event[name]) ?? "";
+  return {
+    object,
+    type: text("type"),
+    reason: text("reason"),
+    action: text("action"),
+    note: text("note"),
+    ...times,
+    controller: text("reportingController") || (asText(source["component"]) ?? ""),
+    instance: text("reportingInstance") || (asText(source["host"]) ?? ""),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function objectOf(regarding: Fields): ObjectRef | undefined {
+  const kind = KINDS.get(asText(regarding["kind"]) ?? "");
+  const [name, namespace] = [asText(regarding["name"]), asText(regarding["namespace"])];
+  return kind === undefined || name === undefined || namespace === undefined ? undefined : { kind, namespace, name };
+}
+
+/** When it happened, and how often. Whoever writes Events the old way leaves `eventTime` and `series` empty. */
+function timesOf(event: Fields): Pick<PastEvent, "firstMs" | "lastMs" | "count"> | undefined {
+  const series = asRecord(event["series"]) ?? {};
+  const created = asTimeMs(asRecord(event["metadata"])?.["creationTimestamp"]);
+  const firstMs = asTimeMs(event["eventTime"]) ?? asTimeMs(event["deprecatedFirstTimestamp"]) ?? created;
+  if (firstMs === undefined) return undefined;
+  const lastMs = asTimeMs(series["lastObservedTime"]) ?? asTimeMs(event["deprecatedLastTimestamp"]) ?? firstMs;
+  const count = asInteger(series["count"]) ?? asInteger(event["deprecatedCount"]) ?? 1;
+  return { firstMs, lastMs: Math.max(firstMs, lastMs), count: Math.max(1, count) };
 }
 
 /** What makes two failures the same. Ids of requests are not part of it: they differ each time. */

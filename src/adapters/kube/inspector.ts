@@ -6,6 +6,7 @@ import { KubeClusterReader } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
 import { decodeLease } from "./lease.ts";
+import type { ListRequest } from "./lists.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
 /**
@@ -41,6 +42,8 @@ const OWN = `labelSelector=${encodeURIComponent("app.kubernetes.io/part-of=flipo
 
 class KubeInspector extends KubeClusterReader implements ClusterInspector {
   readonly #transport: Transport;
+  /** What came of each reading of a run, by what was asked for. */
+  readonly #read = new Map<string, Promise<unknown>>();
 
   constructor(transport: Transport) {
     super({
@@ -51,6 +54,14 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
       close: () => transport.close(),
     });
     this.#transport = transport;
+  }
+
+  protected override async items<T>(request: ListRequest<T>): Promise<readonly T[]> {
+    return await this.#once(JSON.stringify([request.path, request.query]), () => super.items(request));
+  }
+
+  override async readLease(namespace: string, name: string): Promise<LeaseRecord | undefined> {
+    return await this.#once(JSON.stringify(["lease", namespace, name]), () => super.readLease(namespace, name));
   }
 
   async readVersion(): Promise<string> {
@@ -101,6 +112,14 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
       },
     };
     return this.#readable(call, asFlag(asRecord(asRecord(await this.#ask(call))?.["status"])?.["allowed"]));
+  }
+
+  /** The answer to the first call with this key, or its failure. */
+  #once<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#read.get(key) as Promise<T> | undefined;
+    const answer = known ?? read();
+    this.#read.set(key, answer);
+    return answer;
   }
 
   async #list(resource: Resource, path: string, subject: string): Promise<readonly unknown[]> {

@@ -18,6 +18,8 @@ export interface PagedRequest<T> {
   readonly fields?: Fields;
   /** Objects per page; default 500. */
   readonly pageSize?: number;
+  /** True where the first page is enough. Absent = all pages are read. */
+  readonly isFirstPage?: true;
   /** What is kept of an item, as JSON or as decoded from protobuf; undefined drops it. Called page by page, so that a big list is never in memory whole. */
   readonly project: (item: unknown, bytes?: Buffer) => T | undefined;
 }
@@ -72,7 +74,8 @@ async function readPages<T>(source: PageSource, request: PagedRequest<T>): Promi
     const answer = await next;
     const page = openPage(call, answer, source.connection, request.fields);
     // The next page travels while this one is read; where the token stands at the end, it is asked for afterwards.
-    const ahead = page.earlyToken === "" ? undefined : quiet(source.send(pageCall(request, page.earlyToken)));
+    const isAlone = page.earlyToken === "" || request.isFirstPage === true;
+    const ahead = isAlone ? undefined : quiet(source.send(pageCall(request, page.earlyToken)));
     const { items, bytes, token, resourceVersion } = page.read();
     first ??= resourceVersion;
     const take = (item: unknown, index: number): void => {
@@ -82,7 +85,8 @@ async function readPages<T>(source: PageSource, request: PagedRequest<T>): Promi
       if (kept.isNews(identity)) kept.put(identity, request.project(item, bytes?.[index]));
     };
     items.forEach(take);
-    next = token === "" ? undefined : (ahead ?? source.send(pageCall(request, token)));
+    const isLast = token === "" || request.isFirstPage === true;
+    next = isLast ? undefined : (ahead ?? source.send(pageCall(request, token)));
   }
   return { items: kept.items(), resourceVersion: first ?? "" };
 }

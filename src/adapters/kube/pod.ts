@@ -1,8 +1,8 @@
 import { isRequestRefusal } from "../../model/errors.ts";
 import type { PodFacts, PodSelector, Readiness } from "../../model/node.ts";
 import { RESOURCES, resourcePath } from "./call.ts";
-import { asNumber, asRecord, asText, asTimeMs, isCutOff, isOdd, isPresent } from "./json.ts";
-import type { ListRequest } from "./lists.ts";
+import { asNumber, asRecord, asText, asTextMap, asTimeMs, isCutOff, isOdd, isPresent } from "./json.ts";
+import type { ListRequest, PagedRequest } from "./lists.ts";
 import { CONDITION_FIELDS, decodeReadiness, metadataField } from "./metadata.ts";
 import type { Fields } from "./protobuf.ts";
 
@@ -38,6 +38,18 @@ export function podsRequest(selector: PodSelector, nodeName?: string): ListReque
     project: smallPods(),
     rules: { visible: (pod) => pod, foreign: (pod) => pod },
     isRefused: (error) => isRequestRefusal(error, namespace !== ""),
+  };
+}
+
+/** The labels of pods of a namespace that are not finished: of one page of them, in no order. */
+export function podLabelsRequest(namespace: string): PagedRequest<Readonly<Record<string, string>>> {
+  return {
+    resource: RESOURCES.pods,
+    path: resourcePath(RESOURCES.pods, { namespace }),
+    query: { fieldSelector: UNFINISHED },
+    fields: { 1: metadataField("namespace", "labels") },
+    isFirstPage: true,
+    project: (object) => asTextMap(asRecord(asRecord(object)?.["metadata"])?.["labels"]),
   };
 }
 

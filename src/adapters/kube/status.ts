@@ -172,6 +172,8 @@ const RELEASED = object<ReleasedIP>({
   providerID: optional(text),
   nodeName: optional(text),
   acquired: optional(flag),
+  drainingUntil: optional(text),
+  releasedAt: optional(text),
 });
 
 const POOL_FIELDS: FieldsOf<PoolStatus> = {

@@ -1,5 +1,6 @@
 import type { Agent, IncomingMessage } from "node:http";
 import { ConfigError, KubeError } from "../../model/errors.ts";
+import { type Progress, waitingFor } from "../../model/progress.ts";
 import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { Clock } from "../../ports/system.ts";
 import { createAgent } from "../http/agents.ts";
@@ -23,6 +24,8 @@ export interface TransportOptions {
   readonly reload?: () => Promise<Connection>;
   /** When the run must be over, in {@link Clock.monotonicMs}: calls are given up then, but never sooner than {@link SHORTEST_MS} after they began. */
   readonly untilMs?: number;
+  /** Is told while a call is under way. */
+  readonly progress?: Progress;
 }
 
 /**
@@ -77,7 +80,11 @@ export class Transport {
    * The answer of a call that succeeded. Time an exec plugin takes at first is not part of the deadline.
    * @throws KubeError for refusals and missing answers; ConfigError for certificates and credentials that cannot be used.
    */
-  async send(call: Call, confirm?: Confirmation): Promise<Answer> {
+  send(call: Call, confirm?: Confirmation): Promise<Answer> {
+    return waitingFor(this.#options.progress, { kind: "cluster" }, () => this.#send(call, confirm));
+  }
+
+  async #send(call: Call, confirm: Confirmation | undefined): Promise<Answer> {
     const { clock } = this.#options;
     await this.#credentials.current();
     const timeoutMs = this.#allowedMs();

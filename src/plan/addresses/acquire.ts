@@ -88,10 +88,10 @@ function objectsWithoutAny(views: readonly PoolView[], quotaLeft: number): Map<s
  * while it is suspended, without a grant, or while a person must say first what an earlier acquisition brought.
  */
 function isWithoutAny(view: PoolView): boolean {
-  const { pool, provider, suspended, held } = view;
+  const { pool, provider, suspended } = view;
   if (provider === undefined || suspended !== undefined || pool.meta.isDeleting || hasAddress(view)) return false;
   if (view.pending.some(({ kind }) => kind === "ambiguous")) return false;
-  return unanswered(view).length > 0 || (view.desired > countedIPs(view) && (held.purchases?.left ?? 1) > 0);
+  return unanswered(view).length > 0 || (view.desired > countedIPs(view) && grantedPurchases(view) > 0);
 }
 
 /** True while there is a place that an address could be acquired for. */
@@ -142,7 +142,7 @@ export function acquireForPool(
     const why =
       ungranted(view, actions.length) ??
       keptForOthers(view, actions.length, budget, ledger) ??
-      obstacleTo(place, budget, untilMs);
+      obstacleTo(place, view, { budget, coolOffUntilMs: untilMs });
     if (why !== undefined) return stoppedBy(why);
     actions.push(acquisition(view, ordinal, place.after, actions.at(-1)));
     budget.quotaLeft -= 1;
@@ -216,8 +216,15 @@ function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle 
 }
 
 /** Why no more may be acquired than so many, for want of a grant. */
-function ungranted({ held: { purchases } }: PoolView, planned: number): Obstacle | undefined {
-  return purchases === undefined || planned < purchases.left ? undefined : purchases.why;
+function ungranted(view: PoolView, planned: number): Obstacle | undefined {
+  return planned < grantedPurchases(view) ? undefined : view.held.purchases?.why;
+}
+
+/** How many addresses may be acquired for the pool; Infinity without grants. What brought nothing may be made anew: its grant was kept for it. */
+function grantedPurchases({ held: { purchases }, pending }: PoolView): number {
+  if (purchases === undefined) return Number.POSITIVE_INFINITY;
+  const inVain = pending.filter(({ kind }) => kind === "never-made").length;
+  return purchases.left + Math.min(purchases.again, inVain);
 }
 
 /** Why the next address is kept for others: the account has no more than one for each object without any, and this one has some. */
@@ -241,8 +248,8 @@ function keptForOthers(
 /** Why the next address is not acquired, although there is a place for it. */
 function obstacleTo(
   { target }: BuyingPlace,
-  budget: AcquisitionBudget,
-  coolOffUntilMs: number | undefined,
+  view: PoolView,
+  { budget, coolOffUntilMs }: { readonly budget: AcquisitionBudget; readonly coolOffUntilMs: number | undefined },
 ): Obstacle | undefined {
   if (budget.quotaLeft <= 0) {
     const limit = budget.limit === undefined ? "" : ` of ${budget.limit}`;
@@ -250,7 +257,7 @@ function obstacleTo(
   }
   if (budget.run.left <= 0) return obstacle("Limited", `--max-purchases ${budget.run.limit}`);
   if (budget.rateLeft <= 0) return obstacle("CreationRate", "", { notBeforeMs: budget.rateResetMs });
-  return target === undefined || coolOffUntilMs === undefined ? undefined : coolOff(target, coolOffUntilMs);
+  return target === undefined || coolOffUntilMs === undefined ? undefined : coolOff(target, view, coolOffUntilMs);
 }
 
 function acquisition(

@@ -101,7 +101,9 @@ function clearing(
 ): AnnotateNode | undefined {
   const object = ownerOfAnnotation(node, byKey, context);
   if (object === undefined || isProtected(node, byKey, context)) return undefined;
-  const { reason, isGivenUp, holder } = causeOfClearing(node, byKey.get(ownerKey(object)));
+  const view = byKey.get(ownerKey(object));
+  const { reason, isGivenUp, holder } = causeOfClearing(node, view);
+  const isAlive = view?.pool.meta.isDeleting === false;
   // What its object gives up leaves DNS first; an address that no longer serves is another matter.
   if (isGivenUp && context.stillPublished.has(node.addressAnnotation ?? "")) return undefined;
   const mover = context.assignments.find(({ ip }) => ip === node.addressAnnotation);
@@ -116,6 +118,7 @@ function clearing(
     before: annotationsOf(node),
     after: { address: undefined, pool: undefined },
     ...(holder === undefined ? {} : { holder }),
+    ...(isGivenUp && isAlive ? { isGivenUp } : {}),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
-import { pastMs } from "../../model/time.ts";
+import { durationText, pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle } from "../holds.ts";
 import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
 import { ipSubject, nodeSubject } from "../retries.ts";
@@ -38,7 +38,7 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
   const holds: Hold[] = [];
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
-  for (const { ip, standing } of freeInOrder(view, pace)) {
+  for (const { ip, standing } of freeInOrder(view, candidates, pace)) {
     const choice = choose(view, ip, open);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
@@ -49,7 +49,7 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
     if (candidate === undefined) continue;
     const step = nextStep(view, { ip, standing }, candidate, { pace, coolOffUntilMs });
     holds.push(...step.holds);
-    if (step.isReserved) ledger.promise(candidate.place.machineID, view.key);
+    if (step.reserved !== undefined) ledger.promise(candidate.place.machineID, view.key, step.reserved);
     if (step.sent === undefined) continue;
     actions.push(...assignment(view, step.sent, candidate, mustNotCarry));
     coolOffUntilMs = newCoolOff(view);
@@ -64,22 +64,26 @@ const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "
 interface Step {
   readonly sent?: { readonly ip: string; readonly standing: Free; readonly replaces?: string };
   readonly holds: readonly Hold[];
+  /** Set where something of another object may take the node before: what waits for a machine to be left does not keep it from what serves no more. */
+  readonly isWaitingItsTurn?: true;
 }
 
-/** Returns what comes of an address and the node that waits for it; `isReserved`: no other object may have the node. */
+/** Returns what comes of an address and the node that waits for it. `reserved` is absent where other objects may have the node; else it is what leaves its machine now. */
 function nextStep(
   view: PoolView,
   address: { readonly ip: string; readonly standing: Free },
   candidate: Candidate,
   how: { readonly pace: Pace | undefined; readonly coolOffUntilMs: number | undefined },
-): Step & { readonly isReserved: boolean } {
+): Step & { readonly reserved?: readonly Leaver[] } {
   const { pace } = how;
   if (address.standing.isServing && pace !== undefined) {
     const step = paced(view, address.ip, candidate, { ...how, pace });
-    return { ...step, isReserved: step.sent !== undefined };
+    return step.sent === undefined ? step : { ...step, reserved: candidate.leaving };
   }
   // What will not be written is promised to nobody: other objects wait for that node, too.
-  return { ...atOnce(view, address, candidate, how), isReserved: isWritable(view) };
+  const step = atOnce(view, address, candidate, how);
+  if (step.sent !== undefined) return { ...step, reserved: candidate.leaving };
+  return step.isWaitingItsTurn === true || !isWritable(view) ? step : { ...step, reserved: [] };
 }
 
 /** Sends an address that serves nowhere. */
@@ -90,9 +94,12 @@ function atOnce(
   { pace, coolOffUntilMs }: { readonly pace: Pace | undefined; readonly coolOffUntilMs: number | undefined },
 ): Step {
   const suspended = view.suspended === undefined ? undefined : suspendedObstacle(view.suspended, view.object);
-  const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, coolOffUntilMs);
-  const why = suspended ?? cooling ?? leaversDrain(candidate, address.standing, pace);
-  if (why !== undefined) return { holds: [hold("assign-ip", view.object, address.ip, why)] };
+  const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, view, coolOffUntilMs);
+  const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, address.ip, why)];
+  const why = suspended ?? cooling;
+  if (why !== undefined) return { holds: held(why) };
+  const turn = pace?.staysForFormer(address.ip) ?? (isNew(view, address) ? leaversStay(candidate, pace) : undefined);
+  if (turn !== undefined) return { holds: held(turn), isWaitingItsTurn: true };
   pace?.recovers();
   return { sent: address, holds: [] };
 }
@@ -107,8 +114,8 @@ function paced(
   candidate: Candidate,
   { pace, coolOffUntilMs }: { readonly pace: Pace; readonly coolOffUntilMs: number | undefined },
 ): Step {
-  const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, coolOffUntilMs);
-  const turn = pace.turn(ip, cooling);
+  const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, view, coolOffUntilMs);
+  const turn = pace.turn(ip, cooling ?? leaversStay(candidate, pace));
   const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, ip, why)];
   if (turn.kind === "stay") {
     pace.stays(ip);
@@ -140,7 +147,7 @@ function spareFor(
     standing.kind === "free" && standing.rank !== "foreign" && !view.inUse.has(ip) ? [{ ip, standing }] : [],
   );
   const able = spares.filter(({ ip }) => typeof choose(view, ip, [candidate]) === "number");
-  const waits = able.map(({ ip, standing }) => (standing.isServing === true ? pace.staysFor(ip) : undefined));
+  const waits = able.map(({ ip }) => pace.staysFor(ip));
   return (
     able.find((_spare, index) => waits[index] === undefined) ?? waits.flatMap((why) => why ?? []).toSorted(byEnd)[0]
   );
@@ -154,23 +161,36 @@ function byEnd(
   return a - b;
 }
 
-/** Why an address that never served does not take a machine from another one yet: resolvers may still hand that one out. What serves no more does not wait for it. */
-function leaversDrain({ leaving }: Candidate, { rank }: Free, pace: Pace | undefined): Obstacle | undefined {
-  if (pace === undefined || rank !== "unassigned") return undefined;
+/** True for an address that serves nobody yet, so that nobody waits for it. One that was taken off its machine, or lost it, is not. */
+function isNew({ pool }: PoolView, { ip, standing }: { readonly ip: string; readonly standing: Free }): boolean {
+  const hasServed = statusOf(pool, ip)?.providerID !== undefined || pool.status.publishedDNS?.addresses.includes(ip);
+  return standing.rank === "unassigned" && hasServed !== true;
+}
+
+/** Why an address that can wait does not take a machine from others yet. Enters those that leave it once they have drained. */
+function leaversStay({ leaving }: Candidate, pace: Pace | undefined): Obstacle | undefined {
+  if (pace === undefined) return undefined;
   // It waits for all of them: the last one says until when.
-  const waits = leaving.flatMap(({ ip, owner }) => pace.staysFor(ip, owner) ?? []);
+  const waits = leaving.flatMap(({ ip, owner }) => pace.makeRoom(ip, owner) ?? []);
   return waits.toSorted(byEnd).at(-1);
 }
 
-/** Free addresses in use: those that serve nowhere first, then those that did not fail, then those longest due; then unassigned, on gone nodes, on nodes that do not match; each in managed order. Of those that still serve the ones that have left their names come first. */
+/**
+ * Free addresses in use: those that serve nowhere first, then those that did not fail, then those longest due; then unassigned, on gone nodes, on nodes that do not match;
+ * each in managed order. Where a machine must be left first, those that may have to wait for it come behind those that do not. Of those that still serve the ones that
+ * have left their names come first.
+ */
 function freeInOrder(
   view: PoolView,
+  candidates: readonly Candidate[],
   pace: Pace | undefined,
 ): readonly { readonly ip: string; readonly standing: Free }[] {
   const turn = (ip: string): number => view.retries.turn(ipSubject(ip));
-  const place = ({ ip, standing }: { readonly ip: string; readonly standing: Free }): number => {
-    if (pace === undefined || standing.isServing !== true) return 0;
-    return pace.hasLeft(ip) ? 1 : 2;
+  const isCrowded = candidates.some(({ leaving }) => leaving.length > 0);
+  const place = (address: { readonly ip: string; readonly standing: Free }): number => {
+    if (pace !== undefined && address.standing.isServing === true) return pace.hasLeft(address.ip) ? 2 : 3;
+    if (view.formerOwners?.has(address.ip) === true) return 1;
+    return isCrowded && isNew(view, address) ? 1 : 0;
   };
   return view.managed
     .flatMap(({ ip, standing }) => (standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : []))
@@ -248,8 +268,11 @@ export function newCoolOff({ pool, nowMs }: PoolView): number | undefined {
 }
 
 /** Returns why a candidate gets no address while the pool's cool-off runs. */
-export function coolOff({ node }: Candidate, notBeforeMs: number): Obstacle {
-  return obstacle("CoolOff", `for node ${node.name}`, { waitsFor: "cool-off", notBeforeMs });
+export function coolOff({ node }: Candidate, { pool }: PoolView, notBeforeMs: number): Obstacle {
+  const ms = pool.spec.assignmentCoolOffSeconds * 1000;
+  const begun = `the pool's last assignment was at ${timestamp(notBeforeMs - ms)}, its cool-off is ${durationText(ms)}`;
+  const detail = `${begun}: ${node.name} gets it at ${timestamp(notBeforeMs)}`;
+  return obstacle("CoolOff", detail, { waitsFor: "cool-off", notBeforeMs, nextNode: node.name });
 }
 
 const MOVE_REASONS: Readonly<Record<FreeRank, Reason>> = {

@@ -1,5 +1,14 @@
+import type { Address } from "../../model/address.ts";
 import type { ProviderFacts } from "../../model/observation.ts";
-import { bySeniority, compareText, type IPState, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
+import {
+  bySeniority,
+  compareText,
+  type IPState,
+  managedIPs,
+  ownerKey,
+  type Pool,
+  rightText,
+} from "../../model/resource.ts";
 import type { GrantJudgement } from "../grants.ts";
 import { isNotOwn, type ManagedIP, type Released, statusOf } from "../pool-view.ts";
 
@@ -7,6 +16,8 @@ import { isNotOwn, type ManagedIP, type Released, statusOf } from "../pool-view.
 export interface Claims {
   /** Owner of an address that some object manages: as {@link ownerKey} names it; undefined when no object manages it. */
   ownerOf(ip: string): string | undefined;
+  /** Says by which rule the owner of an address has it, and not another object that asks for it: `which has it already`. */
+  rightOf(ip: string, other: Pool): string;
   /** True when some object manages the address, or its status remembers it. */
   isNamed(ip: string): boolean;
 }
@@ -16,7 +27,7 @@ export interface Claims {
  * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active; among others the senior object wins.
  */
 export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudgement, "heldOf">): Claims {
-  const owners = new Map<string, { readonly key: string; readonly hold: number }>();
+  const owners = new Map<string, { readonly key: string; readonly pool: Pool; readonly hold: number }>();
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
     const key = ownerKey({ kind: pool.kind, ...pool.meta });
@@ -27,12 +38,19 @@ export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudge
       named.add(ip);
       const rival = owners.get(ip);
       const hold = holdByStatus(pool, ip);
-      if (rival === undefined || hold > rival.hold) owners.set(ip, { key, hold });
+      if (rival === undefined || hold > rival.hold) owners.set(ip, { key, pool, hold });
     }
     for (const ip of Object.keys(pool.status.ips).filter(isOpen)) named.add(ip);
     for (const { ip } of pool.status.released) named.add(ip);
   }
-  return { ownerOf: (ip) => owners.get(ip)?.key, isNamed: (ip) => named.has(ip) };
+  return {
+    ownerOf: (ip) => owners.get(ip)?.key,
+    rightOf: (ip, other) => {
+      const right = owners.get(ip);
+      return right === undefined ? "" : rightText(right.pool, other, "which has it already");
+    },
+    isNamed: (ip) => named.has(ip),
+  };
 }
 
 /** How firmly a pool holds an address by its status: 2 = acquired or active, 1 = shown, as one that may have stopped being its own while it could not be looked at, 0 = not. */
@@ -82,6 +100,14 @@ function rankOf({ ip, standing }: ManagedIP, pool: Pool): number {
   return ranks[statusOf(pool, ip)?.state ?? "unassigned"] ?? 2;
 }
 
+/** What is known of the addresses that an object released. */
+interface ReleaseFacts {
+  readonly provider: ProviderFacts | undefined;
+  readonly claims: Claims;
+  /** Whether clients reach an address where it is. */
+  readonly isServing: (address: Address) => boolean;
+}
+
 /**
  * What an object released and must remember: earlier entries, and addresses its status shows though neither spec nor status manages them any more.
  * Forgotten once unattached, gone, managed again, or managed by another object. Sorted by address text.
@@ -89,8 +115,7 @@ function rankOf({ ip, standing }: ManagedIP, pool: Pool): number {
 export function releasedOf(
   pool: Pool,
   managed: ReadonlySet<string>,
-  provider: ProviderFacts | undefined,
-  claims: Claims,
+  { provider, claims, isServing }: ReleaseFacts,
 ): readonly Released[] {
   const shown = Object.entries(pool.status.ips)
     .filter(([, entry]) => !isNotOwn(entry))
@@ -100,9 +125,9 @@ export function releasedOf(
   return [...remembered].toSorted(compareText).flatMap((ip): readonly Released[] => {
     if (managed.has(ip) || acquired.has(ip) || claims.ownerOf(ip) !== undefined) return [];
     const fact = provider?.addresses.get(ip) ?? { kind: "gap", error: "it was not read" };
-    if (fact.kind === "gap") return [{ ip, fact }];
+    if (fact.kind === "gap") return [{ ip, fact, isServing: false }];
     return fact.kind === "known" && (fact.address.holderID !== undefined || fact.address.isLocked)
-      ? [{ ip, fact }]
+      ? [{ ip, fact, isServing: isServing(fact.address) }]
       : [];
   });
 }

@@ -3,15 +3,17 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
-import { parseTime } from "../../model/time.ts";
-import type { ServingNames } from "../drain.ts";
+import { parseTime, pastMs, timestamp } from "../../model/time.ts";
+import { drainOf, type ServingNames } from "../drain.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { type Decision, isWritable, type ManagedIP, type PoolView, statusOf } from "../pool-view.ts";
+import { type Decision, isWritable, type ManagedIP, type PoolView, statusOf, storedDrain } from "../pool-view.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
 import { assignPool } from "./assign.ts";
 import type { Claims } from "./claims.ts";
+import { isShownByName } from "./hand-over.ts";
 import { MachineLedger } from "./machine-ledger.ts";
 import { chooseAddress } from "./named-address.ts";
+import { drainEnd, settleReleased } from "./pace.ts";
 import { servingStays } from "./position.ts";
 import { reclaim } from "./reclaim.ts";
 
@@ -30,14 +32,21 @@ export function decidePools(
   const ledgers = machineLedgers(views, observation, claims, stillPublished);
   const budgets = acquisitionBudgets(observation, views);
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
-  return inTurn.map((view) => {
+  const decisions = inTurn.map((view) => {
     const { provider } = view.pool.spec;
     const ledger = ledgers.get(provider);
     const budget = budgets.get(provider);
     if (!isWritable(view) || ledger === undefined || budget === undefined)
       return undecided(view, ledger, stillPublished);
-    if (view.pool.meta.isDeleting) return given(view, stillPublished);
+    if (view.pool.meta.isDeleting) return given(view, stillPublished, names);
     return decide(view, { ledger, budget, names, stillPublished, onChoice: (next) => ledgers.set(provider, next) });
+  });
+  return decisions.map((decision) => {
+    const { view } = decision;
+    const leaving = ledgers.get(view.pool.spec.provider)?.leaving;
+    if (view.released.length + view.handedOver.length === 0 || leaving === undefined) return decision;
+    if (!isWritable(view) || view.pool.meta.isDeleting) return decision;
+    return { ...decision, view: settleReleased(view, names, leaving) };
   });
 }
 
@@ -78,7 +87,7 @@ function undecided(
   // What serves goes on serving while nothing may be changed.
   const managed = view.managed.map((address) => (canServe ? servingStays(address) : address));
   return {
-    view: { ...view, managed, drains: storedDrains(view) },
+    view: { ...view, managed, drains: storedDrains(view), handedOver: stillHandedOut(view) },
     actions: [],
     later: [],
     holds: [...ownHolds(view), ...(canServe ? pendingHolds(view) : []), ...holds],
@@ -89,20 +98,47 @@ function undecided(
   };
 }
 
+/** What an object that stands still handed over, and clients may have: its name shows it, or did until a while ago. */
+function stillHandedOut({ pool, handedOver, nowMs }: PoolView): PoolView["handedOver"] {
+  return handedOver.filter(
+    ({ ip }) => isShownByName(pool, ip) || (parseTime(storedDrain(pool, ip) ?? "") ?? 0) > nowMs,
+  );
+}
+
 /** Until when addresses stay by status: what stands still forgets nothing of it. */
-function storedDrains({ pool, managed }: PoolView): ReadonlyMap<string, number> {
+function storedDrains({ pool, managed, released, handedOver }: PoolView): ReadonlyMap<string, number> {
   return new Map(
-    managed.flatMap(({ ip }) => {
-      const untilMs = parseTime(statusOf(pool, ip)?.drainingUntil ?? "");
+    [...managed, ...released, ...handedOver].flatMap(({ ip }) => {
+      const untilMs = parseTime(storedDrain(pool, ip) ?? "");
       return untilMs === undefined ? [] : [[ip, untilMs] as const];
     }),
   );
 }
 
 /** Of an object that is being deleted addresses are only given back. */
-function given(view: PoolView, stillPublished: ReadonlyMap<string, string>): Decision {
+function given(before: PoolView, stillPublished: ReadonlyMap<string, string>, names: ServingNames): Decision {
+  const view = { ...before, drains: drainsOfDeleted(before, names, stillPublished) };
   const { holds, ...reclaimed } = reclaim(view, false, stillPublished);
   return { view, ...reclaimed, holds: [...ownHolds(view), ...holds], unassigned: [], waiting: [], skipped: [] };
+}
+
+/** Until when the addresses stay that are to be given back: those that another object's name shows, or showed a while ago, beside others that serve. */
+function drainsOfDeleted(
+  view: PoolView,
+  names: ServingNames,
+  stillPublished: ReadonlyMap<string, string>,
+): ReadonlyMap<string, number> {
+  const going = new Set(view.managed.map(({ ip }) => ip));
+  return new Map(
+    view.managed.flatMap(({ ip, acquired }) => {
+      const fact = view.provider?.addresses.get(ip);
+      const isHeld = stillPublished.has(ip);
+      const isServing = acquired !== undefined && fact?.kind === "known" && view.isServedThere(fact.address) && !isHeld;
+      const drain = isServing ? drainOf(view, ip, names, going) : undefined;
+      const untilMs = drain === undefined ? undefined : drainEnd(view, ip, drain);
+      return untilMs === undefined ? [] : [[ip, untilMs] as const];
+    }),
+  );
 }
 
 function decide(
@@ -163,7 +199,7 @@ function ownHolds(view: PoolView): readonly Hold[] {
 function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle | undefined {
   switch (standing.kind) {
     case "conflict":
-      return personNeeded("Conflict", `owned by ${ownerText(standing.owner)}`);
+      return personNeeded("Conflict", `owned by ${ownerText(standing.owner)}, ${standing.right}`);
     case "ungranted":
       return standing.why;
     case "gap":
@@ -176,7 +212,7 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
       return personNeeded("ForeignHolder", `machine ${machineID}; spec.foreignHolder: TakeOver would move it`);
     }
     case "busy":
-      return obstacle("InProgress");
+      return obstacle("InProgress", onItsWay(view, ip));
     case "placed": {
       const { unready, on } = standing;
       if (unready === undefined || !view.inUse.has(ip)) return undefined;
@@ -185,4 +221,14 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
     case "free":
       return undefined;
   }
+}
+
+/** Where an address goes that the provider is working on, and since when; `""` where nobody knows. */
+function onItsWay(view: PoolView, ip: string): string {
+  const { state, nodeName } = statusOf(view.pool, ip) ?? {};
+  if (state !== "in-progress" || nodeName === undefined) return "";
+  const { lastAssignmentTime } = view.pool.status;
+  const isOnlyOne = view.managed.filter(({ standing }) => standing.kind === "busy").length === 1;
+  const sinceMs = isOnlyOne ? pastMs(lastAssignmentTime, view.nowMs) : undefined;
+  return `on its way to ${nodeName}${sinceMs === undefined ? "" : ` since ${timestamp(sinceMs)}`}`;
 }

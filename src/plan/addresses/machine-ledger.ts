@@ -40,6 +40,7 @@ export class MachineLedger {
   readonly #carried = new Map<string, string[]>();
   readonly #evictable: ReadonlyMap<string, PoolView>;
   readonly #promised = new Map<string, readonly string[]>();
+  readonly #leaving = new Set<string>();
 
   constructor(facts: LedgerFacts) {
     this.#facts = facts;
@@ -56,6 +57,7 @@ export class MachineLedger {
     const views = this.#facts.views.map((known) => (known.key === view.key ? view : known));
     const copy = new MachineLedger({ ...this.#facts, views });
     for (const [machine, keys] of this.#promised) copy.#promised.set(machine, keys);
+    for (const ip of this.#leaving) copy.#leaving.add(ip);
     return copy;
   }
 
@@ -84,9 +86,30 @@ export class MachineLedger {
     return { kind: "free", leaving: free.slice(0, excess) };
   }
 
-  /** Enters that a machine will get an address of this object. */
-  promise(machine: string, key: string): void {
+  /** Enters that a machine will get an address of this object, and which ones leave it for that now. */
+  promise(machine: string, key: string, leaving: readonly Leaver[] = []): void {
+    for (const { ip } of leaving) this.leave(ip);
     this.#promised.set(machine, [...(this.#promised.get(machine) ?? []), key]);
+  }
+
+  /** Enters that an address leaves its machine to another one, now or once it has drained. */
+  leave(ip: string): void {
+    this.#leaving.add(ip);
+  }
+
+  /** Returns the name that shows an address and cannot be changed in this pass; undefined where there is none. */
+  nameOf(ip: string): string | undefined {
+    return this.#facts.stillPublished.get(ip);
+  }
+
+  /** True while a machine is promised to an object. */
+  isPromisedTo(key: string): boolean {
+    return [...this.#promised.values()].some((keys) => keys.includes(key));
+  }
+
+  /** Addresses that leave their machines to others. */
+  get leaving(): ReadonlySet<string> {
+    return this.#leaving;
   }
 
   /**

@@ -78,7 +78,7 @@ const SWAP_PAUSE_MS = 10 * 60_000;
 export function chooseAddress(view: PoolView, ledger: MachineLedger, names: ServingNames): AddressChoice {
   const { succession } = view;
   if (succession === undefined) {
-    const pace = new Pace(view, names);
+    const pace = new Pace(view, names, ledger);
     const assignments = assignPool(view, ledger, pace);
     return { view: pace.settled(view), ledger, assignments };
   }

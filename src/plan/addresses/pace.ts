@@ -1,8 +1,10 @@
 import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
-import { type Drain, drainOf, type ServingNames } from "../drain.ts";
+import { type Drain, drainOf, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
-import { type ManagedIP, type PoolView, servesNow, statusOf } from "../pool-view.ts";
+import { isServedBy, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
+import { handOverObstacle, isShownByName } from "./hand-over.ts";
+import type { MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
 /** What an address that still serves may do now: go to its new node, leave its names and stay on its machine, or stay as it is. */
@@ -23,6 +25,7 @@ export type Turn =
 export class Pace {
   readonly #view: PoolView;
   readonly #facts: ServingNames;
+  readonly #ledger: MachineLedger;
   /** In use and on their way, by the facts or by this plan. */
   #onTheWay: number;
   /** How many serve, those included that this plan lets go. */
@@ -30,10 +33,11 @@ export class Pace {
   readonly #going = new Set<string>();
   readonly #staying = new Set<string>();
 
-  constructor(view: PoolView, facts: ServingNames) {
+  constructor(view: PoolView, facts: ServingNames, ledger: MachineLedger) {
     const inUse = view.managed.filter(({ ip }) => view.inUse.has(ip));
     this.#view = view;
     this.#facts = facts;
+    this.#ledger = ledger;
     this.#onTheWay = inUse.filter(({ standing }) => standing.kind === "busy").length;
     this.#serving = inUse.filter(servesNow).length;
   }
@@ -52,15 +56,59 @@ export class Pace {
 
   /** True for an address that has left its names to be moved. */
   hasLeft(ip: string): boolean {
-    return statusOf(this.#view.pool, ip)?.drainingUntil !== undefined && this.#drain(ip).kind !== "shown";
+    return storedDrain(this.#view.pool, ip) !== undefined && this.#drain(ip).kind !== "shown";
   }
 
-  /** Why an address cannot leave its machine yet: resolvers hand it out, or a name shows it that cannot be written just now. Undefined = it can. */
-  staysFor(ip: string, owner: PoolView = this.#view): Obstacle | undefined {
-    if (!owner.managed.some((address) => address.ip === ip && servesNow(address))) return undefined;
-    const drain = drainOf(owner, ip, this.#facts, this.#going);
-    if (drain.kind === "unwritable") return obstacle("StillPublished", drain.name);
-    return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? undefined : draining(drain.untilMs);
+  /** Why an address that is not used does not take the place of another one yet: resolvers hand it out, or a name shows it that cannot be written just now. Undefined = it can. */
+  staysFor(ip: string): Obstacle | undefined {
+    const { why, untilMs } = this.#stay(ip, this.#view, this.#going);
+    const detail = `resolvers may still hand out ${ip}, which is to take its place`;
+    return untilMs === undefined ? why : obstacle("Draining", detail, { waitsFor: "turn", notBeforeMs: untilMs });
+  }
+
+  /**
+   * Why an address does not leave its machine to another one yet. Undefined = it can. Enters in the ledger that it leaves, unless it is the last one that serves while
+   * something of its object is on its way: then it is not its turn.
+   */
+  makeRoom(ip: string, owner: PoolView): Obstacle | undefined {
+    const going = new Set([...this.#going, ...this.#ledger.leaving]);
+    going.delete(ip);
+    const { why, untilMs } = this.#stay(ip, owner, going);
+    const mayBeLast = why === undefined && untilMs === undefined && isServedBy(owner, ip);
+    const last = mayBeLast && this.#isOnTheWay(owner, going) ? lastServingIn(ip, this.#facts, going) : undefined;
+    if (last !== undefined) return obstacle("LastServing", last, { waitsFor: "turn" });
+    this.#ledger.leave(ip);
+    const detail = `resolvers may still hand out ${ip}, which makes room for it`;
+    const waits = { waitsFor: "turn", notBeforeMs: untilMs, held: "waits for its machine" } as const;
+    return untilMs === undefined ? why : obstacle("Draining", detail, waits);
+  }
+
+  /** Why an address does not move yet that another object handed to this one. Undefined = it can, or none did. Enters in the ledger that it leaves. */
+  staysForFormer(ip: string): Obstacle | undefined {
+    const why = handOverObstacle(this.#view, ip, this.#facts, this.#ledger);
+    const isLeaving = why === undefined || why.notBeforeMs !== undefined;
+    if (isLeaving && this.#view.formerOwners?.has(ip) === true) this.#ledger.leave(ip);
+    return why;
+  }
+
+  /** How long an address stays where it is: until a time, or for the sake of a name that cannot be written. Neither = it can leave. */
+  #stay(
+    ip: string,
+    owner: PoolView,
+    going: ReadonlySet<string>,
+  ): { readonly why?: Obstacle; readonly untilMs?: number } {
+    const drain: Drain = isServedBy(owner, ip) ? drainOf(owner, ip, this.#facts, going) : { kind: "over" };
+    if (drain.kind === "unwritable") return { why: obstacle("StillPublished", drain.name) };
+    return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? {} : { untilMs: drain.untilMs };
+  }
+
+  /** True while an address of the object is on its way, or leaves its machine to another one. */
+  #isOnTheWay(owner: PoolView, going: ReadonlySet<string>): boolean {
+    const isSent = owner.key === this.#view.key && this.#onTheWay > 0;
+    const own = [...owner.managed, ...owner.released];
+    return (
+      isSent || owner.managed.some(({ standing }) => standing.kind === "busy") || own.some(({ ip }) => going.has(ip))
+    );
   }
 
   /** Enters that no node can take an address now. One that has left its names stays out of them while it is to be tried again. */
@@ -104,7 +152,13 @@ export class Pace {
   }
 
   #drain(ip: string): Drain {
-    return drainOf(this.#view, ip, this.#facts, this.#going);
+    return drainOf(this.#view, ip, this.#facts, this.#leaving);
+  }
+
+  /** What leaves the names of the object in any case, and what this plan lets go. */
+  get #leaving(): ReadonlySet<string> {
+    const { released, handedOver } = this.#view;
+    return new Set([...this.#going, ...[...released, ...handedOver].map(({ ip }) => ip)]);
   }
 
   /** The pool with its addresses as they are after the decisions: what stays counts as placed. */
@@ -124,11 +178,47 @@ export class Pace {
       view.managed.flatMap((address) => {
         const isLeaving = !view.inUse.has(address.ip) || this.#going.has(address.ip);
         const drain = isLeaving && servesNow(address) ? this.#drain(address.ip) : undefined;
-        const untilMs = drain?.kind === "unwritable" ? undefined : drain?.untilMs;
+        const untilMs = drain === undefined ? undefined : drainEnd(view, address.ip, drain);
         return untilMs === undefined ? [] : [[address.ip, untilMs] as const];
       }),
     );
   }
+}
+
+/**
+ * Settles what a pool released or handed over, once all pools have decided. Where an address of the pool serves, the released ones leave the names and drain. Where none does, only
+ * those leave the names that have to make room for another address. The others stay there until something serves instead. What no name shows enters none. Pure.
+ *
+ * @param leaving - addresses that leave their machines to others
+ */
+export function settleReleased(view: PoolView, facts: ServingNames, leaving: ReadonlySet<string>): PoolView {
+  const serving = [...view.released, ...view.handedOver].filter(({ isServing }) => isServing).map(({ ip }) => ip);
+  const isReplaced = view.managed.some((address) => view.inUse.has(address.ip) && servesNow(address));
+  const drains = serving.flatMap((ip) => {
+    const drain = drainOf(view, ip, facts, leaving);
+    const untilMs = drainEnd(view, ip, drain);
+    if (untilMs === undefined) return [];
+    return drain.kind === "shown" && !isReplaced && !leaving.has(ip) ? [] : [[ip, untilMs] as const];
+  });
+  const { publishedDNS } = view.pool.status;
+  const shown = new Set([...facts.names.flatMap(({ addresses }) => addresses), ...(publishedDNS?.addresses ?? [])]);
+  const staying = serving.filter((ip) => shown.has(ip) && !leaving.has(ip) && !isReplaced);
+  const isShared = staying.length < serving.length && staying.length > 0;
+  return {
+    ...view,
+    handedOver: view.handedOver.filter(
+      ({ ip }) =>
+        (isShownByName(view.pool, ip) && !leaving.has(ip)) || drainOf(view, ip, facts, leaving).kind !== "over",
+    ),
+    drains: new Map([...(view.drains ?? []), ...drains]),
+    ...(isShared ? { staying: new Set(staying) } : {}),
+  };
+}
+
+/** Until when an address stays that is to leave its names; undefined where it does not leave them now. */
+export function drainEnd({ withheld }: PoolView, ip: string, drain: Drain): number | undefined {
+  const isKept = drain.kind === "unwritable" || (drain.kind === "shown" && withheld.has(ip));
+  return isKept ? undefined : drain.untilMs;
 }
 
 /** Returns why an address that names show no more is not taken from its machine yet. */

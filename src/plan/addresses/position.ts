@@ -12,8 +12,10 @@ import {
   type MatchVerdict,
   type Standing,
   statusOf,
+  storedDrain,
   storedMachines,
 } from "../pool-view.ts";
+import type { Claims } from "./claims.ts";
 
 /** True when an address stays on a machine as things are now: the machine's node matches, is in grace, or cannot be read. */
 export function keepsAddress(
@@ -32,7 +34,7 @@ export function keepsAddress(
   const fact = { kind: "known", address: { ip, region: "", holderID: machine, isLocked: false } } as const;
   const nodeByMachine = new Map([[machine, node]]);
   const held = { ips: new Map() };
-  const ownerOf = (): string => key;
+  const claims = { ownerOf: () => key, rightOf: () => "" };
   const stillServes = (): boolean => false;
   const context = {
     pool,
@@ -44,7 +46,7 @@ export function keepsAddress(
     machineless: [],
     verdictOf,
     stillServes,
-    ownerOf,
+    claims,
   };
   const { kind } = standingOf(ip, fact, context);
   return kind === "placed" || kind === "gap";
@@ -79,7 +81,7 @@ interface StandingContext {
   readonly verdictOf: (node: NodeFacts) => MatchVerdict;
   /** Whether clients reach what runs on a node, whatever its labels and taints say. */
   readonly stillServes: (node: NodeFacts) => boolean;
-  readonly ownerOf: (ip: string) => string | undefined;
+  readonly claims: Pick<Claims, "ownerOf" | "rightOf">;
   readonly key: string;
 }
 
@@ -87,8 +89,9 @@ interface StandingContext {
 export function standingOf(ip: string, fact: AddressFact, context: StandingContext): Standing {
   const ungranted = context.held.ips.get(ip);
   if (ungranted !== undefined) return { kind: "ungranted", why: ungranted };
-  const owner = context.ownerOf(ip);
-  if (owner !== undefined && owner !== context.key) return { kind: "conflict", owner };
+  const { claims, key, pool } = context;
+  const owner = claims.ownerOf(ip) ?? key;
+  if (owner !== key) return { kind: "conflict", owner, right: claims.rightOf(ip, pool) };
   switch (fact.kind) {
     case "gap":
       return { kind: "gap", error: fact.error };
@@ -161,7 +164,9 @@ function isInService(ip: string, node: NodeFacts, machine: string, context: Stan
   const isKnownHere = entry === undefined || isAt(entry, machine, machineOf);
   const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
   const isPublished = pool.status.publishedDNS?.addresses.includes(ip) === true;
-  return isKnownHere && (entry?.state === "active" || entry?.drainingUntil !== undefined || isAnnotated || isPublished);
+  return (
+    isKnownHere && (entry?.state === "active" || storedDrain(pool, ip) !== undefined || isAnnotated || isPublished)
+  );
 }
 
 /** True if the address served on the node: status says so, or the node's annotation if there is no status. */

@@ -69,7 +69,7 @@ function giveBack(
       : obstacle("StillPublished", publishedAs);
   if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
   const actions = removal(view, ip, standing);
-  const drainsUntilMs = view.pool.meta.isDeleting ? undefined : view.drains?.get(ip);
+  const drainsUntilMs = view.drains?.get(ip);
   return drainsUntilMs !== undefined && drainsUntilMs > view.nowMs
     ? { actions: [], later: actions, holds: [hold("delete-ip", view.object, ip, draining(drainsUntilMs))] }
     : { actions, holds: [] };

@@ -1,5 +1,5 @@
 import type { ObjectRef } from "../../model/action.ts";
-import { type AcquiredIP, type AddressFact, canonicalIPv4 } from "../../model/address.ts";
+import { type AcquiredIP, type Address, type AddressFact, canonicalIPv4 } from "../../model/address.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
@@ -21,6 +21,7 @@ import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
 import { resolvePending } from "./acquire.ts";
 import { type Claims, releasedOf, selectInUse, withServing } from "./claims.ts";
+import { handedOverBy } from "./hand-over.ts";
 import { successionOf } from "./named-address.ts";
 import { servingStays, standingOf } from "./position.ts";
 
@@ -61,6 +62,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const found = findAgain(pool, provider, context);
   const managed = managedAddresses(pool, found.acquired, provider, facts, context);
   const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
+  const left = { provider, claims, isServing: (address: Address) => servesThere(context, address) };
   const succession = isValid ? successionOf(pool, managed) : undefined;
   const desired = !isValid ? 0 : spec.desiredIPs > 0 ? spec.desiredIPs : listed;
   return {
@@ -68,6 +70,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     key: ownerKey(object),
     object,
     nowMs: observedAtMs,
+    readAtMs: observation.nodesReadAtMs,
     isSelected: context.isSelected,
     withheld: context.withheld,
     validation,
@@ -80,7 +83,8 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     judgedUntilMs: Math.min(verdicts.untilMs, ...managed.map(graceUntilMs)),
     managed,
     badEntries: findBadEntries(spec.ips),
-    released: releasedOf(pool, new Set(managed.map(({ ip }) => ip)), provider, claims),
+    released: releasedOf(pool, new Set(managed.map(({ ip }) => ip)), left),
+    handedOver: handedOverBy(pool, { ...left, machineOf: (id) => registry.machineID(spec.provider, id) }),
     inUse: new Set(succession?.inUse ?? withServing(selectInUse(managed, desired, pool), managed)),
     ...(succession === undefined ? {} : { succession }),
     ...emptyTargetField(context.emptyTarget, managed),
@@ -90,6 +94,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     retries: new Retries(pool.status.retries, observedAtMs),
     firewall: context.firewall,
     firewallObstacle: context.firewallObstacle,
+    isServedThere: left.isServing,
     isMoveOneCall: registry.get(spec.provider)?.addresses?.isMoveOneCall ?? true,
     machineOf: (id) => registry.machineID(spec.provider, id),
     providerIDOf: (machine) => registry.providerID(spec.provider, machine),
@@ -99,6 +104,12 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
       return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
     },
   };
+}
+
+/** True for an address at rest whose node matches, or still serves. */
+function servesThere({ nodeByMachine, verdicts, stillServes }: ViewContext, { holderID, isLocked }: Address): boolean {
+  const node = isLocked ? undefined : nodeByMachine.get(holderID ?? "");
+  return node !== undefined && (verdicts.of(node).kind === "match" || stillServes(node));
 }
 
 /** Nothing is said of it where nothing serves. */
@@ -139,7 +150,7 @@ function managedAddresses(
     machineless,
     verdictOf: verdicts.of,
     stillServes: context.stillServes,
-    ownerOf: (ip: string) => claims.ownerOf(ip) ?? key,
+    claims,
   };
   return managedIPs({ ...pool, status: { ...pool.status, acquired } }).flatMap((ip): readonly ManagedIP[] => {
     const entry = written.has(ip) ? undefined : acquired.find((one) => one.ip === ip);

@@ -285,7 +285,7 @@ export function presentNeeds(
   const unused = view.managed.filter(({ ip }) => !view.inUse.has(ip) && shown.has(ip));
   const published = [
     ...unused.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing))),
-    ...view.released.flatMap(({ ip, fact }) =>
+    ...[...view.released, ...view.handedOver].flatMap(({ ip, fact }) =>
       shown.has(ip) && fact.kind === "known" ? (fact.address.holderID ?? []) : [],
     ),
   ];

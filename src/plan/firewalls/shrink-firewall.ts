@@ -158,7 +158,7 @@ function commonOf(
   return { id: actionID(kind, object, `${name} ${id}`), object, provider, firewall: { id, name } };
 }
 
-/** The machine of a deleted object is let go after DNS no longer shows its address; a refusal waits for its time. */
+/** The machine of a deleted object is let go after DNS no longer shows its address, and no resolver has it; a refusal waits for its time. */
 function obstacle(
   view: PoolView,
   memory: FirewallMemory,
@@ -171,6 +171,9 @@ function obstacle(
   const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
   if (shown !== undefined)
     return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };
+  const drainUntilMs = Math.max(0, ...(view.drains?.values() ?? []));
+  if (view.pool.meta.isDeleting && drainUntilMs > view.nowMs)
+    return { ...held(view, memory, "Draining"), notBeforeMs: drainUntilMs };
   const why = view.retries.obstacle(firewallSubject(memory.id));
   return why === undefined ? undefined : { ...held(view, memory, "Backoff"), ...why };
 }

@@ -1,5 +1,12 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
-import { type DNSFacts, type RecordSetState, recordsKey, type UnreadDNS, type Zone } from "../../model/dns.ts";
+import {
+  addressesWithout,
+  type DNSFacts,
+  type RecordSetState,
+  recordsKey,
+  type UnreadDNS,
+  type Zone,
+} from "../../model/dns.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, ownAddresses, type PublishedName } from "../../model/resource.ts";
@@ -172,7 +179,7 @@ function remove(
   { cleanedUp }: FormerContext,
 ): Step {
   const key = publishedKey(former);
-  const left = found.records.addresses.filter((address) => !former.addresses.includes(address));
+  const left = addressesWithout(found.records.addresses, former.addresses);
   if (left.length === found.records.addresses.length) return { isRemembered: false };
   const retry = publisher.retries.obstacle(dnsSubject(former.name));
   if (retry !== undefined) return wait(retry);

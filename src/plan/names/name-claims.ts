@@ -1,5 +1,5 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
-import { bySeniority, type PublishedName } from "../../model/resource.ts";
+import { bySeniority, type PublishedName, rightText } from "../../model/resource.ts";
 import { isPassing, type TargetName } from "./name-target.ts";
 import type { Publisher } from "./publishers.ts";
 
@@ -7,6 +7,8 @@ import type { Publisher } from "./publishers.ts";
 export interface NameClaims {
   /** Returns the object that the records of a name belong to; undefined if no object asks for the name. */
   ownerOf(key: string): ObjectRef | undefined;
+  /** Says by which rule the owner of a name has it, and not another object that asks for it: `which published it first`. */
+  rightOf(key: string, other: Publisher): string;
   /** True if the owner's status shows that it published under the name: it remembers the name from then on. */
   hasPublished(key: string): boolean;
   /** True while an object with an unread zone id may turn out to claim this name. Example: `recordName: www` may mean `www.example.com`. */
@@ -30,7 +32,7 @@ export function publishedKey({ provider, name }: PublishedName): string {
  * Suspended and invalid objects take part. An object whose name cannot be resolved now claims the name it published last. Pure.
  */
 export function settleNames(publishers: readonly Publisher[]): NameClaims {
-  const owners = new Map<string, { readonly ref: ObjectRef; readonly hasPublished: boolean }>();
+  const owners = new Map<string, { readonly owner: Publisher; readonly hasPublished: boolean }>();
   for (const publisher of publishers.toSorted(bySeniority)) {
     const key = claimedKey(publisher);
     if (key === undefined) continue;
@@ -38,11 +40,15 @@ export function settleNames(publishers: readonly Publisher[]): NameClaims {
     const hasPublished = publishedDNS !== undefined && publishedKey(publishedDNS) === key;
     const senior = owners.get(key);
     if (senior === undefined || (hasPublished && !senior.hasPublished))
-      owners.set(key, { ref: publisher.ref, hasPublished });
+      owners.set(key, { owner: publisher, hasPublished });
   }
   const unresolved = publishers.flatMap(unresolvedName);
   return {
-    ownerOf: (key) => owners.get(key)?.ref,
+    ownerOf: (key) => owners.get(key)?.owner.ref,
+    rightOf: (key, other) => {
+      const right = owners.get(key);
+      return right === undefined ? "" : rightText(right.owner, other, "which published it first");
+    },
     hasPublished: (key) => owners.get(key)?.hasPublished === true,
     mayBeClaimed: (key) => unresolved.some((mayBe) => mayBe(key)),
   };

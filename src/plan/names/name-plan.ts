@@ -199,11 +199,13 @@ function reading(blocked: BlockedTarget): NamePlan["waitsFor"] {
 }
 
 /** The target of an object; blocked where another object owns the name. Pure. */
-export function ownTarget({ ref, target }: Publisher, claims: NameClaims): NameTarget {
+export function ownTarget(publisher: Publisher, claims: NameClaims): NameTarget {
+  const { ref, target } = publisher;
   const name = target.kind === "none" ? undefined : target.name;
   const owner = name === undefined ? undefined : claims.ownerOf(nameKey(name));
   if (name === undefined || owner === undefined || isSameObject(owner, ref)) return target;
-  const detail = `owned by ${owner.kind} ${owner.namespace}/${owner.name}`;
+  const right = claims.rightOf(nameKey(name), publisher);
+  const detail = `owned by ${owner.kind} ${owner.namespace}/${owner.name}, ${right}`;
   return { kind: "blocked", cause: "taken", detail, needsPerson: true, name };
 }
 

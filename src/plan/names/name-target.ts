@@ -13,6 +13,7 @@ import {
   type ZoneFact,
 } from "../../model/dns.ts";
 import type { Refusal } from "../../model/errors.ts";
+import { nearest } from "../../model/nearest.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
@@ -83,6 +84,14 @@ export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): N
     : withRecords(wish, facts, zone.zone, name);
 }
 
+/** The name that a wish means, as far as the spec and what was read of its zone tell; undefined where that is none. As {@link nameTarget} has it. Pure. */
+export function targetName(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): TargetName | undefined {
+  if (wish.kind !== "named") return undefined;
+  const zone = dns.get(wish.provider)?.zones.get(wish.zone);
+  const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
+  return resolved.kind === "name" ? { provider: wish.provider, zone: wish.zone, fqdn: resolved.fqdn } : undefined;
+}
+
 /** True where another object owns the name. Pure. */
 export function isTaken(target: NameTarget): boolean {
   return target.kind === "blocked" && target.cause === "taken";
@@ -115,11 +124,23 @@ function obstacle(wish: NamedWish, facts: DNSFacts | undefined, zone: ZoneFact |
     return {
       ...blocked,
       cause: "no-zone",
-      detail: `${wish.provider} shows no zone ${wish.zone} to this token`,
+      detail: `${wish.provider} shows no zone ${wish.zone} to this token${shownInstead(wish.zone, zone.near, facts)}`,
       needsPerson: true,
     };
   return zone?.kind === "gap" ? unread(zone) : { ...blocked, cause: "unanswered", detail: "it was not read" };
 }
+
+/** Returns `; it shows example.net` where a zone is there that is written nearly so, by the account or by another object; else nothing. */
+function shownInstead(zone: string, near: string | undefined, facts: DNSFacts | undefined): string {
+  const known = [...(facts?.zones.values() ?? [])].flatMap((fact) =>
+    fact.kind === "known" ? (fact.zone.name ?? []) : [],
+  );
+  const meant = near ?? nearest(zone, known.toSorted(), MOST_MISTYPED);
+  return meant === undefined ? "" : `; it shows ${meant}`;
+}
+
+/** So many letters may differ where somebody mistyped a zone. */
+const MOST_MISTYPED = 2;
 
 function unread({ error, isRefused, putOffUntilMs }: UnreadDNS): BlockedTarget {
   if (putOffUntilMs !== undefined)

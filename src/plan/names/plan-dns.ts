@@ -138,9 +138,9 @@ export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<str
     names.flatMap(({ present: { target, actions } }) => {
       if (target.kind !== "ready") return [];
       const [write] = actions;
-      return target.records.addresses
-        .filter((ip) => write === undefined || write.after.addresses.includes(ip))
-        .map((ip) => [ip, target.name.fqdn] as const);
+      const { addresses } = target.records;
+      const kept = write === undefined ? undefined : new Set(write.after.addresses);
+      return addresses.filter((ip) => kept?.has(ip) ?? true).map((ip) => [ip, target.name.fqdn] as const);
     }),
   );
 }

@@ -78,7 +78,7 @@ export function machineNodes(
   return { byMachine, shared, machineless };
 }
 
-/** Machine id → its node as one pool sees it: one that matches, else one that may, else one that is merely unready, else the first by name. Pure. */
+/** Machine id → its node as one pool sees it: one that matches, else one that may, else one that is merely unready, the last to become so, else the first by name. Pure. */
 export function nodeByMachine(
   { byMachine, shared }: MachineNodes,
   verdictOf: (node: NodeFacts) => MatchVerdict,
@@ -86,8 +86,12 @@ export function nodeByMachine(
   if (shared.size === 0) return byMachine;
   const best = (nodes: readonly NodeFacts[]): readonly NodeFacts[] =>
     (["match", "unreadable", "unready", "excluded"] as const).flatMap((kind) =>
-      nodes.filter((node) => verdictOf(node).kind === kind),
+      nodes.filter((node) => verdictOf(node).kind === kind).toSorted((a, b) => unreadySince(b) - unreadySince(a)),
     );
+  const unreadySince = (node: NodeFacts): number => {
+    const verdict = verdictOf(node);
+    return verdict.kind === "unready" ? (verdict.sinceMs ?? Number.MAX_SAFE_INTEGER) : 0;
+  };
   const chosen = [...shared].flatMap(([machine, nodes]) =>
     best(nodes)
       .slice(0, 1)

@@ -79,8 +79,10 @@ function endsByItself({ reason }: Hold): boolean {
 
 /** What is held, why, and what a person can do; and when it ends by itself, where that is known. */
 function holdMessage(hold: Hold): string {
-  const until = hold.notBeforeMs === undefined ? "" : ` Waits until ${timestamp(hold.notBeforeMs)}.`;
-  return `${problemText(hold)}${until}`;
+  const { notBeforeMs } = hold;
+  const text = problemText(hold);
+  const isTold = notBeforeMs === undefined || text.includes(timestamp(notBeforeMs));
+  return isTold ? text : `${text} Waits until ${timestamp(notBeforeMs)}.`;
 }
 
 function stalled(facts: ConditionFacts): Verdict {

@@ -6,7 +6,7 @@ import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts"
 import { plain } from "../../model/text.ts";
 import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
 import type { BadEntry, Free, PoolView } from "../pool-view.ts";
-import { isAsked, type Standing, statusOf } from "../pool-view.ts";
+import { isAsked, type Standing, statusOf, storedDrain } from "../pool-view.ts";
 import { ipSubject } from "../retries.ts";
 
 /** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */
@@ -42,7 +42,7 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
   const stored = statusOf(view.pool, ip);
   switch (standing.kind) {
     case "conflict":
-      return { ...faulty("conflict"), error: `owned by ${ownerText(standing.owner)}` };
+      return { ...faulty("conflict"), error: `owned by ${ownerText(standing.owner)}, ${standing.right}` };
     case "ungranted":
       return { ...faulty(faultOf(standing.why.reason) ?? "ungranted"), error: standing.why.detail };
     case "gone":
@@ -80,7 +80,11 @@ function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | unde
   return { state: "in-progress", ...place, ...previous, reason: "InProgress" };
 }
 
-function storedPlace({ nodeName, providerID }: IPStatus): Pick<IPStatus, "nodeName" | "providerID"> {
+/** Where status has an address, as far as it says. */
+export function storedPlace({
+  nodeName,
+  providerID,
+}: Pick<IPStatus, "nodeName" | "providerID">): Pick<IPStatus, "nodeName" | "providerID"> {
   return { ...(nodeName === undefined ? {} : { nodeName }), ...(providerID === undefined ? {} : { providerID }) };
 }
 
@@ -131,10 +135,10 @@ function settled(
 }
 
 /** Until when an address stays that has left its names, or is about to: the stored text where it means that time. */
-function drainField(view: PoolView, ip: string): Pick<IPStatus, "drainingUntil"> {
+export function drainField(view: PoolView, ip: string): Pick<IPStatus, "drainingUntil"> {
   const untilMs = view.drains?.get(ip);
   if (untilMs === undefined) return {};
-  const stored = statusOf(view.pool, ip)?.drainingUntil;
+  const stored = storedDrain(view.pool, ip);
   return { drainingUntil: stored !== undefined && parseTime(stored) === untilMs ? stored : timestamp(untilMs) };
 }
 

@@ -2,6 +2,7 @@ import { type Action, isAssign } from "../../model/action.ts";
 import { ACTIONS } from "../../model/action-kinds.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
 import { capital, problemText, whyHeld } from "../../model/hold.ts";
+import { skippedSentence } from "../../model/node-phrase.ts";
 import type { Hold, MissingGrant, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
 import { REASONS } from "../../model/reason.ts";
 import {
@@ -21,7 +22,7 @@ import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf 
 import { FINALIZER_SUBJECT } from "../retries.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
 import { firewallReadiness } from "./firewall-readiness.ts";
-import { ipStatuses } from "./ip-status.ts";
+import { drainField, ipStatuses, storedPlace } from "./ip-status.ts";
 import { dnsError, dnsReadiness, isOpenName, raisedText } from "./name-readiness.ts";
 
 /** What the plan has for one object. */
@@ -121,6 +122,8 @@ function waitingText({ holds, actions }: OwnPlan): string | undefined {
   const hold = holds.find(
     ({ kind, waitsFor }) => kind === "assign-ip" && waitsFor !== undefined && WAITING_FOR_EACH_OTHER.has(waitsFor),
   );
+  if (hold?.nextNode !== undefined && hold.notBeforeMs !== undefined)
+    return `${hold.reason} until ${timestamp(hold.notBeforeMs)}: ${hold.nextNode} gets ${hold.subject} then.`;
   if (hold !== undefined) {
     return `${hold.subject} and a node that could take it wait for each other. ${whyHeld(hold)}`;
   }
@@ -237,9 +240,7 @@ function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdi
   );
   const unusable = skipped
     .filter(({ reason }) => REASONS[reason].isNodeError)
-    .map(({ nodeName, reason, detail }) =>
-      plain(`${nodeName}: ${REASONS[reason].text}${detail === "" ? "" : ` (${detail})`}`),
-    );
+    .map((skipped) => plain(skippedSentence(skipped)));
   return [...new Set([...failed, ...unusable])].toSorted();
 }
 
@@ -255,17 +256,19 @@ function pendingAcquisitions(view: PoolView): readonly PendingAcquisition[] {
   });
 }
 
+/** What the object released, and what it handed over for as long as that drains. */
 function released(view: PoolView): readonly ReleasedIP[] {
-  return view.released.map(({ ip }) => {
+  return [...view.released, ...view.handedOver].map(({ ip }) => {
     const stored = view.pool.status.released.find((entry) => entry.ip === ip);
-    if (stored !== undefined) return stored;
-    const shown = statusOf(view.pool, ip);
-    return {
-      ip,
-      ...(shown?.providerID === undefined ? {} : { providerID: shown.providerID }),
-      ...(shown?.nodeName === undefined ? {} : { nodeName: shown.nodeName }),
-    };
+    const { drainingUntil: _former, ...known } = stored ?? { ip, ...storedPlace(statusOf(view.pool, ip) ?? {}) };
+    return { ...known, ...drainField(view, ip), ...releaseTime(view, stored) };
   });
+}
+
+/** When the object stopped using an address: the stored time, or now where it just has. Of an entry without a time nobody knows. */
+function releaseTime({ readAtMs }: PoolView, stored: ReleasedIP | undefined): Pick<ReleasedIP, "releasedAt"> {
+  if (stored === undefined) return { releasedAt: timestamp(readAtMs) };
+  return stored.releasedAt === undefined ? {} : { releasedAt: stored.releasedAt };
 }
 
 /** The addresses bought for a RoutedIP that its spec has replaced, as long as they are attached. They stay acquired: without spec.address they are used again. */
@@ -277,7 +280,10 @@ function replaced(view: PoolView): readonly ReleasedIP[] {
     if (acquired === undefined || isAsked(view, ip) || place === undefined) return [];
     const providerID = view.providerIDOf(place.machineID);
     const node = place.nodeName === undefined ? {} : { nodeName: place.nodeName };
-    return [{ ip, providerID, ...node, ...(acquired.isAdopted ? {} : { acquired: true }) }];
+    const stored = view.pool.status.released.find((entry) => entry.ip === ip);
+    return [
+      { ip, providerID, ...node, ...(acquired.isAdopted ? {} : { acquired: true }), ...releaseTime(view, stored) },
+    ];
   });
 }
 

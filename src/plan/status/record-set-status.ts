@@ -1,3 +1,4 @@
+import { addressesWithout } from "../../model/dns.ts";
 import type { RecordSetAssessment } from "../../model/plan.ts";
 import type { RecordSetStatus, RetryStatus, UnreadyNode } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
@@ -76,7 +77,7 @@ function summaryOf({ summary }: RecordSetStatus, { present, memory }: ObjectName
 
 /** The addresses of the name that flipop wrote; undefined where its records are not known. */
 function ownAddressesOf({ target, foreign = [] }: NamePlan): readonly string[] | undefined {
-  return target.kind === "ready" ? target.records.addresses.filter((ip) => !foreign.includes(ip)) : undefined;
+  return target.kind === "ready" ? addressesWithout(target.records.addresses, foreign) : undefined;
 }
 
 /** A name that cannot be one is an invalid spec, too; it is only known once the zone was read. */

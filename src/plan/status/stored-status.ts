@@ -40,6 +40,21 @@ export function foldIntoStatus(
   );
 }
 
+/** Enters until when addresses stay that have left their names, by address: in the entry that status has of each, managed or released. Pure. */
+export function withDrains(
+  { ips, released }: Pick<PoolStatus, "ips" | "released">,
+  drains: ReadonlyMap<string, string>,
+): Pick<PoolStatus, "ips" | "released"> {
+  const drained = <T extends object>(ip: string, entry: T): T => {
+    const drainingUntil = drains.get(ip);
+    return drainingUntil === undefined ? entry : { ...entry, drainingUntil };
+  };
+  return {
+    ips: Object.fromEntries(Object.entries(ips).map(([ip, entry]) => [ip, drained(ip, entry)])),
+    released: released.map((entry) => drained(entry.ip, entry)),
+  };
+}
+
 function countAssignment(status: PoolStatus, { acceptedAtMs, action }: Outcome): PoolStatus {
   const counts = isAssign(action) || (action.kind === "acquire-ip" && "node" in action.after);
   if (acceptedAtMs === undefined || !counts) return status;

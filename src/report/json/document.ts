@@ -17,6 +17,11 @@ export function versionDocument(version: string, node: string): JSONObject {
   return { apiVersion: API_VERSION, kind: "Version", version, node };
 }
 
+/** Returns the document `Sandbox`: where an embedded world is kept, and the variables by which programs find it. Schema: `schema/sandbox.json`. */
+export function sandboxDocument(directory: string, environment: Readonly<Record<string, string>>): JSONObject {
+  return { apiVersion: API_VERSION, kind: "Sandbox", directory, environment };
+}
+
 /** Returns the document `Error`: why a command could not do its work. Schema: `schema/error.json`. */
 export function errorDocument(error: unknown, exitCode: number): JSONObject {
   const requestID = error instanceof ProviderError ? error.requestID : undefined;
@@ -33,6 +38,11 @@ export function errorDocument(error: unknown, exitCode: number): JSONObject {
 /** Returns the document `Error` for a run that did not take place because someone else holds the lock. */
 export function lockedDocument(message: string, exitCode: number): JSONObject {
   return { apiVersion: API_VERSION, kind: "Error", exitCode, category: "locked", message };
+}
+
+/** Returns the document `Error` for a saved plan that was not carried out. */
+export function refusedDocument(message: string, exitCode: number): JSONObject {
+  return { apiVersion: API_VERSION, kind: "Error", exitCode, category: "refused", message };
 }
 
 /** Returns what flipop added to one firewall for an object, as documents carry it. */
@@ -53,7 +63,7 @@ export function publishedField({ publishedDNS }: Pick<DNSMemory, "publishedDNS">
 /** Returns one name with its records as documents carry it. */
 export function nameField(published: PublishedName): JSONObject {
   const { provider, zone, name, addresses } = published;
-  return { provider, zone, name, addresses, ...foreignField(published) };
+  return { provider, zone, name, addresses, published: addresses, ...foreignField(published) };
 }
 
 /** Returns the addresses that flipop did not write, and when each was first seen; no field where there are none. */

@@ -3,13 +3,14 @@ import type { ChangeTold, Explanation, Gate, Section, Subject } from "../../mode
 import { gateOf } from "../../model/gates.ts";
 import { REASONS, type Reason } from "../../model/reason.ts";
 import { plain } from "../../model/text.ts";
-import { gateText } from "../text/explanation.ts";
+import { type ExplainedPast, gateText } from "../text/explanation.ts";
 import { rfc3339 } from "../text/times.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
+import { pastField } from "./history.ts";
 import { actionField, objectField } from "./plan.ts";
 
-/** Returns the document `Explanation`; its JSON Schema is `schema/explanation.json`. */
-export function explanationDocument(explanation: Explanation): JSONObject {
+/** Returns the document `Explanation`; its JSON Schema is `schema/explanation.json`. `past` absent = it was not asked for. */
+export function explanationDocument(explanation: Explanation, past?: ExplainedPast): JSONObject {
   const { observedAtMs, cluster, subject, sections, facts, horizonMs, assumed } = explanation;
   return {
     apiVersion: API_VERSION,
@@ -26,6 +27,7 @@ export function explanationDocument(explanation: Explanation): JSONObject {
     },
     facts: facts.map(plain),
     sections: sections.map((section) => sectionField(section, observedAtMs)),
+    ...(past === undefined ? {} : { history: past.changes.map(pastField), historyGaps: past.gaps.map(plain) }),
   };
 }
 

@@ -17,7 +17,7 @@ import { type Impact, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionLine, whyAction } from "../text/actions.ts";
 import { whyHold } from "../text/holds.ts";
-import type { EditsTold } from "../text/plan.ts";
+import type { EditsTold } from "../text/plan-entries.ts";
 import { countKinds, putOffCount, summaryText, unreadAddresses } from "../text/summary.ts";
 import { rfc3339 } from "../text/times.ts";
 import {
@@ -66,9 +66,15 @@ export function planFields(plan: Plan): JSONObject {
       addresses: shown,
     })),
     impact: impactOf(plan).map(impactField),
-    budget: plan.budget.map((budget) => ({ ...budget })),
+    budget: plan.budget.map(({ allowance, ...budget }) => ({
+      ...budget,
+      ...(allowance === undefined ? {} : { allowance: { ...allowance } }),
+    })),
     actions: plan.actions.map((action) => actionField(action, plan.pools)),
     followUps: plan.followUps.map((action) => actionField(action, plan.pools)),
+    ...(plan.suspendedActions === undefined
+      ? {}
+      : { suspendedActions: plan.suspendedActions.map((action) => actionField(action, plan.pools)) }),
     holds: plan.holds.map((hold) => holdField(hold, plan.observedAtMs)),
     gaps: plan.gaps.map(gapField),
     ...(plan.grants === undefined ? {} : { grants: grantsField(plan.grants) }),
@@ -219,6 +225,7 @@ function recordSetField(recordSet: RecordSetAssessment): JSONObject {
     recordName,
     name: recordSet.fqdn ?? null,
     published: recordSet.published ?? null,
+    dns: { provider, zone, recordName, name: recordSet.fqdn ?? null, published: recordSet.published ?? null },
     ...foreignField(recordSet.status.publishedDNS ?? {}),
     matching: recordSet.matching,
     notMatching: recordSet.notMatching.map(verdictField),
@@ -230,7 +237,8 @@ function verdictField(verdict: NodeVerdict): JSONObject {
   return { nodeName: verdict.nodeName, reason: verdict.reason, message: plain(nodePhrase(verdict)) };
 }
 
-function gapField({ provider, subject, error, putOff }: Gap): JSONObject {
+/** Returns what could not be read, or was put off. */
+export function gapField({ provider, subject, error, putOff }: Gap): JSONObject {
   const until = putOff === undefined ? {} : { putOff: { names: putOff.names, until: rfc3339(putOff.untilMs) } };
   return { provider, subject, error: plain(error), ...until };
 }

@@ -1,8 +1,11 @@
 import { refKey, subjectOf } from "../../model/action.ts";
-import type { PassResult } from "../../model/run.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { PassResult, SavedRun } from "../../model/run.ts";
 import { plain } from "../../model/text.ts";
+import { timestamp } from "../../model/time.ts";
 import { categoryOf, messageOf } from "../text/errors.ts";
 import { type LastOutcome, lastOutcomes, outcomeLine, runSummary, whyOutcome } from "../text/run.ts";
+import { rfc3339 } from "../text/times.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { actionField, holdField, objectField, planFields } from "./plan.ts";
 
@@ -25,6 +28,7 @@ export function runDocument(result: PassResult, exitCode: number): JSONObject {
       error: errorField(error),
     })),
     wasInterrupted: result.wasInterrupted,
+    ...(result.saved === undefined ? {} : { saved: savedField(result.saved, result.plan) }),
     exitCode,
   };
 }
@@ -42,7 +46,19 @@ export function outcomeField({ last, attempts }: LastOutcome, { plan }: PassResu
     message: plain(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`),
     attempts,
     ms: Math.round(last.ms),
+    endedAt: last.endedAtMs === undefined ? undefined : timestamp(last.endedAtMs),
     error: last.outcome === "failed" ? errorField(last.error) : undefined,
+    precondition: last.outcome === "skipped" && last.refusedFor !== undefined ? { ...last.refusedFor } : undefined,
+  };
+}
+
+function savedField({ planID, savedAtMs, count, done, others }: SavedRun, { pools }: Plan): JSONObject {
+  return {
+    planId: planID,
+    savedAt: rfc3339(savedAtMs),
+    actions: count,
+    done: done.map((action) => actionField(action, pools)),
+    notInPlan: others.map((action) => actionField(action, pools)),
   };
 }
 

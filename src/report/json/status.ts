@@ -1,7 +1,10 @@
 import type { ObjectRef } from "../../model/action.ts";
+import type { ReleasedIP } from "../../model/address.ts";
+import { readSkipped } from "../../model/node-phrase.ts";
 import type { DNSMemory, ObjectMeta, RetryStatus } from "../../model/resource.ts";
 import type { Suspension } from "../../model/suspension.ts";
 import { plain } from "../../model/text.ts";
+import { parseTime } from "../../model/time.ts";
 import {
   type AddressRow,
   addressRows,
@@ -22,6 +25,7 @@ import {
   nameField,
   pendingFirewallField,
 } from "./document.ts";
+import { liveFields } from "./live.ts";
 
 /**
  * Returns the document `Status`; `null` = nobody, never, none or unknown.
@@ -44,6 +48,7 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastRun: reconciler.lastRun || null,
       lastSuccess: reconciler.lastSuccess || null,
       lastResult: reconciler.lastResult || null,
+      ...lastRunFields(reconciler.lastResult),
       putOff: reconciler.putOff.map((one) => ({ ...one })),
       suspension: reconciler.suspension === undefined ? null : suspensionFields(reconciler.suspension),
       grants: reconciler.grants ?? null,
@@ -51,7 +56,14 @@ export function overviewDocument(overview: Overview): JSONObject {
     },
     problems: problems.map(plain),
     nodesError: overview.nodesError === undefined ? undefined : plain(overview.nodesError),
+    ...(overview.live === undefined ? {} : { live: liveFields(overview.live) }),
   };
+}
+
+/** The last result in its two parts: `0 done` is the exit code 0 and the outcome `done`. */
+function lastRunFields(lastResult: string): JSONObject {
+  const [, code, outcome] = /^(\d+) (.+)$/.exec(lastResult) ?? [];
+  return { lastExitCode: code === undefined ? null : Number(code), lastOutcome: outcome ?? null };
 }
 
 function poolField(row: PoolRow): JSONObject {
@@ -137,11 +149,41 @@ function addressFields(
 ): JSONObject {
   return {
     waitingNodes: status.assignableNodes,
+    waiting: status.assignableNodes,
     nodeErrors: status.nodeErrors.map(plain),
+    skipped: status.nodeErrors.flatMap((error) => skippedField(error, status.retries)),
     createdAt: createdAt(meta),
     lastAssignmentTime: status.lastAssignmentTime ?? null,
     addresses: addresses.map(addressField),
+    released: status.released.map(releasedField),
   };
+}
+
+/** An address that the object does not use any more. */
+function releasedField({ ip, nodeName, providerID, acquired, drainingUntil, releasedAt }: ReleasedIP): JSONObject {
+  return {
+    ip,
+    nodeName: nodeName ?? null,
+    providerID: providerID ?? null,
+    isAcquired: acquired === true,
+    releasedAt: timeField(releasedAt),
+    drainingUntil: timeField(drainingUntil),
+  };
+}
+
+/** What a person wrote there and is no time counts as none. */
+function timeField(text: string | undefined): string | null {
+  const ms = parseTime(text ?? "");
+  return ms === undefined ? null : rfc3339(ms);
+}
+
+/** A node that can take no address, as a plan tells of it, or a change for it has failed; nothing for an error that is of no node. */
+function skippedField(sentence: string, retries: readonly RetryStatus[]): readonly JSONObject[] {
+  const skipped = readSkipped(plain(sentence));
+  if (skipped === undefined) return [];
+  const { nodeName, message, reason } = skipped;
+  const hasFailed = retries.some(({ error }) => error === sentence);
+  return [{ nodeName, reason: reason ?? (hasFailed ? "Failed" : null), message }];
 }
 
 function createdAt({ createdAtMs }: ObjectMeta): string | null {
@@ -159,7 +201,7 @@ function namesFields(wanted: WrittenName | undefined, memory: DNSMemory): JSONOb
 function nameFields({ provider, zone, recordName, fqdn, isPublished }: WrittenName, memory: DNSMemory): JSONObject {
   const addresses = isPublished ? (memory.publishedDNS?.addresses ?? []) : [];
   const foreign = isPublished ? foreignField(memory.publishedDNS ?? {}) : {};
-  return { provider, zone, recordName, name: fqdn ?? null, isPublished, addresses, ...foreign };
+  return { provider, zone, recordName, name: fqdn ?? null, isPublished, addresses, published: addresses, ...foreign };
 }
 
 /** Absent while the node can serve, or nobody knows. */

@@ -52,7 +52,13 @@ function grantSamples({ grants }: Plan): readonly Sample[] {
       const { object, grant, effect } = first;
       return [sample("flipop_not_granted", { ...object, grant, effect }, 1 + more.length)];
     }),
-    ...[...problems].map(([namespace, all]) => sample("flipop_unusable_grants", { namespace }, all.length)),
+    ...[...problems].map(([namespace, all]) =>
+      sample(
+        "flipop_unusable_grants",
+        { namespace },
+        all.reduce((sum, { count = 1 }) => sum + count, 0),
+      ),
+    ),
   ];
 }
 

@@ -36,7 +36,8 @@ function groupLines(
   layout: Layout & { readonly wide: boolean },
 ): readonly string[] {
   const shown = findings.filter(({ result }) => layout.wide || !(result === "success" || result === "skipped"));
-  if (shown.length > 0) return shown.flatMap((finding, at) => findingLines(at === 0 ? group : "", finding, layout));
+  if (shown.length > 0)
+    return shown.flatMap((finding, at) => findingLines(at === 0 ? group : "", finding, shown[at + 1], layout));
   const fine = findings.filter(({ result }) => result === "success");
   const [mark, paint] = MARKS[fine.length > 0 ? "success" : "skipped"];
   const [first] = findings;
@@ -65,7 +66,13 @@ function noteOf(group: CheckGroup, fine: readonly CheckFinding[]): string {
   return (fine.find(({ code }) => code === TELLING[group]) ?? fine[0])?.message ?? "";
 }
 
-function findingLines(group: string, finding: CheckFinding, { palette, width }: Layout): readonly string[] {
+/** What to know of several findings of one code, and to do about them, is told once, below the last of them. */
+function findingLines(
+  group: string,
+  finding: CheckFinding,
+  next: CheckFinding | undefined,
+  { palette, width }: Layout,
+): readonly string[] {
   const { code, result, message } = finding;
   const [mark, paint] = MARKS[result];
   const indent = " ".repeat(TEXT_COLUMN);
@@ -73,12 +80,22 @@ function findingLines(group: string, finding: CheckFinding, { palette, width }: 
   const [first = "", ...rest] = wrap(message, indent, room);
   const head = `${group.padEnd(GROUP_COLUMN)}${palette[paint](mark)} ${code} ${first.trimStart()}`;
   if (result !== "error" && result !== "warning") return [head, ...rest];
+  const [own, after] = [adviceOf(finding), next?.code === code ? adviceOf(next) : undefined];
+  const told = (part: keyof Advice): readonly string[] => (own[part] === after?.[part] ? [] : [own[part] ?? ""]);
+  const below = [[...told("consequence"), ...told("hint")].join(" "), ...told("command")].filter(Boolean);
+  return [head, ...rest, ...below.flatMap((text) => wrap(text, indent, room)).map((line) => palette.faint(line))];
+}
+
+type Advice = Pick<CheckFinding, "consequence" | "hint" | "command">;
+
+function adviceOf({ code, consequence, hint, command }: CheckFinding): Advice {
   const facts = CHECKS[code];
-  const [consequence, hint] = [finding.consequence ?? facts.consequence, finding.hint ?? facts.hint];
-  const command = finding.command ?? facts.command;
-  const below = [`${consequence} ${hint}`, ...(command === undefined ? [] : [command])];
-  const told = below.flatMap((text) => wrap(text, indent, room)).map((line) => palette.faint(line));
-  return [head, ...rest, ...told];
+  const said = command ?? facts.command;
+  return {
+    consequence: consequence ?? facts.consequence,
+    hint: hint ?? facts.hint,
+    ...(said === undefined ? {} : { command: said }),
+  };
 }
 
 function summaryOf(report: CheckReport): string {

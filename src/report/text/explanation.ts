@@ -1,27 +1,70 @@
 import { refKey } from "../../model/action.ts";
+import type { Change } from "../../model/change.ts";
 import type { ChangeTold, Explanation, Gate, NodeTold, Section } from "../../model/explanation.ts";
 import { adviceFor, capital } from "../../model/hold.ts";
 import { nodePhrase, verdictPhrase } from "../../model/node-phrase.ts";
 import { REASONS, type Reason, reasonText } from "../../model/reason.ts";
 import { plain } from "../../model/text.ts";
+import { durationText } from "../../model/time.ts";
 import { actionLine } from "./actions.ts";
+import { pastSymbol, pastText } from "./history.ts";
 import { countText, type Layout, listText, wrap } from "./layout.ts";
-import { clockText, durationText, untilText } from "./times.ts";
+import { clockText, paceText, stampText, untilText } from "./times.ts";
 
 /** The longest name of a gate, with the space behind it. */
 const GATE_COLUMN = 18;
 /** How many names a line lists. */
 const MOST_NAMES = 3;
 
-/** Renders an explanation for people. */
-export function renderExplanation(explanation: Explanation, layout: Layout & { readonly wide: boolean }): string {
+/** What happened before, as far as it is about what is explained. */
+export interface ExplainedPast {
+  /** The newest first. */
+  readonly changes: readonly Change[];
+  /** What could not be read, a sentence each. */
+  readonly gaps: readonly string[];
+  /** What `flipop history` calls it. */
+  readonly target: string;
+}
+
+/** How many changes of the past are shown unless `wide`. */
+const MOST_PAST = 5;
+
+/** Renders an explanation for people, with what happened before below it. `past` absent = it was not asked for. */
+export function renderExplanation(
+  explanation: Explanation,
+  layout: Layout & { readonly wide: boolean },
+  past?: ExplainedPast,
+): string {
   const { sections, facts } = explanation;
   const lines = [
     ...sections.flatMap((section, at) => [...(at === 0 ? [] : [""]), ...sectionLines(section, explanation, layout)]),
     ...(sections.length > 0 && facts.length > 0 ? [""] : []),
     ...facts.flatMap((fact) => wrap(plain(fact), "", layout.width)),
+    ...(past === undefined ? [] : pastLines(past, explanation, layout)),
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+function pastLines(
+  { changes, gaps, target }: ExplainedPast,
+  { observedAtMs, sections }: Explanation,
+  { width, wide }: Layout & { readonly wide: boolean },
+): readonly string[] {
+  if (changes.length + gaps.length === 0) return [];
+  const shown = wide ? changes : changes.slice(0, MOST_PAST);
+  const lines = shown.map((change) => {
+    const { timeMs, object, outcome, reason } = change;
+    const whose = object === undefined || sections.length === 1 ? "" : `${refKey(object)}: `;
+    const text = `${pastSymbol(change)} ${whose}${pastText(change, observedAtMs)}${outcome === "applied" && reason !== "" ? ` (${reason})` : afterColon(change.why)}`;
+    return `${clockText(timeMs, observedAtMs)}  ${plain(text)}`;
+  });
+  const rest = changes.length - shown.length;
+  const more = rest === 0 ? [] : [`${rest} more: flipop history ${target}`];
+  return ["", "History:", ...[...lines, ...more, ...gaps].flatMap((line) => wrap(plain(line), "  ", width))];
+}
+
+function afterColon(why: string): string {
+  return why === "" ? "" : `: ${why}`;
 }
 
 function sectionLines(
@@ -150,20 +193,14 @@ function changeLines(
           ]),
         ];
   const actions = next.steps.flatMap((step) => step.actions.map((action) => ({ atMs: step.atMs, action })));
-  const lines = actions.map(({ atMs, action }) => `  ${stampText(atMs - observedAtMs)} ${actionLine(action)}`);
-  const pace = `an assignment takes ${assumed.assignMs / 1000} s, a DNS write ${assumed.dnsMs / 1000} s`;
+  const lines = actions.map(({ atMs, action }) => `  ${stampText(atMs - observedAtMs)}  ${actionLine(action)}`);
+  const pace = paceText(assumed);
   return [
     "",
     ...head.flatMap((line) => wrap(line.trimStart(), " ".repeat(line.length - line.trimStart().length), width)),
     ...(lines.length === 0 ? [] : wrap(`Then (${pace}):`, "", width)),
     ...lines.flatMap((line) => wrap(line.trimStart(), "  ", width)),
   ];
-}
-
-function stampText(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  const two = (part: number): string => String(part).padStart(2, "0");
-  return `t+${two(Math.floor(seconds / 60))}:${two(seconds % 60)} `;
 }
 
 function changeText({ message, command, edit }: ChangeTold): string {

@@ -21,14 +21,18 @@ const PAINT: Readonly<Record<EntrySymbol, keyof Palette>> = {
 /** Returns one entry: the symbol and what it is about, and below it, further in, why. Lines without line ends. */
 export function entryLines(symbol: EntrySymbol, what: string, why: string, { palette, width }: Layout): string[] {
   const [first = "", ...rest] = wrap(what, "    ", width);
-  const paint = palette[PAINT[symbol]];
-  const head = [`  ${paint(symbol)} ${first.slice(4)}`, ...rest];
+  const head = [`  ${painted(symbol, palette)} ${first.slice(4)}`, ...rest];
   return why === ""
     ? head
     : [
         ...head,
         ...why.split("\n").flatMap((line) => wrap(line.trim(), "      ", width).map((text) => palette.faint(text))),
       ];
+}
+
+/** Returns a symbol in its colour. */
+export function painted(symbol: EntrySymbol, palette: Palette): string {
+  return palette[PAINT[symbol]](symbol);
 }
 
 /** A cell: its text, and how to paint it once it is padded. */

@@ -1,22 +1,40 @@
-import { refKey, subjectOf } from "../../model/action.ts";
+import { type Action, refKey, subjectOf } from "../../model/action.ts";
 import { ACTIONS, changesFirewall } from "../../model/action-kinds.ts";
+import { capital } from "../../model/hold.ts";
 import type { Hold, Plan, PoolAssessment } from "../../model/plan.ts";
 import { reasonText } from "../../model/reason.ts";
 import { ownerKey } from "../../model/resource.ts";
-import type { Outcome, PassResult } from "../../model/run.ts";
+import type { Outcome, PassResult, SavedRun } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
+import { durationText } from "../../model/time.ts";
+import { sharedCauses } from "../causes.ts";
 import { harmClasses } from "../impact.ts";
 import { isRouted } from "../overview.ts";
-import { actionObject, actionText, changeInBrackets, whyAction } from "./actions.ts";
+import { actionLine, actionObject, actionText, changeInBrackets, whyAction } from "./actions.ts";
+import { causeLines } from "./causes.ts";
 import { errorText, messageOf, type Verbosity } from "./errors.ts";
 import { holdText, whyHold } from "./holds.ts";
-import { entryLines, listText } from "./layout.ts";
-import { changeAndReason, gapLines, holdLines, type PlanLayout, symbolOf, unreadGrantLines } from "./plan.ts";
+import { type EntrySymbol, entryLines, listText } from "./layout.ts";
+import { gapLines, unreadGrantLines } from "./plan.ts";
+import { changeAndReason, heldLines, type PlanLayout, symbolOf } from "./plan-entries.ts";
 import { activeText, countChanges, countOf, putOffCount, untoldGaps } from "./summary.ts";
+import { clockText } from "./times.ts";
+
+/** How a run is shown. */
+export interface RunLayout extends PlanLayout {
+  readonly verbosity: Verbosity;
+  /** The outcomes that are still to be shown; absent = all. */
+  readonly untold?: readonly Outcome[];
+}
 
 /** Returns a run for people: by object what was done, what failed and what is held, each with its reason; then one summary line, alone when there is nothing else. */
-export function renderRun(found: PassResult, layout: PlanLayout & { readonly verbosity: Verbosity }): string {
+export function renderRun(found: PassResult, layout: RunLayout): string {
   const result = plainValue(found);
+  const untold = plainValue(layout.untold ?? found.outcomes);
+  const held = heldAfter(result);
+  const causes = sharedCauses({ ...result.remaining, holds: held });
+  const elsewhere = new Set(causes.flatMap(({ holds }) => holds));
+  const own = held.filter((hold) => !elsewhere.has(hold));
   const objects = [
     ...result.remaining.pools.filter((pool) => !isRouted(pool)),
     ...result.remaining.pools.filter(isRouted),
@@ -26,33 +44,62 @@ export function renderRun(found: PassResult, layout: PlanLayout & { readonly ver
     ...result.reportFailures,
   ].map(({ object }) => refKey(object));
   const sections = [...new Set(objects)].flatMap((key) => {
-    const lines = objectLines(result, key, layout);
+    const lines = objectLines(result, key, { ...layout, untold, held: own });
     return lines.length === 0 ? [] : [layout.palette.strong(key), ...lines, ""];
   });
-  const unread = [...gapLines(result.remaining, layout), ...unreadGrantLines(result.remaining.grants, layout)];
+  const unread =
+    result.saved === undefined
+      ? [
+          ...causeLines(causes, result.remaining.observedAtMs, layout),
+          ...gapLines(result.remaining, layout),
+          ...unreadGrantLines(result.remaining.grants, layout),
+        ]
+      : [];
   const lines = [...sections, ...unread, layout.palette.strong(runSummary(result))];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Returns what came of one action, for people, as it happens. The plan is the one that the action is of. Ends with a line end. */
+export function renderOutcome(found: Outcome, { pools }: Plan, layout: RunLayout): string {
+  const outcome = plainValue(found);
+  const key = refKey(outcome.action.object);
+  const pool = pools.find(({ object }) => refKey(object) === key);
+  return outcomeLines({ last: outcome, attempts: 1 }, pool, layout)
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 function objectLines(
   result: PassResult,
   key: string,
-  layout: PlanLayout & { readonly verbosity: Verbosity },
+  layout: RunLayout & Required<Pick<RunLayout, "untold">> & { readonly held: readonly Hold[] },
 ): string[] {
   const pool = result.plan.pools.find(({ object }) => refKey(object) === key);
-  const outcomes = lastOutcomes(result.outcomes).filter(({ last }) => refKey(last.action.object) === key);
+  const outcomes = lastOutcomes(layout.untold).filter(({ last }) => refKey(last.action.object) === key);
   const failures = result.reportFailures.filter(({ object }) => refKey(object) === key);
+  const isIt = ({ object }: Action): boolean => refKey(object) === key;
   return [
+    ...(result.saved?.done ?? []).filter(isIt).flatMap((action) => asideLines("=", "already done", action, layout)),
     ...outcomes.flatMap((outcome) => outcomeLines(outcome, pool, layout)),
-    ...heldAfter(result)
-      .filter(({ object }) => refKey(object) === key)
-      .flatMap((hold) => holdLines(hold, result.remaining.observedAtMs, layout)),
+    ...(result.saved?.others ?? []).filter(isIt).flatMap((action) => asideLines(".", NOT_SAVED, action, layout)),
+    ...heldLines(
+      layout.held.filter(({ object }) => refKey(object) === key),
+      result.remaining.observedAtMs,
+      layout,
+    ),
     ...failures.flatMap(({ what, error }) => entryLines("!", `could not write its ${what}`, messageOf(error), layout)),
   ];
 }
 
+const NOT_SAVED = "not in the saved plan";
+
+/** Returns the lines about an action that a run with a saved plan did not have to do. */
+function asideLines(symbol: "=" | ".", why: string, action: Action, layout: RunLayout): string[] {
+  return entryLines(symbol, `${why}: ${actionLine(action)}`, "", layout);
+}
+
 /** What is still held after the run, without what an outcome of this run already tells. */
-function heldAfter({ remaining, outcomes }: PassResult): readonly Hold[] {
+function heldAfter({ remaining, outcomes, saved }: PassResult): readonly Hold[] {
   const told = new Map(
     lastOutcomes(outcomes).flatMap(({ last }) =>
       last.outcome === "failed" || last.outcome === "unconfirmed"
@@ -65,7 +112,8 @@ function heldAfter({ remaining, outcomes }: PassResult): readonly Hold[] {
     const isWaiting = reason === "Backoff" || reason === "InProgress" || reason === "Failed";
     return told.has(key) && (isWaiting || (detail !== "" && detail === told.get(key)));
   };
-  return remaining.holds.filter((hold) => !isTold(hold));
+  // A saved plan says what is to be done, not what is to wait.
+  return saved === undefined ? remaining.holds.filter((hold) => !isTold(hold)) : [];
 }
 
 /** What holds on the same thing have as their subject: of a purchase the object; a firewall is named there as its issuer does, by name or id. */
@@ -82,6 +130,7 @@ function errorOf(outcome: Outcome): string {
 
 /** Returns `1 moved, 1 annotated, 1 failed, 1 held; 2 pools, 3 of 3 addresses active.`, behind `Relocation: ` where somebody was hurt; or that nothing was to do; with what waits `Nothing to do now`, as a plan says it. */
 export function runSummary(result: PassResult): string {
+  if (result.saved !== undefined) return savedSummary(result, result.saved);
   const outcomes = lastOutcomes(result.outcomes).map(({ last }) => last);
   const applied = outcomes.flatMap(({ outcome, action }) => (outcome === "applied" ? [action] : []));
   const count = (wanted: string): number => outcomes.filter(({ outcome }) => outcome === wanted).length;
@@ -99,10 +148,36 @@ export function runSummary(result: PassResult): string {
     [result.reportFailures.length, "not reported"],
   ];
   const told = numbers.filter(([n]) => n > 0).map(([n, what]) => countOf(n, what));
-  const stopped = result.wasInterrupted ? " Stopped early." : "";
+  const why = result.hasLostLease === true ? ": the Lease was lost" : "";
+  const stopped = result.wasInterrupted ? ` Stopped early${why}.` : "";
   const active = activeText(result.remaining);
   if (told.length === 0) return `Nothing to do: ${active}.${stopped}`;
   return `${outcomes.length > 0 ? harmHeading(outcomes) : "Nothing to do now: "}${told.join(", ")}; ${active}.${stopped}`;
+}
+
+/** Returns `Saved plan 5f2c9a1e03b7d4, 2h10m old: 2 of 4 applied, 2 refused, 1 more not in it. …` */
+function savedSummary({ outcomes, remaining, wasInterrupted }: PassResult, saved: SavedRun): string {
+  const last = lastOutcomes(outcomes).map((one) => one.last);
+  const count = (is: (outcome: Outcome) => boolean): number => last.filter(is).length;
+  const refused = count(isRefused);
+  const numbers: readonly (readonly [number, string])[] = [
+    [saved.done.length, "already done"],
+    [count(({ outcome }) => outcome === "unconfirmed"), "unconfirmed"],
+    [count((outcome) => outcome.outcome === "skipped" && !isRefused(outcome)), "skipped"],
+    [count(({ outcome }) => outcome === "failed"), "failed"],
+    [refused, "refused"],
+    [saved.others.length, "more not in it"],
+  ];
+  const applied = `${count(({ outcome }) => outcome === "applied")} of ${saved.count} applied`;
+  const told = [applied, ...numbers.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`)];
+  const age = durationText(remaining.observedAtMs - saved.savedAtMs);
+  const advice = refused + saved.others.length > 0 ? " Make a new plan: flipop plan --save." : "";
+  return `Saved plan ${saved.planID}, ${age} old: ${told.join(", ")}.${advice}${wasInterrupted ? " Stopped early." : ""}`;
+}
+
+/** True for an action of a saved plan that was refused: what it depends on was different, also right before its call. */
+export function isRefused(outcome: Outcome): boolean {
+  return outcome.outcome === "skipped" && (outcome.refusedFor !== undefined || outcome.reason === "Stale");
 }
 
 /** Returns `Relocation: ` where that was done to somebody, or may have been; `""` where nobody was hurt. */
@@ -122,7 +197,7 @@ export function outcomeText(outcome: Outcome): string {
     case "unconfirmed":
       return `asked to ${actionText(action)}`;
     case "skipped":
-      return `did not ${actionText(action)}`;
+      return outcome.refusedFor === undefined ? `did not ${actionText(action)}` : `refused: ${actionText(action)}`;
     case "failed":
       return `could not ${actionText(action)}`;
   }
@@ -139,7 +214,7 @@ export function whyOutcome(outcome: Outcome, pool: PoolAssessment | undefined, v
     case "applied":
       return whyAction(outcome.action, pool);
     case "unconfirmed":
-      return "Accepted, and not seen to be true yet. The next run looks again.";
+      return `Accepted, and not seen to be true yet.${endedText(outcome)} The next run looks again.`;
     case "skipped":
       return outcome.detail || reasonText(outcome.reason, outcome.action.object.kind);
     case "failed":
@@ -147,16 +222,21 @@ export function whyOutcome(outcome: Outcome, pool: PoolAssessment | undefined, v
   }
 }
 
+/** Why nobody looks any more, as a sentence behind another; `""` where the time was over. */
+function endedText({ endedBy, endedAtMs }: Extract<Outcome, { readonly outcome: "unconfirmed" }>): string {
+  if (endedBy === undefined) return "";
+  const { failure, notBeforeMs, provider } = endedBy;
+  if (failure !== "rate-limited" || notBeforeMs === undefined) return ` ${messageOf(endedBy)}`;
+  return ` ${capital(provider)}'s rate limit is used up until ${clockText(notBeforeMs, endedAtMs ?? notBeforeMs)}.`;
+}
+
 const SYMBOLS = { unconfirmed: "?", skipped: ".", failed: "!" } as const;
 
 /** Returns the lines about one action that was tried. */
-function outcomeLines(
-  { last, attempts }: LastOutcome,
-  pool: PoolAssessment | undefined,
-  layout: PlanLayout & { readonly verbosity: Verbosity },
-): string[] {
+function outcomeLines({ last, attempts }: LastOutcome, pool: PoolAssessment | undefined, layout: RunLayout): string[] {
   const { action } = last;
-  const symbol = last.outcome === "applied" ? symbolOf(action) : SYMBOLS[last.outcome];
+  const isOfPlan = last.outcome === "skipped" && last.refusedFor !== undefined;
+  const symbol = last.outcome === "applied" ? symbolOf(action) : isOfPlan ? "!" : SYMBOLS[last.outcome];
   const tries = attempts > 1 ? `, ${attempts} attempts` : "";
   const took = last.outcome === "skipped" ? "" : ` (${(last.ms / 1000).toFixed(1)} s${tries})`;
   const why = changeAndReason(action, whyOutcome(last, pool, layout.verbosity), layout);
@@ -183,9 +263,11 @@ export function lastOutcomes(outcomes: readonly Outcome[]): readonly LastOutcome
 
 /** One line about a pass, without its time. */
 interface WatchLine {
-  readonly level: "info" | "warn" | "error";
+  readonly symbol: EntrySymbol;
   readonly object: string;
   readonly text: string;
+  /** True for what is over in a moment: told only to who asks for more. */
+  readonly isBrief?: true;
 }
 
 /**
@@ -198,12 +280,12 @@ export function watchLines(result: PassResult, before: Plan | undefined): readon
   const tried = lastOutcomes(outcomes).map(({ last }): WatchLine => {
     const key = refKey(last.action.object);
     const pool = plan.pools.find((one) => refKey(one.object) === key);
-    const level = last.outcome === "failed" ? "error" : "info";
-    return { level, object: plain(key), text: plain(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`) };
+    const symbol = last.outcome === "applied" ? symbolOf(last.action) : SYMBOLS[last.outcome];
+    return { symbol, object: plain(key), text: plain(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`) };
   });
   const failures = reportFailures.map(({ object, what, error }): WatchLine => {
     return {
-      level: "warn",
+      symbol: "!",
       object: plain(refKey(object)),
       text: plain(`could not write its ${what}: ${messageOf(error)}`),
     };
@@ -212,7 +294,8 @@ export function watchLines(result: PassResult, before: Plan | undefined): readon
     .filter((hold) => !told.has(identity(hold)))
     .map((hold): WatchLine => {
       const text = plain(`${holdText(hold)}: ${whyHold(hold, remaining.observedAtMs)}`);
-      return { level: hold.needsPerson ? "warn" : "info", object: plain(refKey(hold.object)), text };
+      const brief = hold.reason === "Settling" ? { isBrief: true as const } : {};
+      return { symbol: hold.needsPerson ? "!" : ".", object: plain(refKey(hold.object)), text, ...brief };
     });
   return [...tried, ...failures, ...held];
 }

@@ -1,3 +1,4 @@
+import { type ObjectRef, refKey } from "../../model/action.ts";
 import {
   type DNSMemory,
   type IPState,
@@ -5,11 +6,14 @@ import {
   objectKey,
   type RecordSetStatus,
   type RetryStatus,
+  retrySubjectText,
   shownAddresses,
 } from "../../model/resource.ts";
 import { type Suspended, whySuspended } from "../../model/suspension.ts";
 import { plain, plainValue } from "../../model/text.ts";
+import { durationText, parseTime } from "../../model/time.ts";
 import {
+  type AddressRow,
   type NamedRow,
   type NodeTrouble,
   namedRows,
@@ -22,11 +26,11 @@ import {
   whyReady,
 } from "../overview.ts";
 import { type Cell, countText, entryLines, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
-import { aheadText, durationText, rfc3339, untilText } from "./times.ts";
+import { aheadText, readableTimes, rfc3339, untilText } from "./times.ts";
 import { formerNames, nameText, wantedName } from "./written-name.ts";
 
 /** How much of the stored state is shown, and how. */
-interface StatusLayout extends Layout {
+export interface StatusLayout extends Layout {
   /** Ids, times and retries, and what a ready object says, too. */
   readonly wide: boolean;
   /** What to say where no object is shown. */
@@ -36,68 +40,84 @@ interface StatusLayout extends Layout {
 /** Returns the stored state for people: a table of pools, one of their addresses, one of routed IPs, one of record sets, and the reconciler. `wide` adds ids, times, retries and what a ready object says. */
 export function renderStatus(overview: Overview, layout: StatusLayout): string {
   const shown = plainValue(overview);
-  const { pools, routedIPs, recordSets, nowMs } = shown;
+  const { nowMs } = shown;
   const { none = "No pools.", width } = layout;
-  const look = { ...layout, nowMs };
+  const tables = statusTables(shown, layout);
   const parts = [
-    pools.length + routedIPs.length + recordSets.length === 0 ? `${wrap(plain(none), "", width).join("\n")}\n` : "",
-    objectTable(pools, poolTable(pools), look),
-    addressTable(pools, look),
-    objectTable(routedIPs, routedIPTable(routedIPs, look), look),
-    objectTable(recordSets, recordSetTable(look), look),
-    problemText(shown, layout),
+    tables.length === 0 ? `${wrap(plain(none), "", width).join("\n")}\n` : "",
+    ...tables.map(({ header, rows }) => linesText([header, ...rows.map(({ line }) => line)])),
+    linesText([
+      ...problemsOf(shown).flatMap(({ what, why }) => entryLines("!", what, why, layout)),
+      ...dueLines(shown, layout),
+    ]),
     grantText(shown, layout),
   ];
   const head = wrap(`Cluster ${plain(shown.cluster)}, read ${readText(nowMs)}`, "", width);
-  return [`${head.join("\n")}\n`, ...parts, reconcilerText(shown, layout)].filter((part) => part !== "").join("\n");
+  const reconciler = [layout.palette.strong("Reconciler"), ...reconcilerLines(shown).map((line) => `  ${line}`)];
+  return [linesText(head), ...parts, linesText(reconciler)].filter((part) => part !== "").join("\n");
 }
 
-/** What waits for a person or is tried again, what a run should do now, and why; wrapped and never cut: below the tables, whose last column may be. */
-function problemText(overview: Overview, layout: Layout): string {
-  const { nowMs, pools, routedIPs } = overview;
-  const objects = namedRows(overview).flatMap((row) => objectProblems(row, nowMs, layout));
+function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Returns the tables that have rows: pools, their addresses, routed IPs, record sets, and what pools and routed IPs released. Its texts must be plain by now. */
+export function statusTables(
+  { pools, routedIPs, recordSets, nowMs }: Overview,
+  layout: StatusLayout,
+): readonly StatusTable[] {
+  const look = { ...layout, nowMs };
+  return [
+    objectTable("pool", pools, poolTable(pools), look),
+    addressTable(pools, look),
+    objectTable("routedip", routedIPs, routedIPTable(routedIPs, look), look),
+    objectTable("dns", recordSets, recordSetTable(look), look),
+    releasedTable({ pools, routedIPs }, look),
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+/** A problem of an object, and what is known of its end. */
+interface StatusProblem {
+  /** As a target. */
+  readonly object: string;
+  readonly what: string;
+  readonly why: string;
+}
+
+/** Returns what waits for a person or is tried again: wrapped and never cut, it stands below the tables, whose last column may be. */
+export function problemsOf(overview: Overview): readonly StatusProblem[] {
+  return namedRows(overview).flatMap((row) => objectProblems(row, overview.nowMs));
+}
+
+/** What a run should do now. */
+function dueLines({ pools, routedIPs }: Overview, layout: Layout): readonly string[] {
   const addresses = [...pools.flatMap((row) => row.addresses), ...routedIPs];
   const lost = addresses.filter(({ trouble }) => trouble !== undefined).length;
   const where = lost === 1 ? "is on a node that cannot" : "are on nodes that cannot";
   const due = `${countText(lost, "address", "addresses")} ${where} serve now. flipop plan shows what a run does about it.`;
-  return [...objects, ...(lost === 0 ? [] : entryLines(".", due, "", layout))].map((line) => `${line}\n`).join("");
+  return lost === 0 ? [] : entryLines(".", due, "", layout);
 }
 
 function objectProblems(
-  { row: { stalled, notGranted }, name, retries }: NamedRow,
+  { row: { stalled, notGranted, isBlocked }, name, retries }: NamedRow,
   nowMs: number,
-  layout: Layout,
-): string[] {
+): readonly StatusProblem[] {
   // What waits for a grant alone is told below, with all that is missing.
   const waiting =
     stalled === undefined || stalled.reason === notGranted?.reason
       ? []
-      : entryLines("!", `${name}: ${stalled.message || stalled.reason}`, "", layout);
+      : [{ object: name, what: `${name}: ${stalled.message || stalled.reason}`, why: "" }];
   // One cause is told once, however much of the object waits for it.
-  const untold = retries.filter(({ error }) => stalled?.message.includes(error) !== true);
-  const causes = [...Map.groupBy(untold, ({ error }) => error)].flatMap(([error, of]) => {
+  const untold = isBlocked ? [] : retries.filter(({ error }) => stalled?.message.includes(error) !== true);
+  const causes = [...Map.groupBy(untold, ({ error }) => error)].map(([error, of]) => {
     const [next] = of.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
     const what = listText(
-      of.map(({ subject }) => subjectText(subject)),
+      of.map(({ subject }) => retrySubjectText(subject)),
       MOST_ADDRESSES,
     );
-    return entryLines("!", `${name}: ${what}: ${error}`, retryText(next, nowMs), layout);
+    return { object: name, what: `${name}: ${what}: ${error}`, why: retryText(next, nowMs) };
   });
   return [...waiting, ...causes];
-}
-
-/** What a retry is about, for people: `203.0.113.10`, `the firewall 9aa1…`. */
-function subjectText(subject: string): string {
-  const [kind = "", ...rest] = subject.split("/");
-  const name = rest.join("/");
-  const texts: ReadonlyMap<string, string> = new Map([
-    ["node", `node ${name}`],
-    ["firewall", `firewall ${name}`],
-    ["acquire", "a new address"],
-    ["annotate", "annotations"],
-    ["finalizer", "the finalizer"],
-  ]);
-  return texts.get(kind) ?? name;
 }
 
 /** Returns `2026-11-22 08:36:00 UTC`. */
@@ -105,14 +125,18 @@ function readText(ms: number): string {
   return rfc3339(ms).replace("T", " ").replace("Z", " UTC");
 }
 
-/** What objects ask for and are not granted, since when, and who can grant it. */
 function grantText(overview: Overview, layout: Layout): string {
-  const lines = namedRows(overview).flatMap(({ row: { notGranted }, name }) => {
+  const lines = missingGrants(overview).flatMap(({ what, why }) => entryLines("!", what, why, layout));
+  return lines.length === 0 ? "" : linesText(["Not granted", ...lines]);
+}
+
+/** Returns what objects ask for and are not granted, since when, and who can grant it. */
+export function missingGrants(overview: Overview): readonly StatusProblem[] {
+  return namedRows(overview).flatMap(({ row: { notGranted }, name }) => {
     if (notGranted === undefined) return [];
     const { since, message, reason } = notGranted;
-    return entryLines("!", `${name}, since ${ago(since, overview.nowMs)}: ${message || reason}`, "", layout);
+    return [{ object: name, what: `${name}, since ${ago(since, overview.nowMs)}: ${message || reason}`, why: "" }];
   });
-  return lines.length === 0 ? "" : ["Not granted", ...lines].map((line) => `${line}\n`).join("");
 }
 
 /** A layout and the time that ages are counted to. */
@@ -123,19 +147,49 @@ interface Look extends StatusLayout {
 /** A column of a table: its header, and what stands there for a row. */
 type Column<Row> = readonly [header: string, cell: (row: Row) => Cell | string];
 
-function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number | undefined): string {
-  if (rows.length === 0) return "";
-  const cells = rows.map((row) =>
+/** A table of status, as lines. */
+export interface StatusTable {
+  /** The title of its first column: what its rows are about. */
+  readonly title: string;
+  readonly header: string;
+  readonly rows: readonly StatusTableRow[];
+}
+
+/** A row of a table of status. */
+export interface StatusTableRow {
+  /** Of the object that it is of or belongs to, as a target: `pool/ingress/web`. */
+  readonly object: string;
+  /** What stands in its first column. */
+  readonly name: string;
+  /** As it is printed; cut where the terminal is too narrow. */
+  readonly line: string;
+  /** What its columns say, by their titles; never cut, and without those that say nothing. */
+  readonly facts: ReadonlyMap<string, string>;
+}
+
+function tableOf<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  { width }: Layout,
+  objectOf: (row: Row) => string,
+): StatusTable {
+  const all = rows.map((row) =>
     columns.map(([, cellOf]): Cell => {
       const cell = cellOf(row);
       return typeof cell === "string" ? { text: cell } : cell;
     }),
   );
-  return renderTable(
-    columns.map(([header]) => header),
-    cells,
-    width,
-  );
+  const headers = columns.map(([header]) => header);
+  const [header = "", ...lines] = renderTable(headers, all, width).split("\n");
+  return {
+    title: headers[0] ?? "",
+    header,
+    rows: rows.map((row, at) => {
+      const texts = (all[at] ?? []).map(({ text }, column) => [headers[column] ?? "", text] as const);
+      const facts = new Map(texts.filter(([, text]) => text !== "-"));
+      return { object: objectOf(row), name: texts[0]?.[1] ?? "", line: lines[at] ?? "", facts };
+    }),
+  };
 }
 
 /** What is particular to the table of one kind of object. */
@@ -148,12 +202,14 @@ interface ObjectTable<Row> {
   readonly wideColumns?: readonly Column<Row>[];
 }
 
-/** Returns a table of objects; empty where there are none. What waits for a person has a column only where something does. */
+/** Returns a table of objects. What waits for a person has a column only where something does. */
 function objectTable<Row extends Readiness>(
+  kind: ObjectRef["kind"],
   rows: readonly Row[],
   { title, objectOf, columns, wideColumns = [] }: ObjectTable<Row>,
-  { nowMs, palette, wide, width }: Look,
-): string {
+  look: Look,
+): StatusTable {
+  const { nowMs, palette, wide } = look;
   const problem: Column<Row> = [
     "PROBLEM",
     ({ stalled }) => (stalled === undefined ? "-" : { text: stalled.reason, paint: palette.bad }),
@@ -168,12 +224,12 @@ function objectTable<Row extends Readiness>(
     [
       "REASON",
       (row) => {
-        const why = row.ready === "True" && !wide ? row.reason : whyReady(row);
+        const why = readableTimes(row.ready === "True" && !wide ? row.reason : whyReady(row), nowMs);
         return row.suspended === undefined ? why : `${suspendedText(row.suspended, nowMs)}; ${why}`;
       },
     ],
   ];
-  return tableOf(all, rows, width);
+  return tableOf(all, rows, look, (row) => refKey({ kind, ...objectOf(row).meta }));
 }
 
 /** Returns `suspended until 10:00:00 UTC (in 2h) by ana (maintenance 4711)`; only `suspended` where the spec says it. */
@@ -208,8 +264,11 @@ function nameColumn<Row extends Pick<PoolRow, "name">>(rows: readonly Row[]): re
   return rows.some(({ name }) => name !== undefined) ? [["DNS NAME", ({ name }) => wantedName(name)]] : [];
 }
 
-function addressTable(pools: readonly PoolRow[], { nowMs, palette, wide, width }: Look): string {
-  const rows = pools.flatMap(({ addresses, pool }) => addresses.map((address) => ({ ...address, pool })));
+function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
+  const { nowMs, palette, wide } = look;
+  const rows = pools.flatMap(({ addresses, pool, isBlocked }) =>
+    addresses.map((address) => ({ ...address, pool, isBlocked })),
+  );
   type Row = (typeof rows)[number];
   const wideColumns: readonly Column<Row>[] = [
     ["PROVIDER ID", ({ status }) => status.providerID ?? "-"],
@@ -225,9 +284,44 @@ function addressTable(pools: readonly PoolRow[], { nowMs, palette, wide, width }
     ["STATE", ({ status }) => ({ text: status.state, paint: palette[STATE_PAINT[status.state]] })],
     ["NODE", (row) => nodeCell(row, nowMs, palette)],
     ...(wide ? wideColumns : []),
-    ["REASON", ({ status }) => [status.reason, status.error].filter(Boolean).join(": ") || "-"],
+    ["REASON", (row) => addressReason(row, nowMs)],
   ];
-  return tableOf(columns, rows, width);
+  return tableOf(columns, rows, look, ({ pool }) => refKey({ kind: "pool", ...pool.meta }));
+}
+
+/** What objects do not use any more and is still where it was, with the time at which no resolver hands it out any longer. */
+function releasedTable({ pools, routedIPs }: Pick<Overview, "pools" | "routedIPs">, look: Look): StatusTable {
+  const { nowMs, wide } = look;
+  const objects = [
+    ...pools.map(({ pool: { meta, status } }) => ({ by: refKey({ kind: "pool", ...meta }), status })),
+    ...routedIPs.map(({ routedIP: { meta, status } }) => ({ by: refKey({ kind: "routedip", ...meta }), status })),
+  ];
+  const rows = objects.flatMap(({ by, status }) => status.released.map((entry) => ({ ...entry, by })));
+  type Row = (typeof rows)[number];
+  const drains = ({ drainingUntil }: Row): string => {
+    const untilMs = parseTime(drainingUntil ?? "");
+    return untilMs === undefined || untilMs <= nowMs ? "-" : untilText(untilMs, nowMs);
+  };
+  const columns: readonly Column<Row>[] = [
+    ["RELEASED", ({ ip }) => ip],
+    ["BY", ({ by }) => by],
+    ["SINCE", ({ releasedAt = "" }) => (parseTime(releasedAt) === undefined ? "-" : ago(releasedAt, nowMs))],
+    ["NODE", ({ nodeName }) => nodeName ?? "-"],
+    ...(wide ? [["PROVIDER ID", ({ providerID }: Row) => providerID ?? "-"] as const] : []),
+    ["DRAINS", drains],
+  ];
+  return tableOf(columns, rows, look, ({ by }) => by);
+}
+
+/** Returns `CoolOff until 09:00:09 UTC (in 41m)`, `Failed: the droplet is off`, or `-`. Of a pool that stands still as a whole older errors are not told. */
+function addressReason(
+  { status, waitsUntilMs, isBlocked }: AddressRow & Pick<PoolRow, "isBlocked">,
+  nowMs: number,
+): string {
+  const until = waitsUntilMs === undefined ? "" : ` ${untilText(waitsUntilMs, nowMs)}`;
+  const reason = status.reason === undefined ? [] : [status.reason + until];
+  const error = isBlocked ? "" : readableTimes(status.error ?? "", nowMs);
+  return [...reason, error].filter(Boolean).join(": ") || "-";
 }
 
 /** Where the address of each routed IP is, and whom it follows; with `wide` the machine, the firewalls with the ports that flipop opened for it, and what is tried again first. */
@@ -304,11 +398,7 @@ function recordSetTable({ nowMs, palette, wide }: Look): ObjectTable<RecordSetRo
     columns: [
       ["DNS NAME", ({ name }) => nameText(name)],
       ["PROVIDER", ({ name }) => name.provider],
-      [
-        "STATE",
-        ({ recordSet: { status } }) =>
-          status.state === undefined ? "-" : { text: status.state, paint: palette[RECORD_SET_PAINT[status.state]] },
-      ],
+      ["STATE", (row) => recordSetState(row, palette)],
       ["PUBLISHED", (row) => publishedText(row, wide)],
     ],
     wideColumns: [
@@ -317,6 +407,13 @@ function recordSetTable({ nowMs, palette, wide }: Look): ObjectTable<RecordSetRo
       ["RETRY", ({ retry }) => retryText(retry, nowMs)],
     ],
   };
+}
+
+/** The state that status has; what waits for a person is no progress, whatever the Go operator calls it. */
+function recordSetState({ recordSet: { status }, stalled }: RecordSetRow, palette: Palette): Cell | string {
+  if (status.state === undefined) return "-";
+  if (status.state === "in-progress" && stalled !== undefined) return { text: "held", paint: palette.bad };
+  return { text: status.state, paint: palette[RECORD_SET_PAINT[status.state]] };
 }
 
 function formerText(names: DNSMemory["formerDNS"]): string {
@@ -350,38 +447,37 @@ function retryText(retry: RetryStatus | undefined, nowMs: number): string {
   return retry === undefined ? "-" : `${retry.attempts} failed, next ${aheadText(retry.nextAttemptTime, nowMs)}`;
 }
 
-function reconcilerText({ reconciler: row, nowMs, nodesError }: Overview, { palette }: Layout): string {
-  if (row.error !== "") return `${palette.strong("Reconciler")}\n  unknown: ${row.error}\n`;
+/** Returns what is known of the reconciler, a line per fact: `lock:           Lease flipop/flipop, free`. */
+export function reconcilerLines({ reconciler: row, nowMs, nodesError }: Overview): readonly string[] {
+  if (row.error !== "") return [`unknown: ${row.error}`];
   const result = row.lastResult === "" ? "" : `, exit code ${row.lastResult.replace(/^(\d+) (.+)$/, "$1 ($2)")}`;
-  const lines = [
-    palette.strong("Reconciler"),
-    `  last run:       ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
-    `  last full look: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
+  return [
+    `last run:       ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
+    `last full look: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
     ...row.putOff.map(putOffText),
     ...(row.suspension === undefined
       ? []
       : [
-          `  suspended:      all objects ${suspendedText({ ...row.suspension, source: "object" }, nowMs).replace("suspended ", "")}`,
+          `suspended:      all objects ${suspendedText({ ...row.suspension, source: "object" }, nowMs).replace("suspended ", "")}`,
         ]),
     ...grantsText(row),
-    `  lock:           Lease ${row.lease}, ${heldText(row, nowMs)}`,
-    ...(nodesError === undefined ? [] : [`  nodes:          not looked at: ${plain(nodesError)}`]),
+    `lock:           Lease ${row.lease}, ${heldText(row, nowMs)}`,
+    ...(nodesError === undefined ? [] : [`nodes:          not looked at: ${plain(nodesError)}`]),
   ];
-  return lines.map((line) => `${line}\n`).join("");
 }
 
 /** How grants counted. Without them only where somebody asked. */
 function grantsText({ grants, asksForGrants }: ReconcilerRow): readonly string[] {
-  if (grants === "warn") return ["  grants:         only warned of (--grants warn)"];
-  if (grants === "require") return ["  grants:         required (--grants require)"];
+  if (grants === "warn") return ["grants:         only warned of (--grants warn)"];
+  if (grants === "require") return ["grants:         required (--grants require)"];
   return asksForGrants
-    ? ["  grants:         off in the last run; flipop plan --grants warn says what is not granted"]
+    ? ["grants:         off in the last run; flipop plan --grants warn says what is not granted"]
     : [];
 }
 
 function putOffText({ provider, names, until }: ReconcilerRow["putOff"][number]): string {
   const many = countText(names, "look");
-  return `  put off:        ${many} at names at ${provider}, until ${until}: calls are kept for what is more urgent`;
+  return `put off:        ${many} at names at ${provider}, until ${until}: calls are kept for what is more urgent`;
 }
 
 function heldText({ heldBy, renewed }: ReconcilerRow, nowMs: number): string {

@@ -116,8 +116,9 @@ function routedText(routed: readonly PoolAssessment[]): string {
   const active = routed.filter((one) => activeCount(one) > 0).length;
   if (known === 0) return `${countText(unread, "routed IP")} not readable now`;
   const all = countText(known, "routed IP");
+  const some = `${active} of ${known} routed IPs`;
   const rest = unread === 0 ? "" : `, ${unread} not readable now`;
-  return `${active === known ? all : `${active} of ${all}`} active${rest}`;
+  return `${active === known ? all : some} active${rest}`;
 }
 
 function recordSetText({ recordSets }: Plan): string {
@@ -125,11 +126,11 @@ function recordSetText({ recordSets }: Plan): string {
     status.conditions.some((condition) => condition.type === "Ready" && condition.status === "True"),
   ).length;
   const all = countText(recordSets.length, "record set");
-  return ready === recordSets.length ? `${all} as desired` : `${ready} of ${all} as desired`;
+  return `${ready === recordSets.length ? all : `${ready} of ${recordSets.length} record sets`} as desired`;
 }
 
 /** Returns what could not be read and no hold of the plan tells. */
-export function untoldGaps({ gaps, holds }: Plan): readonly Gap[] {
+export function untoldGaps({ gaps, holds }: Pick<Plan, "gaps" | "holds">): readonly Gap[] {
   const subjects = new Set(holds.map(({ subject }) => subject));
   const details = new Set(holds.map(({ detail }) => detail));
   return gaps.filter(
@@ -138,7 +139,7 @@ export function untoldGaps({ gaps, holds }: Plan): readonly Gap[] {
 }
 
 /** Returns looks that were put off: of what could not be read they are what nothing stood in the way of. */
-export function putOffGaps({ gaps }: Plan): readonly (Gap & Required<Pick<Gap, "putOff">>)[] {
+export function putOffGaps({ gaps }: Pick<Plan, "gaps">): readonly (Gap & Required<Pick<Gap, "putOff">>)[] {
   return gaps.flatMap((gap) => (gap.putOff === undefined ? [] : [{ ...gap, putOff: gap.putOff }]));
 }
 

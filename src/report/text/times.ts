@@ -1,4 +1,4 @@
-import { formatTime } from "../../model/time.ts";
+import { durationText, formatTime } from "../../model/time.ts";
 
 /** Returns `2026-08-01T12:00:00Z`: RFC 3339, UTC, whole seconds. */
 export function rfc3339(ms: number): string {
@@ -13,26 +13,20 @@ export function clockText(ms: number, nowMs: number): string {
   return day === rfc3339(nowMs).slice(0, 10) ? time : `${day} ${time}`;
 }
 
-const UNITS: readonly (readonly [number, string])[] = [
-  [86_400_000, "d"],
-  [3_600_000, "h"],
-  [60_000, "m"],
-  [1000, "s"],
-];
-
-/** Returns a length of time in at most two units, as kubectl shows ages: `45s`, `2m30s`, `3h`, `12d`. Below a second: `0s`. */
-export function durationText(ms: number): string {
-  const at = UNITS.findIndex(([unit]) => ms >= unit);
-  const [big, small] = [UNITS[at], UNITS[at + 1]];
-  if (big === undefined) return "0s";
-  const whole = Math.floor(ms / big[0]);
-  const rest = small === undefined ? 0 : Math.floor((ms % big[0]) / small[0]);
-  return rest === 0 || whole >= 10 ? `${whole}${big[1]}` : `${whole}${big[1]}${rest}${small?.[1] ?? ""}`;
-}
-
 /** Returns `until 12:00:30 UTC (in 20s)`, or `due now` when the time is not ahead. */
 export function untilText(ms: number, nowMs: number): string {
   return ms <= nowMs ? "due now" : `until ${clockText(ms, nowMs)} (in ${durationText(ms - nowMs + 999)})`;
+}
+
+/** Returns a text with every time of machines in it as people read it: `12:00:30 UTC (in 20s)`, or `12:00:30 UTC (8m ago)`. */
+export function readableTimes(text: string, nowMs: number): string {
+  return text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) => {
+    const ms = Date.parse(time);
+    if (Number.isNaN(ms)) return time;
+    return ms <= nowMs
+      ? `${clockText(ms, nowMs)} (${durationText(nowMs - ms)} ago)`
+      : untilText(ms, nowMs).replace(/^until /, "");
+  });
 }
 
 /** Returns `in 20s`, or `now` when the RFC 3339 time is not ahead; a text that is no time as it is, on one line. */
@@ -40,4 +34,16 @@ export function aheadText(time: string, nowMs: number): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return time;
   return at <= nowMs ? "now" : `in ${durationText(at - nowMs)}`;
+}
+
+/** Returns how long after the beginning of a story something is: `t+01:05`, minutes and seconds. */
+export function stampText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const two = (part: number): string => String(part).padStart(2, "0");
+  return `t+${two(Math.floor(seconds / 60))}:${two(seconds % 60)}`;
+}
+
+/** Returns how long things are taken to last, as every text says it that tells what would happen. */
+export function paceText({ assignMs, dnsMs }: { readonly assignMs: number; readonly dnsMs: number }): string {
+  return `an assignment takes ${assignMs / 1000} s, a DNS write ${dnsMs / 1000} s`;
 }

@@ -43,6 +43,10 @@ export interface AccountSettings {
   comment_characters: number;
   /** 0 = the plan has no tags. */
   tags_per_record: number;
+  /** Whose every token is; absent = a user's. */
+  token_of?: "user" | "account";
+  /** When every token ends; absent = never. */
+  token_expires_on?: string;
 }
 
 /** The emulated account: plain, serialisable, and exactly what `cloudflare.yaml` holds. */
@@ -100,6 +104,8 @@ const settings = {
   changes_per_batch: { ...count, default: 200 },
   comment_characters: { ...count, default: 100 },
   tags_per_record: { ...count, default: 0 },
+  token_of: { type: "string", enum: ["user", "account"] },
+  token_expires_on: time,
 };
 
 /** JSON Schema of `cloudflare.yaml`, with every default that does not depend on something else in the file. Required are only the names of zones, and name and content of records. */

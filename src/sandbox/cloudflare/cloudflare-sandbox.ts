@@ -46,7 +46,7 @@ export interface CloudflareSandbox {
  * Opens or makes an emulated account. The file is read again before a request when a person changed it, and written
  * after each request that changed something.
  *
- * Its API has what flipop asks for: lists of zones and records, a zone by id, and batches. Everything else is 404 (7003).
+ * Its API has what flipop asks for: lists of zones and records, a zone by id, batches, and when the token ends. Everything else is 404 (7003).
  * @throws ConfigError naming the file when it cannot be read; BadValue when `state` is invalid.
  */
 export function cloudflareSandbox(options: ProviderOptions): CloudflareSandbox {
@@ -114,7 +114,12 @@ interface Answer {
 
 const zones = "^/client/v4/zones";
 
+/** The account of every zone. */
+const ACCOUNT_ID = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
+
 const routes: readonly Route<Call, Answer>[] = [
+  ["GET", /^\/client\/v4\/user\/tokens\/verify$/, (call) => verifyToken(call, "user")],
+  ["GET", new RegExp(`^/client/v4/accounts/${ACCOUNT_ID}/tokens/verify$`), (call) => verifyToken(call, "account")],
   ["GET", new RegExp(`${zones}$`), listZones],
   ["GET", new RegExp(`${zones}/([^/]+)$`), readZone],
   ["GET", new RegExp(`${zones}/([^/]+)/dns_records$`), listRecords],
@@ -152,6 +157,14 @@ function permissions(request: SandboxRequest, tokens: AccountState["tokens"]): C
     const granted = [zone.id, zone.name, "*"].flatMap((key) => (Object.hasOwn(grants, key) ? (grants[key] ?? []) : []));
     return granted.includes(permission) || (permission === "dns:read" && granted.includes("dns:edit"));
   };
+}
+
+/** A token is known where it belongs. Every token of a file ends at the same time. */
+function verifyToken({ state: { settings } }: Call, of: "user" | "account"): Answer {
+  const { token_of = "user", token_expires_on } = settings;
+  if (token_of !== of) throw new Refusal(401, 1000, "Invalid API Token");
+  const end = token_expires_on === undefined ? {} : { expires_on: token_expires_on };
+  return { result: { id: "sandbox", status: "active", ...end } };
 }
 
 /** `name` is an exact match; a zone that the token may not read is left out without a word. */
@@ -217,7 +230,7 @@ function listAnswer(
 }
 
 function zoneJSON({ id, name, status }: ZoneState): APIObject {
-  return { id, name, status, paused: false, type: "full" };
+  return { id, name, status, paused: false, type: "full", account: { id: ACCOUNT_ID, name: "sandbox" } };
 }
 
 function recordJSON({ comment, ...record }: RecordState): APIObject {

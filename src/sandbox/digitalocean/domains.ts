@@ -12,12 +12,19 @@ import {
 
 /** The operations on a domain's records that flipop asks for; domains themselves are made in the file. */
 export const domainRoutes: readonly Route<RouteCall, RouteAnswer>[] = [
+  ["GET", /^\/v2\/domains$/, listDomains],
   ["GET", /^\/v2\/domains\/([^/]+)$/, readDomain],
   ["GET", /^\/v2\/domains\/([^/]+)\/records$/, listRecords],
   ["POST", /^\/v2\/domains\/([^/]+)\/records$/, createRecord],
   ["PATCH", /^\/v2\/domains\/([^/]+)\/records\/(\d+)$/, updateRecord],
   ["DELETE", /^\/v2\/domains\/([^/]+)\/records\/(\d+)$/, deleteRecord],
 ];
+
+function listDomains(call: RouteCall): RouteAnswer {
+  need(call.caller, "domain:read");
+  const domains = call.cloud.state.domains.map(({ name, ttl }) => ({ name, ttl, zone_file: null }));
+  return listAnswer("domains", domains, call);
+}
 
 function readDomain({ cloud, caller }: RouteCall, name = ""): RouteAnswer {
   const { ttl, name: domain } = open(cloud.state, caller, name, "domain:read");

@@ -2,7 +2,7 @@ import { checkBuiltIn, findUndecodable, invalidValue } from "./built-in-checks.t
 import { isObject, type JSONObject, type KubeObject, objectAt, omit, textAt } from "./object-store.ts";
 import { apiVersionOf, type ResourceType } from "./resource-types.ts";
 import { type Schema, validate } from "./schema.ts";
-import { badRequest, type Cause, invalid } from "./status-error.ts";
+import { badRequest, type Cause, invalid, StatusError } from "./status-error.ts";
 
 /** An object that may be stored, and what the caller is warned of. */
 interface Admitted {
@@ -14,7 +14,7 @@ interface Admitted {
  * The object as it would be stored: pruned, defaulted and valid. Pure.
  *
  * @param before the stored object on updates.
- * @throws StatusError 400 for what cannot be decoded, 422 with all causes for what is invalid.
+ * @throws StatusError 400 for what cannot be decoded or, if strict, has unknown fields, 422 with all causes for what is invalid.
  */
 export function admitObject(
   type: ResourceType,
@@ -22,6 +22,9 @@ export function admitObject(
   options: {
     readonly before?: KubeObject;
     readonly subresource?: "status";
+    /** Fields that the schema does not know are refused, not left out. */
+    readonly isStrict?: boolean;
+    readonly isPatch?: boolean;
   },
 ): Admitted {
   const wrong = findWrongMetadataType(object["metadata"] ?? {});
@@ -30,6 +33,8 @@ export function admitObject(
   if (undecodable !== undefined) throw undecodable;
   const { value, unknownFields } = prunedBy(type, object);
   const unknown = unknownFields.map((field) => `unknown field "${field}"`);
+  if (options.isStrict === true && unknown.length > 0)
+    throw strictError(type, value, unknown, options.isPatch === true);
   const causes = [
     ...checkMetadata(objectAt(value, "metadata"), type),
     ...checkBuiltIn(type, value, options.before === undefined),
@@ -45,6 +50,19 @@ function validateBySchema(object: JSONObject, schema: Schema, subresource: "stat
   return validate(object["status"] ?? {}, schema.properties?.["status"] ?? {}, "status");
 }
 
+/** A body with unknown fields cannot be read; a patch that makes some is invalid, and the answer names no object. */
+function strictError(
+  type: ResourceType,
+  object: JSONObject,
+  unknown: readonly string[],
+  isPatch: boolean,
+): StatusError {
+  const why = `strict decoding error: ${unknown.join(", ")}`;
+  if (!isPatch) return badRequest(`${handledAs(type)}: ${why}`);
+  const cause = invalidValue("patch", JSON.stringify(object), why);
+  return new StatusError(422, "Invalid", ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
+}
+
 function handledAs(type: ResourceType): string {
   return `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
 }
@@ -57,7 +75,7 @@ function prunedBy(type: ResourceType, object: JSONObject): { value: JSONObject; 
 /** A stored object as it is served now: in the version asked for, pruned and defaulted by the schema of the moment. Pure. */
 export function presentObject(type: ResourceType, object: KubeObject): KubeObject {
   const head = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: object.metadata };
-  return { ...prunedBy(type, object).value, ...head };
+  return { ...prunedBy(type, type.view?.show(object) ?? object).value, ...head };
 }
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";

@@ -1,11 +1,16 @@
+import type { KubernetesAPI } from "./kubernetes-api.ts";
 import {
+  arrayAt,
   type Change,
+  compact,
   isObject,
   type JSONObject,
   type KubeObject,
   type ObjectStore,
+  objectAt,
   storeKey,
   textAt,
+  timestamp,
   valueAt,
 } from "./object-store.ts";
 import type { ResourceType } from "./resource-types.ts";
@@ -141,6 +146,37 @@ export function endEmptyNamespace(store: ObjectStore, { type, object, resource }
   if (type !== "DELETED" || namespace === undefined || resource === NAMESPACES) return;
   const found = store.get(NAMESPACES, namespace);
   if (found?.metadata.deletionTimestamp !== undefined && isEmpty(store, namespace)) store.remove(NAMESPACES, namespace);
+}
+
+const UNSCHEDULABLE = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
+
+/**
+ * Returns what does a controller's work when it is called: a node that was cordoned since gets the taint that says so, and one that was uncordoned loses it.
+ * What else people do with that taint is theirs.
+ */
+export function taintingOfCordonedNodes({ store, origins }: Pick<KubernetesAPI, "store" | "origins">): () => void {
+  const isCordoned = (node: KubeObject | undefined): boolean => valueAt(node, "spec", "unschedulable") === true;
+  const changed = new Set<string>();
+  store.subscribe(({ type, resource, key, object, previous }) => {
+    if (resource === "/nodes" && type === "MODIFIED" && isCordoned(object) !== isCordoned(previous)) changed.add(key);
+  });
+  return () => {
+    for (const key of changed) {
+      changed.delete(key);
+      const node = store.get("/nodes", key);
+      if (node === undefined) continue;
+      const taints = arrayAt(node, "spec", "taints");
+      const others = taints.filter((taint) => valueAt(taint, "key") !== UNSCHEDULABLE.key);
+      if (isCordoned(node) === others.length < taints.length) continue;
+      const added = isCordoned(node) ? [{ ...UNSCHEDULABLE, timeAdded: timestamp(origins.now()) }] : [];
+      const spec = compact({ ...objectAt(node, "spec"), taints: nonEmpty([...others, ...added]) });
+      store.put("/nodes", { ...node, spec });
+    }
+  };
+}
+
+function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
+  return items.length === 0 ? undefined : items;
 }
 
 /** True when no object of any resource is in the namespace. */

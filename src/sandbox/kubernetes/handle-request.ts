@@ -1,9 +1,12 @@
 import type { SandboxReply, SandboxRequest } from "../http-server.ts";
-import type { Deleted, DeleteOptions, KubernetesAPI, Written } from "./kubernetes-api.ts";
+import { discover } from "./discovery.ts";
+import type { Deleted, DeleteOptions, KubernetesAPI, WriteOptions, Written } from "./kubernetes-api.ts";
 import { listObjects, watchObjects } from "./lists.ts";
 import { isObject, type JSONObject, keyOf, textAt, valueAt } from "./object-store.ts";
+import { PATCHES, type PatchKind } from "./patches.ts";
 import { apiVersionOf, BUILT_IN, type ResourceType } from "./resource-types.ts";
-import { methodNotAllowed, StatusError, unsupportedMediaType } from "./status-error.ts";
+import { badRequest, methodNotAllowed, StatusError, unsupportedMediaType } from "./status-error.ts";
+import { tableOf, wantsTable } from "./tables.ts";
 
 interface Call {
   readonly api: KubernetesAPI;
@@ -14,13 +17,16 @@ interface Call {
 }
 
 /**
- * Answers one HTTP request as kube-apiserver does. There is no discovery and no dry run. Whoever reaches the
+ * Answers one HTTP request as kube-apiserver does. Whoever reaches the
  * sandbox may do everything in it, and reviews of access say so; a fault with status 403 stands for a missing permission.
  * @throws StatusError for every refusal
  */
 export function handleRequest(api: KubernetesAPI, request: SandboxRequest, bookmarkMs: number): SandboxReply {
   if (request.path === "/version" && request.method === "GET") return { status: 200, body: VERSION };
   if (request.path === REVIEWS && request.method === "POST") return { status: 201, body: reviewed(request.body) };
+  const found =
+    request.method === "GET" ? discover(api.types.all(), request.path, request.headers["accept"]) : undefined;
+  if (found !== undefined) return found;
   const target = requestTarget(request.path);
   const type = target && api.types.byPlural(target.group, target.version, target.plural);
   if (target === undefined || type === undefined || isMisplaced(type, target)) return unknownPath(request.path);
@@ -58,44 +64,76 @@ function onCollection(call: Call): SandboxReply {
   switch (request.method) {
     case "GET": {
       const isWatch = ["true", "1"].includes(query.get("watch") ?? "");
-      if (!isWatch) return { status: 200, body: listObjects(api, type, target.namespace, query) };
-      const stream = watchObjects(api, { type, namespace: target.namespace, query, bookmarkMs });
+      if (!isWatch) return { status: 200, body: shown(call, listObjects(api, type, target.namespace, query)) };
+      let hasColumns = true;
+      const show = (object: JSONObject): JSONObject => {
+        const row = shown(call, object, hasColumns);
+        hasColumns = false;
+        return row;
+      };
+      const stream = watchObjects(api, { type, namespace: target.namespace, query, bookmarkMs, show });
       return { status: 200, contentType: "application/json", stream };
     }
     case "POST": {
       if (type.isNamespaced && target.namespace === undefined) throw methodNotAllowed();
-      requireJSON(request);
-      return written(api.create(type, target.namespace, request.body));
+      requireWritable(call);
+      return written(call, api.create(type, target.namespace, request.body, writing(query)));
     }
     default:
       throw methodNotAllowed();
   }
 }
 
-function onObject({ api, request, type, target }: Call, name: string): SandboxReply {
+/** An answer of objects in the form that the client asks for. */
+function shown({ api, type, request }: Call, object: JSONObject, hasColumns = true): JSONObject {
+  if (!wantsTable(request.headers["accept"])) return object;
+  return tableOf(api, type, object, { includeObject: request.query.get("includeObject"), hasColumns });
+}
+
+function onObject(call: Call, name: string): SandboxReply {
+  const { api, request, type, target } = call;
   const key = keyOf({ name, namespace: target.namespace });
   const part = target.subresource === undefined ? {} : ({ subresource: "status" } as const);
+  const options = { ...part, ...writing(request.query) };
   switch (request.method) {
     case "GET":
-      return { status: 200, body: api.get(type, key) };
+      return { status: 200, body: shown(call, api.get(type, key)) };
     case "PUT":
-      requireJSON(request);
-      return written(api.update(type, key, request.body, part));
+      requireWritable(call);
+      return written(call, api.update(type, key, request.body, options));
     case "PATCH":
-      requireJSON(request);
-      return written(api.patch(type, key, request.body, part));
+      return written(call, api.patch(type, key, request.body, { ...options, kind: patchKind(call) }));
     case "DELETE":
-      if (target.subresource !== undefined) throw methodNotAllowed();
+      if (target.subresource !== undefined || type.view !== undefined) throw methodNotAllowed();
       return { status: 200, body: deletedDocument(type, api.remove(type, key, deleteOptions(request))) };
     default:
       throw methodNotAllowed();
   }
 }
 
-function written({ object, isNew, warnings }: Written): SandboxReply {
+/** How a write is meant. @throws StatusError 400, 422 for what the API server does not know either */
+function writing(query: URLSearchParams): WriteOptions {
+  const [dryRun, validation] = [query.get("dryRun") ?? "", query.get("fieldValidation") || "Warn"];
+  if (dryRun !== "" && dryRun !== "All") throw unsupported("dryRun", dryRun, ["All"]);
+  if (!VALIDATIONS.includes(validation)) {
+    throw new StatusError(422, "Invalid", unsupported("fieldValidation", validation, VALIDATIONS).message);
+  }
+  return { isDryRun: dryRun === "All", isStrict: validation === "Strict" };
+}
+
+const VALIDATIONS = ["Ignore", "Strict", "Warn"];
+
+function unsupported(field: string, value: string, supported: readonly string[]): StatusError {
+  const words = supported.map((one) => JSON.stringify(one)).join(", ");
+  return badRequest(`${field}: Unsupported value: ${JSON.stringify(value)}: supported values: ${words}`);
+}
+
+function written(call: Call, { object, isNew, warnings }: Written): SandboxReply {
   // One header line can hold several warnings, joined by commas.
-  const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
-  return { status: isNew ? 201 : 200, body: object, ...(warning === "" ? {} : { headers: { Warning: warning } }) };
+  const isSilent = call.request.query.get("fieldValidation") === "Ignore";
+  const warning = (isSilent ? [] : warnings).map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
+  const headers = warning === "" ? {} : { headers: { Warning: warning } };
+  return { status: isNew ? 201 : 200, body: shown(call, object), ...headers };
 }
 
 /** Resources whose DELETE answers the object even when it is gone. */
@@ -145,13 +183,35 @@ function requestTarget(path: string): RequestTarget | undefined {
   };
 }
 
-/** Refuses a body that is no JSON, and every patch but a JSON merge patch. @throws StatusError 415 */
-function requireJSON({ method, headers }: SandboxRequest): void {
-  const type = (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
-  const wanted = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  if (type === wanted || (type === "" && method !== "PATCH")) return;
-  throw unsupportedMediaType(`the sandbox does not read ${type}: send ${wanted}`);
+/** Refuses to write what is only shown, and a body that is no JSON. @throws StatusError 405, 415 */
+function requireWritable({ request, type }: Call): void {
+  if (type.view !== undefined) throw methodNotAllowed();
+  const sent = mediaType(request);
+  if (sent === "application/json" || sent === "") return;
+  throw unsupportedMediaType(`the sandbox does not read ${sent}: send application/json`);
 }
+
+function mediaType({ headers }: SandboxRequest): string {
+  return (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
+}
+
+/** The kind of a PATCH: strategic merges are for built-in resources only. @throws StatusError 405, 415 */
+function patchKind({ request, type }: Call): PatchKind {
+  if (type.view !== undefined) throw methodNotAllowed();
+  const sent = mediaType(request);
+  const known = KINDS.filter((kind) => type.schema === undefined || !kind.includes("strategic"));
+  const kind = known.find((one) => one === sent);
+  if (kind !== undefined) return kind;
+  if (sent === APPLY)
+    throw unsupportedMediaType("the sandbox does not apply on the server's side: leave out --server-side");
+  const accepted = [...known, APPLY].join(", ");
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
+  );
+}
+
+const APPLY = "application/apply-patch+yaml";
+const KINDS = Object.keys(PATCHES) as readonly PatchKind[];
 
 /** Reads the parameters of a DELETE from the query and the body. */
 function deleteOptions({ query, body }: SandboxRequest): DeleteOptions {

@@ -28,6 +28,7 @@ import {
   timestamp,
   valueAt,
 } from "./object-store.ts";
+import { MERGE_PATCH, PATCHES, type PatchKind } from "./patches.ts";
 import { apiVersionOf, CRD_RESOURCE, establishedCRD, type ResourceType, TypeRegistry } from "./resource-types.ts";
 import {
   alreadyExists,
@@ -61,6 +62,19 @@ export interface Deleted {
 
 const EVENT_LIFE_MS = 3_600_000;
 
+/** How an object is written. */
+export interface WriteOptions {
+  /** It is checked like any other write, and nothing is stored. */
+  readonly isDryRun?: boolean;
+  /** Unknown fields are refused; else they are left out, and the caller is warned of them. */
+  readonly isStrict?: boolean;
+}
+
+interface UpdateOptions extends WriteOptions {
+  readonly subresource?: "status";
+  readonly isPatch?: boolean;
+}
+
 /** The writes and single reads of the API, without HTTP. Every method throws StatusError in Kubernetes' own words. */
 export class KubernetesAPI {
   readonly store: ObjectStore;
@@ -81,22 +95,29 @@ export class KubernetesAPI {
   }
 
   /** POST. @throws StatusError 400, 403, 404 (no such namespace), 409, 422 */
-  create(type: ResourceType, namespace: string | undefined, body: unknown): Written {
+  create(
+    type: ResourceType,
+    namespace: string | undefined,
+    body: unknown,
+    { isDryRun = false, isStrict = false }: WriteOptions = {},
+  ): Written {
     const named = this.decode(type, body, namespace);
     if (textAt(named, "metadata", "resourceVersion") !== "") {
       throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
     }
-    const { object, warnings } = admitObject(type, newObject(type, named, namespace, this.origins), {});
+    const { object, warnings } = admitObject(type, newObject(type, named, namespace, this.origins), { isStrict });
     const metadata = objectAt(object, "metadata");
     const name = textAt(metadata, "name");
     if (namespace !== undefined) requireActiveNamespace(this.store, type, namespace, name);
     if (this.store.get(storeKey(type), keyOf(metadata)) !== undefined) throw alreadyExists(type, name);
+    // Admission has seen to it: metadata has a name, and the server's fields were put in.
+    if (isDryRun) return { object: object as KubeObject, isNew: true, warnings };
     if (type.kind === "Event") this.expireEvents();
     return { object: this.put(type, object), isNew: true, warnings };
   }
 
   /** PUT, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
-  update(type: ResourceType, key: string, body: unknown, options: { readonly subresource?: "status" } = {}): Written {
+  update(type: ResourceType, key: string, body: unknown, options: UpdateOptions = {}): Written {
     const before = this.store.get(storeKey(type), key);
     if (before === undefined && type.createsOnUpdate) return this.createByUpdate(type, key, body);
     if (before === undefined) throw notFoundAt(type, key);
@@ -106,18 +127,24 @@ export class KubernetesAPI {
     const { object, warnings } = admitObject(type, next, { ...options, before });
     const counted = withGeneration(type, before, object);
     if (isSameObject(before, counted)) return { object: presentObject(type, before), isNew: false, warnings };
+    if (options.isDryRun === true) return { object: counted as KubeObject, isNew: false, warnings };
     const stored = this.put(type, counted);
     if (isDeletionDue(stored)) this.removeNow(type, stored);
     return { object: stored, isNew: false, warnings };
   }
 
-  /** PATCH with a JSON merge patch, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
-  patch(type: ResourceType, key: string, patch: unknown, options: { readonly subresource?: "status" } = {}): Written {
-    if (!isObject(patch)) throw badRequest("a merge patch must be a JSON object");
+  /** PATCH, a JSON merge patch unless `kind` says otherwise, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
+  patch(
+    type: ResourceType,
+    key: string,
+    patch: unknown,
+    options: UpdateOptions & { readonly kind?: PatchKind } = {},
+  ): Written {
     const current = this.get(type, key);
-    const uid = valueAt(patch, "metadata", "uid") ?? current.metadata.uid;
+    const next = PATCHES[options.kind ?? MERGE_PATCH](type, current, patch);
+    const uid = valueAt(next, "metadata", "uid") ?? current.metadata.uid;
     if (uid !== current.metadata.uid) throw changedUID(type, current.metadata.name, uid);
-    return this.update(type, key, mergePatch(current, patch), options);
+    return this.update(type, key, next, { ...options, isPatch: true });
   }
 
   /** DELETE. @throws StatusError 404, 409 when a precondition does not hold */
@@ -425,19 +452,4 @@ function gracePeriod(type: ResourceType, object: KubeObject, asked: number | und
 function isDeletionDue(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   return deletionTimestamp !== undefined && (deletionGracePeriodSeconds ?? 0) === 0 && (finalizers ?? []).length === 0;
-}
-
-/**
- * The value after a JSON merge patch: null removes a member, objects merge, anything else replaces. Pure.
- *
- * @see https://www.rfc-editor.org/rfc/rfc7396 (verified 2026-08)
- */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const merged = new Map<string, unknown>(Object.entries(isObject(target) ? target : {}));
-  for (const [key, value] of Object.entries(patch) satisfies readonly (readonly [string, unknown])[]) {
-    if (value === null) merged.delete(key);
-    else merged.set(key, mergePatch(merged.get(key), value));
-  }
-  return Object.fromEntries(merged) satisfies JSONObject;
 }

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import type { SandboxReply, SandboxRequest } from "../http-server.ts";
-import { STANDARD_NAMESPACES } from "./built-in-checks.ts";
+import type { Exclusively } from "../one-at-a-time.ts";
+import { STANDARD_NAMESPACES, taintingOfCordonedNodes } from "./built-in-checks.ts";
 import { writeDocument } from "./complete-document.ts";
 import { handleRequest } from "./handle-request.ts";
 import { KubernetesAPI } from "./kubernetes-api.ts";
@@ -21,6 +22,8 @@ interface KubernetesSandboxOptions {
   readonly newUID?: () => string;
   /** Called with the ConfigError that names file and line when a person broke a file. */
   readonly onError?: (error: unknown) => void;
+  /** Runs what a quiet watch does with the files, and waits its turn for that; default: at once. */
+  readonly exclusively?: Exclusively;
   /** Milliseconds between the bookmarks of a watch; default 60,000, as the API server sends them. */
   readonly bookmarkMs?: number;
 }
@@ -43,8 +46,9 @@ const FILE_POLL_MS = 500;
 
 /**
  * Opens an emulated cluster. Effects, and status and reason of refusals, are those of kube-apiserver 1.35 (the same table of cases
- * runs on both), with these limits: no discovery, no CEL rules, merge patches only, of the built-in kinds only what flipop writes is validated, everybody
- * may do everything. The namespace controller's work is done at once; nothing else runs in the cluster.
+ * runs on both), with these limits: no CEL rules, no server-side apply, JSON only, of the built-in kinds only what flipop writes is validated, everybody
+ * may do everything. The namespace controller's work is done at once, and with files that of the controller which taints cordoned nodes; nothing else runs in the
+ * cluster.
  *
  * The files are read now, again before each request when a person changed them, and regularly
  * while somebody watches; they are written after each request that changed something.
@@ -56,28 +60,45 @@ export function kubernetesSandbox(options: KubernetesSandboxOptions = {}): Kuber
   const preinstalled = [...(options.crds ?? shippedCRDs()), ...standardNamespaces()];
   const files = options.directory === undefined ? undefined : new WorldFiles(options.directory, api, preinstalled);
   if (files === undefined) for (const document of preinstalled) writeDocument(api, document);
-  files?.refresh();
-  files?.save();
+  const taintCordonedNodes = taintingOfCordonedNodes(api);
+  /** Takes over what people wrote, and does what a cluster does by itself about it. */
+  function refresh(): void {
+    files?.refresh();
+    if (files !== undefined) taintCordonedNodes();
+  }
+  function save(): void {
+    if (files !== undefined) taintCordonedNodes();
+    files?.save();
+  }
+  refresh();
+  save();
 
   function handle(request: SandboxRequest): SandboxReply {
     try {
-      files?.refresh();
+      refresh();
     } catch (error) {
       options.onError?.(error);
       return refusal(new StatusError(500, "InternalError", error instanceof Error ? error.message : String(error)));
     }
     const reply = answer(api, request, options.bookmarkMs ?? BOOKMARK_MS);
-    files?.save();
-    return files !== undefined && "stream" in reply ? { ...reply, stream: polling(files, reply.stream) } : reply;
+    save();
+    if (files === undefined || !("stream" in reply)) return reply;
+    const { exclusively = (work) => work() } = options;
+    const look = (): void =>
+      exclusively(() => {
+        refresh();
+        save();
+      });
+    return { ...reply, stream: polling(look, reply.stream) };
   }
 
   return {
     api,
     handle,
     write: (document) => {
-      files?.refresh();
+      refresh();
       writeDocument(api, document);
-      files?.save();
+      save();
     },
   };
 }
@@ -98,12 +119,11 @@ function refusal(error: StatusError): SandboxReply {
 type Stream = Extract<SandboxReply, { readonly stream: unknown }>["stream"];
 
 /** A watch that sees what people edit while it is quiet. */
-function polling(files: WorldFiles, stream: Stream): Stream {
+function polling(look: () => void, stream: Stream): Stream {
   return async (write, ended) => {
     const timer = setInterval(() => {
       try {
-        files.refresh();
-        files.save();
+        look();
       } catch {
         // Somebody is in the middle of an edit; the next request tells if it stays broken.
       }

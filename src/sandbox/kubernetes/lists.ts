@@ -165,7 +165,10 @@ function fieldSelector(type: ResourceType, text: string): (object: KubeObject) =
   for (const { field } of terms) {
     if (!fields.includes(field)) throw badRequest(`field label not supported: ${field}`);
   }
-  return (object) => terms.every(({ field, isEqual, value }) => (textOf(object, field) === value) === isEqual);
+  return (object) => {
+    const shown = type.view?.show(object) ?? object;
+    return terms.every(({ field, isEqual, value }) => (textOf(shown, field) === value) === isEqual);
+  };
 }
 
 function parseTerm(term: string): Term {
@@ -188,6 +191,8 @@ interface WatchRequest {
   readonly query: URLSearchParams;
   /** Milliseconds between bookmarks. */
   readonly bookmarkMs: number;
+  /** The form in which the client wants its objects. */
+  readonly show: (object: JSONObject) => JSONObject;
 }
 
 /** Writes the events of one watch, one JSON document per line; resolves when the watch is over. */
@@ -202,7 +207,7 @@ const DEFAULT_TIMEOUT_SECONDS = 1800;
  * @throws StatusError 400 or 500 for parameters that cannot be read, 504 for a version of the future.
  */
 export function watchObjects(api: KubernetesAPI, request: WatchRequest): WatchStream {
-  const { type, query } = request;
+  const { type, query, show } = request;
   const { includes } = objectFilter(type, request.namespace, query);
   const since = readVersion(query);
   const current = api.store.resourceVersion;
@@ -213,7 +218,7 @@ export function watchObjects(api: KubernetesAPI, request: WatchRequest): WatchSt
     const send = (event: string, object: unknown): void => write(`${JSON.stringify({ type: event, object })}\n`);
     const sendChange = (change: Change): void => {
       const event = change.resource === storeKey(type) ? eventOf(change, includes) : undefined;
-      if (event !== undefined) send(event, presentObject(type, change.object));
+      if (event !== undefined) send(event, show(presentObject(type, change.object)));
     };
     const bookmark = (annotations?: JSONObject): void => {
       if (query.get("allowWatchBookmarks") === "true") send("BOOKMARK", bookmarkObject(api, type, annotations));
@@ -224,7 +229,7 @@ export function watchObjects(api: KubernetesAPI, request: WatchRequest): WatchSt
       return;
     }
     const present = hasInitialEvents ? api.store.all(storeKey(type)).filter(includes) : [];
-    for (const object of present) send("ADDED", presentObject(type, object));
+    for (const object of present) send("ADDED", show(presentObject(type, object)));
     if (query.get("sendInitialEvents") === "true") bookmark({ "k8s.io/initial-events-end": "true" });
     for (const change of missed) sendChange(change);
     const unsubscribe = api.store.subscribe(sendChange);

@@ -14,8 +14,12 @@ export interface Change {
 }
 
 /** The name of a resource in the store, whatever its version. */
-export function storeKey(type: { readonly group: string; readonly plural: string }): string {
-  return `${type.group}/${type.plural}`;
+export function storeKey(type: {
+  readonly group: string;
+  readonly plural: string;
+  readonly view?: { readonly storedAs: string };
+}): string {
+  return type.view?.storedAs ?? `${type.group}/${type.plural}`;
 }
 
 /** History is compacted after this time, as kube-apiserver asks etcd to by default (verified 2026-08). */

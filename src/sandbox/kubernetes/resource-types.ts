@@ -2,6 +2,7 @@ import {
   arrayAt,
   isObject,
   type JSONObject,
+  type KubeObject,
   type ObjectStore,
   objectAt,
   storeKey,
@@ -17,6 +18,9 @@ export interface ResourceType {
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
   readonly isNamespaced: boolean;
   /** True when `status` is written through `/status` only. */
   readonly hasStatus: boolean;
@@ -30,6 +34,17 @@ export interface ResourceType {
   readonly selectableFields: readonly string[];
   /** Custom resources only: what is pruned, defaulted and validated. */
   readonly schema?: Schema;
+  /** Custom resources only: `additionalPrinterColumns`, if there are any. */
+  readonly columns?: readonly unknown[];
+  /** Only shows the objects of another resource, in its own form. */
+  readonly view?: View;
+}
+
+/** Another look at the objects of a resource; it cannot be written. */
+interface View {
+  /** Name in the store of the resource that has the objects. */
+  readonly storedAs: string;
+  readonly show: (object: KubeObject) => KubeObject;
 }
 
 /** `apiVersion` of the objects of a resource. */
@@ -57,6 +72,9 @@ type Facts = Pick<ResourceType, "group" | "version" | "kind" | "plural"> & Parti
 
 function builtIn(facts: Facts): ResourceType {
   return {
+    singular: facts.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
     isNamespaced: true,
     hasStatus: false,
     hasGeneration: false,
@@ -71,31 +89,60 @@ const core = { group: "", version: "v1" } as const;
 
 /** The resources every API server of the sandbox has, in the order in which files list them. */
 export const BUILT_IN: readonly ResourceType[] = [
-  builtIn({ ...core, kind: "Namespace", plural: "namespaces", isNamespaced: false, hasStatus: true }),
-  builtIn({ ...core, kind: "Node", plural: "nodes", isNamespaced: false, hasStatus: true }),
+  builtIn({
+    ...core,
+    kind: "Namespace",
+    plural: "namespaces",
+    shortNames: ["ns"],
+    isNamespaced: false,
+    hasStatus: true,
+  }),
+  builtIn({ ...core, kind: "Node", plural: "nodes", shortNames: ["no"], isNamespaced: false, hasStatus: true }),
   builtIn({
     ...core,
     kind: "Pod",
     plural: "pods",
+    shortNames: ["po"],
+    categories: ["all"],
     hasStatus: true,
     hasGeneration: true,
     selectableFields: ["spec.nodeName", "status.phase"],
   }),
-  builtIn({ ...core, kind: "Service", plural: "services", hasStatus: true }),
+  builtIn({
+    ...core,
+    kind: "Service",
+    plural: "services",
+    shortNames: ["svc"],
+    categories: ["all"],
+    hasStatus: true,
+  }),
   builtIn({
     group: "apps",
     version: "v1",
     kind: "Deployment",
     plural: "deployments",
+    shortNames: ["deploy"],
+    categories: ["all"],
     hasStatus: true,
     hasGeneration: true,
   }),
-  builtIn({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs", hasStatus: true, hasGeneration: true }),
+  builtIn({
+    group: "batch",
+    version: "v1",
+    kind: "CronJob",
+    plural: "cronjobs",
+    shortNames: ["cj"],
+    categories: ["all"],
+    hasStatus: true,
+    hasGeneration: true,
+  }),
   builtIn({
     group: "apiextensions.k8s.io",
     version: "v1",
     kind: "CustomResourceDefinition",
     plural: "customresourcedefinitions",
+    shortNames: ["crd", "crds"],
+    categories: ["api-extensions"],
     isNamespaced: false,
     hasStatus: true,
     hasGeneration: true,
@@ -116,8 +163,52 @@ export const BUILT_IN: readonly ResourceType[] = [
     plural: "endpointslices",
     hasGeneration: true,
   }),
-  builtIn({ group: "events.k8s.io", version: "v1", kind: "Event", plural: "events", createsOnUpdate: true }),
+  builtIn({
+    group: "events.k8s.io",
+    version: "v1",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    createsOnUpdate: true,
+    selectableFields: ["regarding.apiVersion", "regarding.kind", "regarding.name"],
+  }),
+  builtIn({
+    ...core,
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    selectableFields: [
+      ...["apiVersion", "kind", "namespace", "name", "uid"].map((field) => `involvedObject.${field}`),
+      "reason",
+      "type",
+    ],
+    view: { storedAs: "events.k8s.io/events", show: coreEvent },
+  }),
 ];
+
+/** An Event as the core group shows it, which is where kubectl looks. */
+function coreEvent(event: KubeObject): KubeObject {
+  const {
+    regarding,
+    note,
+    reportingController,
+    deprecatedCount,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedSource,
+    ...same
+  } = event;
+  return {
+    ...same,
+    involvedObject: regarding ?? {},
+    message: note ?? "",
+    reportingComponent: reportingController ?? "",
+    source: deprecatedSource ?? {},
+    firstTimestamp: deprecatedFirstTimestamp ?? null,
+    lastTimestamp: deprecatedLastTimestamp ?? null,
+    ...(deprecatedCount === undefined ? {} : { count: deprecatedCount }),
+  };
+}
 
 /** The resources a CustomResourceDefinition makes the API serve: one per served version. */
 function customResourceTypes(crd: JSONObject): readonly ResourceType[] {
@@ -130,6 +221,9 @@ function customResourceTypes(crd: JSONObject): readonly ResourceType[] {
       version: textAt(version, "name"),
       kind,
       plural: textAt(names, "plural"),
+      singular: textAt(names, "singular") || kind.toLowerCase(),
+      shortNames: arrayAt(names, "shortNames").map(String),
+      categories: arrayAt(names, "categories").map(String),
       isNamespaced: textAt(crd, "spec", "scope") === "Namespaced",
       hasStatus: isObject(valueAt(version, "subresources", "status")),
       hasGeneration: true,
@@ -138,6 +232,7 @@ function customResourceTypes(crd: JSONObject): readonly ResourceType[] {
       selectableFields: [],
       // Checked by nobody: a definition is taken as its author wrote it.
       schema: objectAt(version, "schema", "openAPIV3Schema") as Schema,
+      columns: arrayAt(version, "additionalPrinterColumns"),
     }));
 }
 
@@ -186,9 +281,11 @@ export class TypeRegistry {
     return this.all().find((type) => type.group === group && type.version === version && type.plural === plural);
   }
 
-  /** The resource of an object; undefined when it is not served. */
+  /** The resource that an object is written to; undefined when there is none. */
   byKind(apiVersion: string, kind: string): ResourceType | undefined {
-    return this.all().find((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
+    return this.all().find(
+      (type) => type.kind === kind && apiVersionOf(type) === apiVersion && type.view === undefined,
+    );
   }
 
   /** The resource, in some served version, that the store keeps under this name. */

@@ -214,7 +214,7 @@ interface WorldFile {
 const FLIPOP = "flipop.digitalocean.com/v1alpha1";
 
 /** The files in the order they are read: what defines resources and namespaces first. */
-const WORLD_FILES: readonly WorldFile[] = [
+export const WORLD_FILES: readonly WorldFile[] = [
   {
     name: "cluster.yaml",
     header: "Everything in the cluster that has no file of its own: namespaces, leases, events, endpoint slices.",

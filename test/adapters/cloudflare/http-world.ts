@@ -25,6 +25,7 @@ export const HTTP_WORLD: HTTPWorld = {
   tooMany: (headers) => ({ status: 429, json: errorJSON(971, "Please wait."), headers }),
   tooManyText: "971 Please wait.",
   usualWaitSeconds: 300,
+  mostInFlight: 4,
   withServer: (script, body, options) =>
     withServer(
       script,

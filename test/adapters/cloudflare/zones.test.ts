@@ -130,8 +130,28 @@ test("the reader has no method that writes, at run time either", () => {
     "rateLimit",
     "readRecords",
     "readTexts",
+    "tokenEndMs",
     "ttlRules",
+    "zoneNames",
   ]);
   expect([reader.name, reader.isBatched]).toEqual(["cloudflare", true]);
   expect(reader.ttlRules).toEqual({ minimumSeconds: 60, maximumSeconds: 86_400, automaticSeconds: 1 });
+});
+
+describe("the zones that a token sees", () => {
+  test("are told by one page of their names", async () => {
+    const json = listJSON([zoneJSON(), zoneJSON({ id: otherID, name: "Example.net" })]);
+    await withServer({ json }, async ({ provider, server }) => {
+      expect(await provider.zoneNames?.()).toEqual(["example.com", "example.net"]);
+      expect(server.requests.map(({ path, query }) => [path, query])).toEqual([
+        ["/client/v4/zones", { per_page: "50" }],
+      ]);
+    });
+  });
+
+  test("are no list where the answer is none", async () => {
+    await withServer({ json: okJSON({ zones: [] }) }, async ({ provider }) => {
+      expect(await failureOf(provider.zoneNames?.() ?? Promise.resolve())).toMatchObject({ failure: "malformed" });
+    });
+  });
 });

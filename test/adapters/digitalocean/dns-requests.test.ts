@@ -29,6 +29,14 @@ describe("requests about DNS", () => {
     });
   });
 
+  test("the zones of the account are told by one page of their names, in lower case", async () => {
+    const json = { domains: [{ name: "Example.com" }, { name: "example.org" }], links: {}, meta: { total: 2 } };
+    await withDNSServer({ json }, async ({ dns, server }) => {
+      expect(await dns.zoneNames?.()).toEqual(["example.com", "example.org"]);
+      expect(server.requests.map(({ path }) => path)).toEqual(["/v2/domains?page=1&per_page=200"]);
+    });
+  });
+
   test("a list asks for the A records of the whole name, 200 at a time", async () => {
     await withDNSServer(listed(), async ({ dns, server }) => {
       await dns.readRecords(zone, fqdn);
@@ -169,6 +177,7 @@ describe("requests about DNS", () => {
         "readRecords",
         "readTexts",
         "ttlRules",
+        "zoneNames",
       ];
       expect(Object.keys(reader).sort()).toEqual(names);
       expect([reader.isBatched, reader.ttlRules]).toEqual([

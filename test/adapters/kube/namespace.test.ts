@@ -14,3 +14,39 @@ test.for([
     expect("hasNamespace" in writer).toBe(true);
   });
 });
+
+const LIST = { kind: "NamespaceList", apiVersion: "v1", metadata: { resourceVersion: "1" } };
+
+test.for([
+  [
+    "shows the namespace",
+    { json: { ...LIST, items: [{ metadata: { name: "kube-system", uid: "3f1c" } }] } },
+    { uid: "3f1c" },
+  ],
+  ["shows no namespace", { json: { ...LIST, items: [] } }, { failure: "malformed" }],
+  [
+    "shows one without uid",
+    { json: { ...LIST, items: [{ metadata: { name: "kube-system" } }] } },
+    { failure: "malformed" },
+  ],
+  ["sends something else", { json: { kind: "Status" } }, { failure: "malformed" }],
+  [
+    "does not permit it",
+    failure(403, "Forbidden", "namespaces is forbidden"),
+    { failure: "forbidden", operation: "list namespaces" },
+  ],
+] as const)(
+  "a cluster is told by the uid of kube-system, with the right to list: the server %s",
+  async ([, say, expected]) => {
+    await withServer([say], async ({ reader, asked }) => {
+      const told = await reader.clusterUID().then(
+        (uid) => ({ uid }),
+        (error: unknown) => error,
+      );
+      expect(told).toMatchObject(expected);
+      expect(asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
+        "GET /api/v1/namespaces?fieldSelector=metadata.name%3Dkube-system",
+      ]);
+    });
+  },
+);

@@ -8,7 +8,7 @@ import { entryOf } from "../../../src/model/address.ts";
 import type { IPStatus } from "../../../src/model/resource.ts";
 import { readTotals, writeTotals } from "../../../src/report/metrics/totals.ts";
 import { prune } from "../../../src/sandbox/kubernetes/admission.ts";
-import { mergePatch } from "../../../src/sandbox/kubernetes/kubernetes-api.ts";
+import { mergePatch } from "../../../src/sandbox/kubernetes/patches.ts";
 import { validate } from "../../../src/sandbox/kubernetes/schema.ts";
 
 /** Names that every object answers to although nobody gave them to it. */

@@ -1,14 +1,14 @@
 import type { Connection } from "../../../src/adapters/kube/call.ts";
 import { createClusterReader } from "../../../src/adapters/kube/cluster-reader.ts";
 import { createClusterWriter } from "../../../src/adapters/kube/cluster-writer.ts";
-import type { ClusterReader, ClusterWriter, NamespaceReader } from "../../../src/ports/cluster.ts";
+import type { ClusterReader, ClusterWriter, IdentityReader, NamespaceReader } from "../../../src/ports/cluster.ts";
 import { fastClock } from "./fast-clock.ts";
 import { type Asked, plainConnection, type Say, scriptedServer } from "./scripted-server.ts";
 
 /** What a test with a scripted server works with. */
 export interface Scene {
   readonly url: string;
-  readonly reader: ClusterReader & NamespaceReader;
+  readonly reader: ClusterReader & NamespaceReader & IdentityReader;
   readonly writer: ClusterWriter;
   readonly asked: Asked[];
   /** Waits between repeats, milliseconds; none of them was really waited for. */

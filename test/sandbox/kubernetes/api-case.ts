@@ -5,6 +5,8 @@ export interface Step {
   readonly body?: unknown;
   /** Default: JSON, a merge patch for PATCH. */
   readonly contentType?: string;
+  /** Default: JSON. */
+  readonly accept?: string;
 }
 
 /** Some requests, and what the last one is answered: status, reason and message, or the fields that `show` names. */

@@ -1,8 +1,10 @@
 import {
   type APICase,
   aLease,
+  anEvent,
   aPod,
   boundPod,
+  EVENTS,
   get,
   LEASES,
   NODES,
@@ -185,6 +187,28 @@ export const BUILT_IN_EFFECTS: readonly APICase[] = [
     show: ["items.length", "items.0.metadata.name"],
     expected: '200 items.length=1 items.0.metadata.name="p1"',
   },
+  ...(
+    [
+      ["the version of what they are about", "regarding.apiVersion%3Da.test%2Fv1"],
+      ["the kind of what they are about", "regarding.kind%3DWidget"],
+      ["the name of what they are about", "regarding.name%3Dw"],
+    ] as const
+  ).map(([what, selector]) => ({
+    title: `Events are selected by ${what}`,
+    steps: [
+      post(EVENTS, anEvent()),
+      post(
+        EVENTS,
+        anEvent({
+          metadata: { name: "e2" },
+          regarding: { apiVersion: "a.test/v1", kind: "Widget", namespace: "NS", name: "w" },
+        }),
+      ),
+      get(`${EVENTS}?fieldSelector=${selector}`),
+    ],
+    show: ["items.length", "items.0.metadata.name", "items.0.regarding.name"],
+    expected: '200 items.length=1 items.0.metadata.name="e2" items.0.regarding.name="w"',
+  })),
   {
     title: "a namespace is active and labelled with its name",
     steps: [get("/api/v1/namespaces/NS")],

@@ -17,7 +17,18 @@ export async function runCase({ steps, show }: APICase, send: Send, names: Names
   for (const step of steps) {
     const contentType =
       step.contentType ?? (step.method === "PATCH" ? "application/merge-patch+json" : "application/json");
-    const answer = await send(fill({ method: step.method, path: step.path, body: step.body, contentType }, names));
+    const answer = await send(
+      fill(
+        {
+          method: step.method,
+          path: step.path,
+          body: step.body,
+          contentType,
+          accept: step.accept ?? "application/json",
+        },
+        names,
+      ),
+    );
     text = `${answer.status} ${describe(answer.body, show)}`;
   }
   const uid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -53,13 +64,13 @@ function canonical(value: unknown): string {
 
 /** Sends to a sandbox, without HTTP. */
 export function sandboxSend(sandbox: KubernetesSandbox): Send {
-  return async ({ method, path, body, contentType }) => {
+  return async ({ method, path, body, contentType, accept }) => {
     const url = new URL(path, "http://localhost");
     const request: SandboxRequest = {
       method,
       path: decodeURIComponent(url.pathname),
       query: url.searchParams,
-      headers: { "content-type": contentType },
+      headers: { "content-type": contentType, accept },
       body,
     };
     const reply = sandbox.handle(request);

@@ -123,3 +123,30 @@ test("a watch that is open sees an edit within a second", async () => {
   expect(JSON.parse(await line)).toMatchObject({ type: "MODIFIED", object: { metadata: { name: "worker-2" } } });
   ended.abort();
 });
+
+test("a taint that a person writes or takes away by hand stays as it was written", () => {
+  const client = world.open();
+  const taint = "{key: node.kubernetes.io/unschedulable, effect: NoSchedule}";
+  world.edit("nodes.yaml", "metadata: {name: worker-2}", `metadata: {name: worker-2}\nspec: {taints: [${taint}]}`);
+  const written = [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }];
+  expect(client.call("GET", TAINTS).spec).toEqual({ taints: written });
+  expect(client.call("GET", TAINTS).spec).toEqual({ taints: written });
+});
+
+const TAINTS = "/api/v1/nodes/worker-2";
+
+test("a cordoned node gets the taint that a cluster gives it, and loses it with the cordon", () => {
+  const client = world.open();
+  client.call("PATCH", TAINTS, { spec: { unschedulable: true, taints: [{ key: "a", effect: "NoExecute" }] } });
+  const cordon = {
+    key: "node.kubernetes.io/unschedulable",
+    effect: "NoSchedule",
+    timeAdded: "2026-01-02T03:04:05Z",
+  };
+  const cordoned = client.call("GET", TAINTS);
+  expect(cordoned.spec?.["taints"]).toEqual([{ key: "a", effect: "NoExecute" }, cordon]);
+  expect(client.call("GET", TAINTS)).toEqual(cordoned);
+  expect(world.read("nodes.yaml")).toContain("node.kubernetes.io/unschedulable");
+  world.edit("nodes.yaml", "  unschedulable: true\n", "");
+  expect(client.call("GET", TAINTS).spec).toEqual({ taints: [{ key: "a", effect: "NoExecute" }] });
+});

@@ -1,0 +1,41 @@
+import { Resolver } from "node:dns/promises";
+import type { NameResolver, PublicAnswer } from "../../ports/resolver.ts";
+
+const TIMEOUT_MS = 1500;
+const TRIES = 2;
+
+/** Of a name that exists without such records, and of one that does not exist. */
+const NOTHING: readonly string[] = ["ENODATA", "ENOTFOUND"];
+
+/** True for the failure that says that a name has no such records: an answer like any other. */
+export function meansNothing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && NOTHING.includes(String(error.code));
+}
+
+/**
+ * Returns what asks a DNS server over UDP, over TCP where the answer is too long.
+ * @param server - `ADDRESS` or `ADDRESS:PORT`; absent = the servers of the system
+ */
+export function createResolver(server?: string): NameResolver {
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  if (server !== undefined) resolver.setServers([server]);
+  return {
+    addressesOf: async (fqdn): Promise<PublicAnswer> => {
+      try {
+        return { addresses: (await resolver.resolve4(fqdn)).toSorted() };
+      } catch (error) {
+        return meansNothing(error) ? { addresses: [] } : { error: (error as Error).message };
+      }
+    },
+  };
+}
+
+/** True for what {@link createResolver} takes as a server. */
+export function isResolverAddress(text: string): boolean {
+  try {
+    new Resolver().setServers([text]);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { chmod, rename, rm, writeFile } from "node:fs/promises";
+import { parseDocument } from "yaml";
+import { ConfigError } from "../model/errors.ts";
+import { API_VERSION } from "../report/json/document.ts";
+import { readBytes } from "./manifest-files.ts";
+import type { Session } from "./session.ts";
+
+// Documents that flipop writes to files and reads again: snapshots and saved plans.
+
+/** What stands before the content of a document. */
+interface Head {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly digest?: unknown;
+}
+
+/** A document as it was read. */
+export interface ReadDocument {
+  /** For texts: the path, or `stdin`. */
+  readonly name: string;
+  readonly document: Head & Readonly<Record<string, unknown>>;
+}
+
+/** Returns the digest of a document's content: SHA-256 as hexadecimal text. */
+export function digestOf(content: unknown): string {
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+}
+
+/**
+ * Reads a document from a file, or from standard input (`-`), and makes something of it.
+ * @param kind - as the document must have it, and what it is called
+ * @throws ConfigError `invalid` for what cannot be read, is no such document, or is one of a later version
+ */
+export async function readDocumentFile<T>(
+  path: string,
+  kind: readonly [kind: string, called: string],
+  make: (read: ReadDocument) => T,
+): Promise<T> {
+  const name = path === "-" ? "stdin" : path;
+  try {
+    const document = parsed((await readBytes(path)).toString("utf8"));
+    checkHead(document, kind);
+    return make({ name, document });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new ConfigError(error.kind, `Cannot use ${name}. ${error.message}`);
+    const { message, code } = error as NodeJS.ErrnoException;
+    const text = code === "ENOENT" ? `There is no file ${name}.` : `Cannot read ${name}: ${message}`;
+    throw new ConfigError("invalid", text, { cause: error });
+  }
+}
+
+/** The document of a text: JSON, which is quickly read, or YAML. */
+function parsed(text: string): ReadDocument["document"] {
+  const value: unknown = asJSON(text) ?? asYAML(text);
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as ReadDocument["document"]) : {};
+}
+
+function asJSON(text: string): unknown {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asYAML(text: string): unknown {
+  const document = parseDocument(text, { logLevel: "silent" });
+  const [wrong] = document.errors;
+  if (wrong !== undefined) throw new ConfigError("invalid", `It is no YAML: ${wrong.message.split("\n", 1)[0]}`);
+  return document.toJS({ maxAliasCount: 0 }) ?? {};
+}
+
+function checkHead({ apiVersion, kind }: Head, [wanted, called]: readonly [string, string]): void {
+  if (kind !== wanted) throw new ConfigError("invalid", `It is no ${called}: its kind is not ${wanted}.`);
+  if (apiVersion === API_VERSION) return;
+  const given = typeof apiVersion === "string" ? apiVersion : "none";
+  throw new ConfigError("invalid", `Its apiVersion is ${given}; this flipop reads ${API_VERSION}.`);
+}
+
+/** What looks like a token of a provider or of the cluster, whoever it belongs to. */
+const TOKEN =
+  /\bdo[opr]_v1_[0-9a-f]{16,}|\bbearer\s+[A-Za-z0-9._~+/-]{16,}|\beyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\./i;
+
+/** True for a text that holds a secret of this process, or what looks like one. */
+export function holdsSecret(text: string, { secrets }: Pick<Session, "secrets">): boolean {
+  return TOKEN.test(text) || secrets.redact(text) !== text;
+}
+
+/** Writes a file that only its owner may read, in one step. @throws ConfigError `usage` where there is one already, `invalid` where it cannot be written */
+export async function writeNewFile(path: string, text: string, mayReplace: boolean): Promise<void> {
+  try {
+    if (!mayReplace) return await writeFile(path, text, { flag: "wx", mode: 0o600 });
+    const next = `${path}.${process.pid}.new`;
+    await writeFile(next, text, { flag: "wx", mode: 0o600 });
+    await chmod(next, 0o600);
+    await rename(next, path).catch(async (error: unknown) => {
+      await rm(next, { force: true });
+      throw error;
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") throw new ConfigError("usage", `${path} exists. --force replaces it.`, { cause: error });
+    throw new ConfigError("invalid", `Cannot write ${path}: ${message}`, { cause: error });
+  }
+}

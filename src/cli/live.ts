@@ -1,0 +1,55 @@
+import { type ObjectRef, refKey } from "../model/action.ts";
+import type { LiveName } from "../model/live.ts";
+import type { ObjectMeta } from "../model/resource.ts";
+import type { Selection } from "../model/run.ts";
+import { type DNSWish, nameTarget, poolWish, recordSetWish } from "../plan/names/name-target.ts";
+import { isSelected } from "../plan/selection.ts";
+import type { ZoneServers } from "../ports/resolver.ts";
+import type { LiveFacts } from "../report/live.ts";
+import type { Planner } from "./wiring.ts";
+
+/** Reads what providers, nodes and the servers of zones say now of the objects that are selected: what one pass reads, and each name once from each server of its zone. */
+export async function readLive(planner: Planner, servers: ZoneServers, selection: Selection): Promise<LiveFacts> {
+  const planned = await planner.plan(selection);
+  const names = namedObjects(planned.observation, selection).map(
+    async ({ object, wish }) => [refKey(object), await liveName(wish, planned.observation, servers)] as const,
+  );
+  const read = (await Promise.all(names)).flatMap(([key, name]) => (name === undefined ? [] : [[key, name] as const]));
+  return { ...planned, names: new Map(read) };
+}
+
+type Observed = LiveFacts["observation"];
+
+function namedObjects(
+  { pools, recordSets, registry }: Observed,
+  selection: Selection,
+): readonly { readonly object: ObjectRef; readonly wish: DNSWish }[] {
+  const ref = (kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): ObjectRef => ({ kind, namespace, name });
+  const all = [
+    ...pools.map((pool) => ({ object: ref(pool.kind, pool.meta), meta: pool.meta, wish: poolWish(pool, registry) })),
+    ...recordSets.map((one) => ({
+      object: ref("dns", one.meta),
+      meta: one.meta,
+      wish: recordSetWish(one, registry),
+    })),
+  ];
+  return all.filter(({ object, meta }) => isSelected(selection, object.kind, meta));
+}
+
+/** The name that a wish means, as its provider and the servers of its zone have it; undefined where none is asked for. */
+async function liveName(wish: DNSWish, { dns }: Observed, servers: ZoneServers): Promise<LiveName | undefined> {
+  const target = nameTarget(wish, dns);
+  if (target.kind === "none" || wish.kind === "none") return undefined;
+  const provider = wish.kind === "named" ? wish.provider : "";
+  if (target.kind === "blocked") {
+    const fqdn = target.name?.fqdn ?? (wish.kind === "named" ? wish.recordName : "");
+    return { kind: "unread", fqdn, provider, error: target.detail };
+  }
+  const { fqdn } = target.name;
+  const { records, isPutOff, zone } = target;
+  if (isPutOff === true)
+    return { kind: "unread", fqdn, provider, error: "it was not looked at: calls are kept for what is more urgent" };
+  const { addresses, isTTLAutomatic: isProxied } = records;
+  const answer = await servers.answerOf(fqdn, zone.name);
+  return { kind: "read", fqdn, provider, addresses: addresses.toSorted(), isProxied, answer };
+}

@@ -1,0 +1,77 @@
+import { type ActionKind, refKey } from "../model/action.ts";
+import { ACTIONS } from "../model/action-kinds.ts";
+import { isAboutObject, whyHeld } from "../model/hold.ts";
+import type { Hold, Plan } from "../model/plan.ts";
+import { REASONS } from "../model/reason.ts";
+
+/** One cause for which several objects wait. */
+export interface SharedCause {
+  /** The provider that it is about, where one is. */
+  readonly provider: string;
+  /** All holds that it explains, in the order of the plan; two at least. */
+  readonly holds: readonly Hold[];
+  readonly first: Hold;
+  /** Why they wait, without what differs between them. */
+  readonly why: string;
+}
+
+/**
+ * Returns the causes for which several objects wait, in the order of the first hold of each: a provider that cannot be asked, a permission that is missing. What concerns one
+ * object alone, or may have another cause for each, is not among them. Pure.
+ */
+export function sharedCauses(plan: Pick<Plan, "holds" | "pools" | "recordSets">): readonly SharedCause[] {
+  const subjects = new Set(plan.holds.map(({ subject }) => subject));
+  const providers = providersOf(plan);
+  const candidates = plan.holds.filter(({ reason }) => isOfProvider(reason));
+  const groups = Map.groupBy(candidates, (hold) =>
+    JSON.stringify([hold.reason, hold.notBeforeMs, providers(hold), withoutSubjects(whyHeld(hold), subjects)]),
+  );
+  return [...groups.values()].flatMap((holds) => {
+    const [first] = holds;
+    const objects = new Set(holds.map(({ object }) => refKey(object)));
+    if (first === undefined || objects.size < 2) return [];
+    return [{ provider: providers(first), holds, first, why: withoutSubjects(whyHeld(first), subjects) }];
+  });
+}
+
+/**
+ * Returns the holds of one object, those of several subjects with one cause together, each group at the place of its first: three addresses that one outage keeps from
+ * being read are one entry. Pure.
+ */
+export function heldTogether(holds: readonly Hold[]): readonly (readonly [Hold, ...Hold[]])[] {
+  const subjects = new Set(holds.map(({ subject }) => subject));
+  const groups = Map.groupBy(holds, (hold) => {
+    const isAlone = !isOfProvider(hold.reason) || isAboutObject(hold);
+    const { kind, reason, notBeforeMs, subject } = hold;
+    return JSON.stringify([
+      ...[kind, reason, notBeforeMs, withoutSubjects(whyHeld(hold), subjects)],
+      ...(isAlone ? [subject, holds.indexOf(hold)] : []),
+    ]);
+  });
+  return [...groups.values()].flatMap(([first, ...more]) => (first === undefined ? [] : [[first, ...more]]));
+}
+
+/** True for a reason that lies with a provider or a permission, so with no single object. */
+function isOfProvider(reason: Hold["reason"]): boolean {
+  const { service } = REASONS[reason];
+  return service === "permission" || service === "temporary";
+}
+
+/** Returns an error without what it names of these: a provider is asked for one thing after the other, and the error of one is told of all. */
+export function withoutSubjects(text: string, subjects: ReadonlySet<string>): string {
+  return text.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) => (subjects.has(word) ? "them" : word));
+}
+
+function providersOf({ pools, recordSets }: Pick<Plan, "pools" | "recordSets">): (hold: Hold) => string {
+  const ofPools = new Map(pools.map(({ object, provider, dns }) => [refKey(object), { provider, dns: dns?.provider }]));
+  const ofNames = new Map(recordSets.map(({ object, written }) => [refKey(object), written.provider]));
+  return ({ object, kind }) => {
+    const key = refKey(object);
+    const pool = ofPools.get(key);
+    return (isAboutName(kind) ? pool?.dns : pool?.provider) ?? ofNames.get(key) ?? "";
+  };
+}
+
+function isAboutName(kind: ActionKind | "reconcile"): boolean {
+  return kind !== "reconcile" && ACTIONS[kind].affects === "name";
+}

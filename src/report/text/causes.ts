@@ -1,0 +1,72 @@
+import { refKey } from "../../model/action.ts";
+import { ACTIONS } from "../../model/action-kinds.ts";
+import { isAboutObject } from "../../model/hold.ts";
+import type { Hold } from "../../model/plan.ts";
+import type { SharedCause } from "../causes.ts";
+import { heldText, withTimeAndAdvice } from "./holds.ts";
+import { countText, entryLines, listText } from "./layout.ts";
+import type { PlanLayout } from "./plan-entries.ts";
+import { clockText } from "./times.ts";
+
+/** Returns one entry per cause that several objects wait for, with an empty line at the end where there are any; `wide` says all of it and names the objects. */
+export function causeLines(causes: readonly SharedCause[], nowMs: number, layout: PlanLayout): string[] {
+  const lines = causes.flatMap((cause) => {
+    const limit = limitText(cause, nowMs);
+    const told = [
+      ...(limit === undefined || layout.wide ? [withTimeAndAdvice(cause.why, cause.first, nowMs)] : []),
+      ...(layout.wide ? [listText(namesOf(cause))] : []),
+    ];
+    return entryLines("!", limit ?? headingText(cause), told.join("\n"), layout);
+  });
+  return lines.length === 0 ? [] : [...lines, ""];
+}
+
+function namesOf({ holds }: SharedCause): readonly string[] {
+  return [...new Set(holds.map(({ object }) => refKey(object)))];
+}
+
+/** Returns `digitalocean: rate limit used up until 08:28:39 UTC; 500 pools wait`; undefined for any other cause. */
+function limitText({ provider, first, holds }: SharedCause, nowMs: number): string | undefined {
+  const { reason, notBeforeMs } = first;
+  if (reason !== "RateLimited" || notBeforeMs === undefined || provider === "") return undefined;
+  return `${provider}: rate limit used up until ${clockText(notBeforeMs, nowMs)}; ${objectsText(holds)} wait`;
+}
+
+/** Returns `500 pools: nothing is changed`, or `7 addresses of 5 pools: left as they are`. */
+function headingText({ first, holds }: SharedCause): string {
+  const { kind } = first;
+  const objects = objectsText(holds);
+  if (kind === "reconcile" || isAboutObject(first)) return `${objects}: ${heldText(first)}`;
+  const subjects = new Set(holds.map(({ subject }) => subject)).size;
+  const [one, many] = NOUNS[ACTIONS[kind].affects];
+  const held = subjects === 1 ? heldText(first) : heldText(first).replace(/\bit is$/, "they are");
+  return `${countText(subjects, one, many)} of ${objects}: ${held}`;
+}
+
+/** What the subjects of held actions are called, by what the actions affect: one and several. */
+const NOUNS: Readonly<Record<(typeof ACTIONS)[keyof typeof ACTIONS]["affects"], readonly [string, string]>> = {
+  address: ["address", "addresses"],
+  purchase: ["address", "addresses"],
+  node: ["annotation", "annotations"],
+  object: ["finalizer", "finalizers"],
+  name: ["name", "names"],
+  ports: ["firewall", "firewalls"],
+  machines: ["firewall", "firewalls"],
+};
+
+const OBJECTS: readonly (readonly [Hold["object"]["kind"], string])[] = [
+  ["pool", "pool"],
+  ["routedip", "routed IP"],
+  ["dns", "record set"],
+];
+
+function objectsText(holds: readonly Hold[]): string {
+  const keys = new Map(holds.map(({ object }) => [refKey(object), object.kind]));
+  const kinds = [...keys.values()];
+  return listText(
+    OBJECTS.flatMap(([kind, noun]) => {
+      const count = kinds.filter((one) => one === kind).length;
+      return count === 0 ? [] : [countText(count, noun)];
+    }),
+  );
+}

@@ -1,0 +1,157 @@
+import { ACTIONS, actionKind } from "../model/action-kinds.ts";
+import { eventAction } from "../model/change.ts";
+import { GRANT_KINDS, grantAnnotation, isAddressGranted, type NamespaceGrants } from "../model/grants.ts";
+import {
+  ACQUISITIONS_ANNOTATION,
+  GRANTS_ANNOTATION,
+  LAST_RESULT_ANNOTATION,
+  LAST_RUN_ANNOTATION,
+  LAST_SUCCESS_ANNOTATION,
+  NOT_BEFORE_PREFIX,
+} from "../model/lease-annotations.ts";
+import type { Observation } from "../model/observation.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
+import { REASONS } from "../model/reason.ts";
+import { ADDRESS_ANNOTATION, FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
+import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
+import { Names, nameParts } from "./anonymous-names.ts";
+import type { Renaming } from "./shape.ts";
+import { type Snapshot, type WrittenSnapshot, writeSnapshot } from "./snapshot.ts";
+import { VOCABULARY } from "./vocabulary.ts";
+
+/** A snapshot with other names. */
+export interface Anonymized {
+  readonly written: WrittenSnapshot;
+  /** Gives other texts of the same world the same names. */
+  readonly by: Renaming;
+}
+
+/**
+ * Returns a snapshot as it is written, with other names: of namespaces, objects, nodes, addresses, machines, zones, firewalls, labels, people, and whatever else is a text that flipop
+ * does not know beforehand. What was the same is the same, what came first comes first, so its plan is the plan of the snapshot with these names. Times, numbers and reasons stay. Pure.
+ *
+ *   name       worker-1, ingress/web    n2014-2003, n2009/n2012   part by part; see {@link Names}
+ *   address    203.0.113.10             198.18.100.103
+ *   sentence   words of flipop and numbers of HTTP stay, names are replaced, every other word is `…`
+ *
+ * Exceptions, in which the plan is another one: labels that a selector compares as numbers (`k>5`), addresses that are none (`203.0.113.001`) beside others, and what a person approved,
+ * which is noted as a hash over names. Holds of one object may be told in another order.
+ */
+export function anonymize({ observation, stored }: Snapshot): Anonymized {
+  const { registry } = observation;
+  const parts = new Set<string>();
+  const addresses = new Set<string>();
+  writeSnapshot({ observation, stored }, (kind, text) => {
+    if (kind !== "sentence") nameParts(kind === "dns" ? text.toLowerCase() : text, { parts, addresses });
+    return text;
+  });
+  const names = new Names(parts, addresses, (part) => registry.names.some((name) => registry.isZoneID(name, part)));
+  const notes = leaseNotes(stored.lease?.annotations ?? {}, observation, sentencesOf(names, registry));
+  const terms = new Set([...TERMS, ...registry.names, ...Object.entries(notes).flat()]);
+  const { lease } = stored;
+  const by = renamingOf(names, terms, registry);
+  const own = lease === undefined ? {} : { lease: { ...lease, annotations: notes } };
+  const written = writeSnapshot(
+    { observation: withoutNetworks(observation, addresses), stored: { ...stored, ...own } },
+    by,
+  );
+  return { written, by };
+}
+
+function renamingOf(names: Names, terms: ReadonlySet<string>, registry: ProviderRegistry): Renaming {
+  const sentence = sentencesOf(names, registry);
+  const reserved = registry.names.flatMap((name) => registry.get(name)?.firewalls?.reservedPrefix ?? []);
+  const schemes = registry.names.flatMap((name) => registry.get(name)?.addresses?.providerIDPrefix ?? []);
+  const nameOf = (text: string): string => {
+    const known = schemes.find((prefix) => text.startsWith(prefix)) ?? OWN_PREFIX.exec(text)?.[0] ?? "";
+    return known + names.of(text.slice(known.length));
+  };
+  const firewall = (text: string): string => {
+    const prefix = reserved.find((one) => text.startsWith(one)) ?? "";
+    return prefix + nameOf(text.slice(prefix.length));
+  };
+  const dns = (text: string): string => nameOf(text.toLowerCase());
+  const subjects: Readonly<Record<string, (rest: string) => string>> = { ip: nameOf, node: nameOf, firewall, dns };
+  const by: Readonly<Record<Parameters<Renaming>[0], (text: string) => string>> = {
+    name: nameOf,
+    dns,
+    firewall,
+    sentence,
+    subject: (text) => {
+      const [, kind = "", rest = ""] = /^([a-z]+)\/(.*)$/s.exec(text) ?? [];
+      const of = Object.hasOwn(subjects, kind) ? subjects[kind] : undefined;
+      return of === undefined ? by.term(text) : `${kind}/${of(rest)}`;
+    },
+    term: (text) => (terms.has(text) ? text : nameOf(text)),
+    figure: (text) => {
+      const [, name = "", more = ""] = /^(.*?)((?: \+\d{1,5})?)$/s.exec(text) ?? [];
+      return (FIGURE.test(name) ? name : nameOf(name)) + more;
+    },
+  };
+  return (kind, text) => by[kind](text);
+}
+
+/** What flipop itself puts before names: of the endpoints of a Service, and of a RoutedIP on a node. */
+const OWN_PREFIX = /^(?:endpoints\||routedip\/(?=[^/]+\/[^/]+$))/;
+
+/** `3/5`, `8080`, `tcp/80`, `8000-8010`. A name may stand before ` +2`: how many more there are. */
+const FIGURE = /^(?:(?:tcp|udp|sctp|icmp)\/)?\d{1,5}(?:[-/]\d{1,5})?$/i;
+
+/** Words that mean the same everywhere. */
+const TERMS: readonly string[] = [
+  ...Object.keys(REASONS),
+  ...["Ready", "Reconciling", "Stalled", "Granted"],
+  ...["NoSchedule", "PreferNoSchedule", "NoExecute", "Exists", "Equal", "TCP", "UDP", "SCTP", "Normal", "Warning"],
+  ...["acquire", "annotate", "finalizer"],
+  ...["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"],
+  ...Object.keys(ACTIONS)
+    .flatMap((name) => actionKind(name) ?? [])
+    .map(eventAction),
+  ...GRANT_KINDS.map(grantAnnotation),
+  ...["ExternalIP", "InternalIP", ADDRESS_ANNOTATION],
+  ...FOREIGN_RECORDS,
+  FINALIZER,
+  `${GROUP}/flipop`,
+];
+
+/** Returns what is left of a text for people: words that flipop itself has, times, numbers of HTTP, and names by their new ones. */
+function sentencesOf(names: Names, registry: ProviderRegistry): (text: string) => string {
+  const known = new Set([...VOCABULARY, ...registry.names]);
+  return (text) =>
+    names.inSentence(text, (part) => (known.has(part.toLowerCase()) || /^[45]\d\d$/.test(part) ? part : undefined));
+}
+
+/** What flipop notes on the Lease, as far as `status` shows it. Every other annotation is left out. */
+function leaseNotes(
+  annotations: Readonly<Record<string, string>>,
+  { lease: { suspension }, registry }: Observation,
+  sentence: (text: string) => string,
+): Readonly<Record<string, string>> {
+  const times = [LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION, ACQUISITIONS_ANNOTATION].concat(
+    registry.names.map((name) => NOT_BEFORE_PREFIX + name),
+  );
+  const kept = Object.entries(annotations).flatMap(([key, text]): readonly (readonly [string, string])[] => {
+    if (times.includes(key) && /^[\dTZ:.,-]*$/.test(text)) return [[key, text]];
+    if (key === GRANTS_ANNOTATION && ["warn", "require"].includes(text)) return [[key, text]];
+    const [, code, outcome = ""] = /^(\d{1,3}) (.*)$/s.exec(text) ?? [];
+    return key === LAST_RESULT_ANNOTATION && code !== undefined ? [[key, `${code} ${sentence(outcome)}`]] : [];
+  });
+  const renamed =
+    suspension === undefined || annotations[SUSPEND_ANNOTATION] === undefined
+      ? []
+      : [[SUSPEND_ANNOTATION, suspensionText({ ...suspension, by: "…", why: sentence(suspension.why) })] as const];
+  return Object.fromEntries([...kept, ...renamed]);
+}
+
+/** The observation with the addresses of the world that are granted in the place of granted networks: other addresses are in other networks. */
+function withoutNetworks(observation: Observation, addresses: ReadonlySet<string>): Observation {
+  const { grants } = observation;
+  if (grants === undefined) return observation;
+  const listed = (granted: NamespaceGrants): NamespaceGrants => ({
+    ...granted,
+    addresses: new Set([...addresses].filter((ip) => isAddressGranted(ip, granted)).toSorted()),
+    prefixLengths: [],
+  });
+  const namespaces = new Map([...grants.namespaces].map(([name, granted]) => [name, listed(granted)]));
+  return { ...observation, grants: { ...grants, namespaces } };
+}

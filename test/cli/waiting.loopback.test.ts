@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { realCommand } from "./real-command.ts";
+
+const root = mkdtempSync(join(tmpdir(), "flipop-waiting-"));
+const WORLD = join(root, "world");
+
+/** Runs a command line on an embedded world. Returns what it said on stderr. */
+async function said(dir: string, ...args: readonly string[]): Promise<string> {
+  return (await realCommand([`--sandbox=${dir}`, ...args], { identity: "waiting" })).said;
+}
+
+/** The same, on a world whose APIs misbehave as told. */
+async function saidBeside(faults: string, ...args: readonly string[]): Promise<string> {
+  writeFileSync(join(WORLD, "faults.yaml"), faults);
+  return await said(WORLD, ...args);
+}
+
+beforeAll(async () => {
+  await said(WORLD, "plan");
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const SLOW_PROVIDER = "- {server: digitalocean, method: GET, path: reserved_ips, delayMs: 2600, times: 0}\n";
+const SLOW_CLUSTER = "- {server: kubernetes, path: floatingippools, delayMs: 2600, times: 0}\n";
+
+test.for([
+  ["plan", SLOW_PROVIDER, "for digitalocean"],
+  ["doctor", SLOW_PROVIDER, "for digitalocean"],
+  ["status", SLOW_CLUSTER, "for the cluster"],
+  ["reconcile", SLOW_CLUSTER, "for the cluster"],
+  ["suspend pool/ingress/web --reason test", SLOW_CLUSTER, "for the cluster"],
+] as const)("%s says after 2 s for whom it waits", async ([command, faults, whom]) => {
+  expect(await saidBeside(faults, ...command.split(" "))).toMatch(new RegExp(`^flipop: waiting 2 s ${whom}\\n`));
+  if (command.startsWith("suspend")) await saidBeside("[]", "resume", "pool/ingress/web");
+});
+
+test("reconcile says what is under way at the provider", async () => {
+  const world = join(root, "busy");
+  await said(world, "plan");
+  writeFileSync(
+    join(world, "faults.yaml"),
+    "- {server: digitalocean, method: POST, path: actions$, delayMs: 2600, times: 0}\n",
+  );
+  expect(await said(world, "reconcile", "--timeout", "20s")).toContain(
+    "flipop: waiting 2 s for digitalocean (203.0.113.11 on its way to worker-2 and 203.0.113.12 on its way to worker-3)\n",
+  );
+});
+
+test("reconcile --settle says which hold it waits for", async () => {
+  const world = join(root, "cool");
+  await said(world, "plan");
+  const pools = join(world, "pools.yaml");
+  writeFileSync(pools, readFileSync(pools, "utf8").replace("  ips:\n", "  assignmentCoolOffSeconds: 6\n  ips:\n"));
+  expect(await said(world, "reconcile", "--settle", "--timeout", "30s")).toContain(
+    "flipop: waiting 2 s: CoolOff of pool/ingress/web\n",
+  );
+});

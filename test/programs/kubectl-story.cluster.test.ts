@@ -1,0 +1,79 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { API } from "../cluster/api.ts";
+import { AssetsError, ensureKubectl, skipOrFail } from "../cluster/assets.ts";
+import { describeCluster } from "../cluster/context.ts";
+import { type Cluster, startCluster } from "../cluster/start.ts";
+import { shippedFiles, shippedText } from "../manifests/shipped.ts";
+import { FLIPOP } from "./entry.ts";
+import { ACCOUNT, playStory } from "./kubectl-story.ts";
+
+const kubectl = await ensureKubectl().catch((error: unknown) => {
+  if (!(error instanceof AssetsError)) throw error;
+  skipOrFail(error, "TESTS WITH kubectl");
+  return undefined;
+});
+
+const parent = mkdtempSync(join(tmpdir(), "flipop-story-"));
+const ends: (() => Promise<unknown>)[] = [];
+
+/** Serves a world that holds nothing but the account, and returns what it says to export. */
+async function serveAccount(name: string): Promise<Readonly<Record<string, string>>> {
+  const folder = join(parent, name);
+  mkdirSync(folder);
+  writeFileSync(join(folder, "digitalocean.yaml"), ACCOUNT);
+  const child = spawn(FLIPOP, ["sandbox", folder, "-o", "json"], { stdio: ["ignore", "pipe", "ignore"] });
+  const closed = new Promise((resolve) => child.on("close", resolve));
+  ends.push(async () => {
+    child.kill();
+    await closed;
+  });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  await expect.poll(() => text, { timeout: 30_000 }).toMatch(/\n}\n$/);
+  return JSON.parse(text).environment;
+}
+
+describeCluster("kubectl and flipop", () => {
+  // One of its own: flipop also tells of what other tests leave on the one that they share.
+  let cluster: Cluster;
+  let api: API;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    api = new API({ ...cluster, token: cluster.adminToken });
+    for (const file of shippedFiles("crds")) await api.applyManifests(shippedText(file));
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+    api.close();
+    await cluster.stop();
+    rmSync(parent, { recursive: true, force: true });
+  });
+
+  /** The taint that the node controller gives a cordoned node; it does not run here. */
+  async function control(node: string): Promise<void> {
+    await api.setNodeTaints(node, [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }]);
+  }
+
+  test.skipIf(kubectl === undefined)(
+    "tell of a cordoned node and its address the same on the sandbox as on kube-apiserver",
+    async () => {
+      const folders = ["sandbox", "real"].map((name) => join(parent, `${name}-files`));
+      for (const folder of folders) mkdirSync(folder);
+      const [ownFolder = "", realFolder = ""] = folders;
+      const own = await playStory({ kubectl: kubectl ?? "", env: await serveAccount("own"), folder: ownFolder });
+      const account = { ...(await serveAccount("account")), KUBECONFIG: cluster.kubeconfig };
+      const real = await playStory({ kubectl: kubectl ?? "", env: account, folder: realFolder, control });
+      expect(own).toEqual(real);
+      expect(own.filter((text) => text.includes("STORY-b") && text.startsWith("web"))).toHaveLength(1);
+      expect(own.filter((text) => !text.endsWith("exit 0"))).toHaveLength(2);
+    },
+    120_000,
+  );
+});

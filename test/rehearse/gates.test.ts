@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import type { Gate, Subject } from "../../src/model/explanation.ts";
+import { GATE_IDS, type GateID } from "../../src/model/gates.ts";
+import type { Taint } from "../../src/model/node.ts";
+import type { Observation } from "../../src/model/observation.ts";
+import type { PoolSpec, PoolStatus, RecordSetSpec } from "../../src/model/resource.ts";
+import { explain } from "../../src/rehearse/explain.ts";
+import { aNode, anObservation, aPool, known, NOW, nodes } from "../plan/builders.ts";
+import { aRecordSet, dnsFacts, WWW } from "../plan/dns-builders.ts";
+import { aFirewall, aRoutedIP, firewallFacts } from "../plan/firewall-builders.ts";
+
+const [A, B, X] = ["203.0.113.1", "203.0.113.2", "203.0.113.9"] as const;
+
+const PAIR: Subject = { kind: "pair", ip: A, node: "n1" };
+const ADDRESS: Subject = { kind: "ip", ip: A };
+const NODE: Subject = { kind: "node", node: "n1" };
+const OBJECT: Subject = { kind: "object" };
+const MATCH = { nodeLabel: "", podNamespace: "", podLabel: "", tolerations: [] };
+const WEB = { ...MATCH, podNamespace: "ingress", podLabel: "app=web" };
+
+/** One pool with the address A that is active on n1, of two nodes; `spec` and `status` say what is otherwise. */
+function world(
+  { spec, status, ...more }: { readonly spec?: Partial<PoolSpec>; readonly status?: Partial<PoolStatus> } = {},
+  rest: Partial<Parameters<typeof anObservation>[0]> & { readonly createdAtMs?: number } = {},
+): Observation {
+  const active = { state: "active", nodeName: "n1", providerID: "digitalocean://101" } as const;
+  return anObservation({
+    pools: [aPool({ ...more, spec: { ips: [A], ...spec }, status: { ips: { [A]: active }, ...status } })],
+    nodes: nodes(2),
+    addresses: [known(A, { holderID: "101" })],
+    ...rest,
+  });
+}
+
+/** A is on no machine, and status knows nothing of it. */
+const parked = { addresses: [known(A)] };
+const NOTHING: Partial<PoolStatus> = { ips: {} };
+
+const BOTH: Partial<PoolStatus> = {
+  ips: {
+    [A]: { state: "active", nodeName: "n1", providerID: "digitalocean://101" },
+    [B]: { state: "active", nodeName: "n2", providerID: "digitalocean://102" },
+  },
+};
+/** As many machines as a firewall takes, of no node. */
+const FULL: readonly string[] = Array.from({ length: 10 }, (_, index) => String(900 + index));
+
+/** n1 with a taint, and others without. */
+const tainted = (taint: Taint, count = 2): Partial<Parameters<typeof anObservation>[0]> => ({
+  nodes: [aNode({ taints: [taint] }), ...nodes(count).slice(1)],
+});
+
+const pods = (ready: number, notReady: number, ...elsewhere: readonly string[]): Observation["pods"] =>
+  new Map([
+    [
+      "ingress|app=web",
+      {
+        kind: "read",
+        byNode: new Map([
+          ...(ready + notReady === 0 ? [] : [["n1", { ready, notReady }] as const]),
+          ...elsewhere.map((node) => [node, { ready: 1, notReady: 0 }] as const),
+        ]),
+      },
+    ],
+  ]);
+
+const set = (spec: Partial<RecordSetSpec> = {}, dns = dnsFacts({ "nodes.example.com": [] })): Observation =>
+  anObservation({
+    nodes: [aNode({ addresses: [{ type: "ExternalIP", address: A }] })],
+    recordSets: [aRecordSet({ spec })],
+    dns: [dns],
+  });
+
+/** A world in which only this gate is shut, and who asks. */
+type Shut = readonly [world: Observation, subject: Subject];
+
+const WORLDS: Readonly<Record<GateID, Shut>> = {
+  spec: [world({ spec: { provider: "nobody" } }), OBJECT],
+  suspend: [world({ spec: { suspend: true } }), OBJECT],
+  provider: [world({}, { provider: { unusable: { kind: "no-access", message: "Set a token." } } }), OBJECT],
+  selects: [world({ spec: { match: { ...MATCH, nodeLabel: "role=edge" } } }), OBJECT],
+  address: [world({}, { addresses: [[A, { kind: "gone" }]] }), ADDRESS],
+  "in-use": [
+    world(
+      {
+        spec: { ips: [B, A], desiredIPs: 1 },
+        status: { ips: { [B]: { state: "active", nodeName: "n1", providerID: "digitalocean://101" } } },
+      },
+      { addresses: [known(B, { holderID: "101" }), known(A)] },
+    ),
+    ADDRESS,
+  ],
+  stays: [world(), { kind: "pair", ip: A, node: "n2" }],
+  deleting: [world({}, { nodes: [aNode({ isDeleting: true }), ...nodes(2).slice(1)] }), NODE],
+  "provider-id": [world({}, { nodes: [aNode({ providerID: "" }), ...nodes(2).slice(1)], ...parked }), NODE],
+  "node-label": [
+    world(
+      { spec: { match: { ...MATCH, nodeLabel: "role=edge" } } },
+      { nodes: [aNode(), aNode({ name: "n2", droplet: 102, labels: { role: "edge" } })] },
+    ),
+    NODE,
+  ],
+  taints: [world({}, tainted({ key: "dedicated", value: "db", effect: "NoSchedule" })), NODE],
+  ready: [
+    world({}, { nodes: [aNode({ ready: { isReady: false, sinceMs: NOW - 60_000 } }), ...nodes(2).slice(1)] }),
+    NODE,
+  ],
+  "condition-taints": [
+    world({}, tainted({ key: "node.kubernetes.io/not-ready", value: "", effect: "NoSchedule" })),
+    NODE,
+  ],
+  pods: [world({ spec: { match: WEB } }, { pods: pods(0, 1, "n2") }), NODE],
+  machine: [
+    world(
+      { status: NOTHING },
+      { ...parked, nodes: [aNode({ providerID: "aws:///us-east-1/i-1" }), ...nodes(2).slice(1)] },
+    ),
+    NODE,
+  ],
+  firewall: [
+    anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+      firewalls: [firewallFacts([aFirewall({ open: ["tcp/80"], machineIDs: FULL })])],
+    }),
+    NODE,
+  ],
+  free: [world({ status: NOTHING }, { addresses: [known(A), known(X, { holderID: "101" })] }), NODE],
+  region: [world({ status: NOTHING }, { addresses: [known(A, { region: "ams3" })] }), ADDRESS],
+  due: [
+    world(
+      {
+        status: {
+          ...NOTHING,
+          retries: [
+            { subject: `ip/${A}`, attempts: 3, nextAttemptTime: new Date(NOW + 60_000).toISOString(), error: "no" },
+          ],
+        },
+      },
+      parked,
+    ),
+    ADDRESS,
+  ],
+  turn: [world({ status: NOTHING }, parked), { kind: "pair", ip: A, node: "n2" }],
+  pace: [
+    world(
+      { spec: { ips: [A, B], dnsRecordSet: WWW }, status: BOTH },
+      {
+        ...tainted({ key: "dedicated", value: "db", effect: "NoSchedule" }, 3),
+        addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" })],
+        dns: [dnsFacts({ "www.example.com": [A, B] })],
+      },
+    ),
+    ADDRESS,
+  ],
+  approval: [
+    world(
+      { spec: { foreignHolder: "TakeOver", approval: "Voluntary" } },
+      { addresses: [known(A, { holderID: "999" })] },
+    ),
+    ADDRESS,
+  ],
+  "cool-off": [
+    world(
+      {
+        spec: { assignmentCoolOffSeconds: 7200 },
+        status: { ...NOTHING, lastAssignmentTime: new Date(NOW - 1000).toISOString() },
+      },
+      parked,
+    ),
+    ADDRESS,
+  ],
+  quota: [world({ spec: { desiredIPs: 2 } }, { provider: { addressLimit: 1, addressCount: 1 } }), OBJECT],
+  "dns-valid": [
+    set({ dnsRecordSet: { provider: "", zone: "example.com", recordName: "größe", ttlSeconds: 60 } }),
+    OBJECT,
+  ],
+  zone: [set({}, dnsFacts({}, { zoneFact: { kind: "missing" } })), OBJECT],
+  "name-owner": [
+    {
+      ...set(),
+      recordSets: [aRecordSet(), aRecordSet({ name: "rival", createdAtMs: 1 })],
+    },
+    OBJECT,
+  ],
+  serves: [{ ...set(), nodes: [aNode({ ready: { isReady: false, sinceMs: NOW - 60_000 } })] }, OBJECT],
+};
+
+function shutIn(observation: Observation, subject: Subject): readonly Gate[] {
+  const { sections } = explain(observation, { subject, isMeant: () => true, horizonMs: 900_000 });
+  const section = sections.find(({ object }) => object.name !== "rival");
+  return section?.gates.filter(({ pass, isUnread }) => pass === false || isUnread === true) ?? [];
+}
+
+test("in a world in which all is well no gate is shut", () => {
+  for (const subject of [PAIR, ADDRESS, { kind: "node", node: "n2" } as const, OBJECT])
+    expect(shutIn(world(), subject)).toEqual([]);
+  expect(shutIn(set(), OBJECT)).toEqual([]);
+});
+
+describe.for(GATE_IDS)("the gate %s", (id) => {
+  test("is shut alone, and says why", () => {
+    const [observation, subject] = WORLDS[id];
+    const shut = shutIn(observation, subject);
+    expect(shut.map((gate) => gate.id)).toEqual([id]);
+  });
+});
+
+test("a name that is not known in full is explained: what is wrong with it is what a person asks", () => {
+  const [observation] = WORLDS["dns-valid"];
+  const [gate] = shutIn(observation, OBJECT);
+  expect(gate).toMatchObject({ reason: "InvalidDNS", detail: expect.stringContaining("größe") });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import type { PastEvent } from "../../src/model/change.ts";
+import type { Observation } from "../../src/model/observation.ts";
+import { anonymize } from "../../src/snapshot/anonymize.ts";
+import { Names, nameParts } from "../../src/snapshot/anonymous-names.ts";
+import { readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
+import { randomDNSWorld } from "../plan/random-dns-world.ts";
+import { randomFirewallWorld } from "../plan/random-firewall-world.ts";
+import { randomWorld } from "../plan/random-world.ts";
+import { afterRoutedFailure } from "../report/routed-world.ts";
+import { afterFailure } from "../report/world.ts";
+import { checkAnonymized, storedOf } from "./check-anonymized.ts";
+
+const SEEDS = Array.from({ length: 60 }, (_, seed) => seed + 1);
+
+describe("the plan of a world with other names is its plan with these names", () => {
+  test.for([
+    ["after a failure", afterFailure()],
+    ["with routed IPs", afterRoutedFailure()],
+  ] as const)("%s", ([, observation]) => checkAnonymized(observation));
+
+  test.for(SEEDS)("of random worlds, seed %i", (seed) => {
+    for (const observation of [randomWorld(seed), randomDNSWorld(seed), randomFirewallWorld(seed)])
+      checkAnonymized(observation);
+  });
+});
+
+/** A snapshot with a name that nobody knows in every text that it has, alone, between signs and in a sentence. */
+function planted(snapshot: Snapshot, form: (name: string, text: string) => string): Snapshot {
+  let count = 0;
+  const { registry, cluster: name } = snapshot.observation;
+  const written = writeSnapshot(snapshot, (_, text) => {
+    count += 1;
+    return form(`pl4nted${count}`, text);
+  });
+  expect(count).toBeGreaterThan(100);
+  return readSnapshot(JSON.parse(JSON.stringify(written)), { name, registry });
+}
+
+describe("no name survives", () => {
+  const worlds = [
+    afterFailure(),
+    afterRoutedFailure(),
+    ...SEEDS.slice(0, 10).flatMap((seed) => [randomDNSWorld(seed), randomFirewallWorld(seed)]),
+  ];
+  const stored = (observation: Observation): Snapshot["stored"] => ({
+    ...storedOf(observation),
+    lease: {
+      holder: "laptop",
+      renewTimeMs: 1,
+      annotations: { "flipop.digitalocean.com/last-result": "0 done", "flipop.digitalocean.com/totals": "{}" },
+    },
+    leaseError: "no",
+    events: [EVENT],
+    eventsError: "no",
+  });
+  test.for([
+    ["alone", (name: string) => name],
+    ["behind what was there", (name: string, text: string) => `${text} ${name}`],
+    ["before what was there", (name: string, text: string) => `${name}/${text}`],
+    [
+      "in a sentence",
+      (name: string, text: string) => `${text}: the machine "${name}" of ${name.toUpperCase()}-x was not found`,
+    ],
+    ["in capital letters, with signs", (name: string) => `ÄB-${name.toUpperCase()}_${name}@Größe`],
+    [
+      "behind a word that stays",
+      (name: string, text: string) =>
+        `digitalocean://${name} in (${name}) ip/${name} k8s-${name} node.kubernetes.io/not-ready${name} ${text}`,
+    ],
+  ] as const)("planted %s in every text", ([, form]) => {
+    for (const observation of worlds) {
+      const { written } = anonymize(planted({ observation, stored: stored(observation) }, form));
+      expect(JSON.stringify(written).match(/pl4nted|Größe|größe|ÄB/giu)).toBeNull();
+    }
+  });
+});
+
+const EVENT: PastEvent = {
+  object: { kind: "pool", namespace: "ingress", name: "web" },
+  type: "Normal",
+  reason: "AssignmentChanged",
+  action: "MoveIP",
+  note: "Moved 203.0.113.10 from worker-1 to worker-5.",
+  firstMs: 1,
+  lastMs: 2,
+  count: 1,
+  controller: "flipop.digitalocean.com/flipop",
+  instance: "flipop-1",
+};
+
+test("words that flipop has stay in sentences, names in them become the new ones, and all other words are left out", () => {
+  const observation = afterFailure();
+  const { by } = anonymize({ observation, stored: storedOf(observation) });
+  const sentence = by(
+    "sentence",
+    "DigitalOcean answered 403: acme may not assign 203.0.113.10 to worker-2 since 2026-08-01T12:00:00Z.",
+  );
+  expect(sentence).toBe(
+    `DigitalOcean answered 403: … may not assign ${by("name", "203.0.113.10")} to ${by("name", "worker-2")} since 2026-08-01T12:00:00Z.`,
+  );
+});
+
+describe("names", () => {
+  const NAMES = [
+    "web-10",
+    "web-2",
+    "web",
+    "web2",
+    "ingress/web",
+    "ingress-2/web",
+    "ingress2/web",
+    "a.b",
+    "a-b.c",
+    "10",
+    "9",
+    "9xk2f",
+    "28391",
+    "_acme",
+    "x",
+    "007",
+  ];
+  const parts = new Set<string>();
+  const addresses = new Set<string>();
+  for (const name of [...NAMES, "203.0.113.9", "203.0.113.10", "9.9.9.9"]) nameParts(name, { parts, addresses });
+  const names = new Names(parts, addresses, () => false);
+
+  test("sort as they did, alone and inside of longer texts", () => {
+    for (const suffix of ["", "/x", ".x", "-x", " x"]) {
+      const before = NAMES.map((name) => name + suffix).toSorted();
+      expect(before.map((name) => names.of(name))).toEqual(NAMES.map((name) => names.of(name + suffix)).toSorted());
+    }
+    const ips = ["203.0.113.10", "203.0.113.9", "9.9.9.9"];
+    expect(ips.map((ip) => names.of(ip))).toEqual(["198.18.100.100", "198.18.100.101", "198.18.100.102"]);
+  });
+
+  test.for([
+    ["2026-08-01T12:00:00Z", "2026-08-01T12:00:00Z"],
+    ["topology.kubernetes.io/zone=x", /^topology\.kubernetes\.io\/zone=n2\d+$/],
+    ["x in (a, b)", /^n2\d+ in \(n2\d+, n2\d+\)$/],
+    ["007", /^02\d+$/],
+    ["nobody", "…"],
+    ["203.0.113.10.x", /^…\.…\.…\.2\d+\.n2\d+$/],
+  ] as const)("%s becomes %s", ([text, wanted]) => {
+    expect(names.of(text)).toEqual(typeof wanted === "string" ? wanted : expect.stringMatching(wanted));
+  });
+});
