@@ -56,15 +56,17 @@ async function tokenEndOf(
 
 type Access = Awaited<ReturnType<typeof openProviderReaders>>;
 
-/** Any name does: an account that lacks the zone says so, and has accepted the token. */
+/** Any name and any number do: an account that lacks the zone or the machine says so, and has accepted the token. */
 const ANY_ZONE = "example.com";
+const ANY_MACHINE = "1";
 
 function usesBefore({ providers, dnsProviders }: Access): readonly ProviderUse[] {
   const all = PROVIDER_ENTRIES.map(({ traits }) => ({
     provider: traits.name,
     hasAddresses: traits.addresses !== undefined,
-    hasFirewalls: false,
-    zones: traits.addresses === undefined ? [ANY_ZONE] : [],
+    hasFirewalls: traits.firewalls !== undefined,
+    zones: [ANY_ZONE],
+    isGuess: true as const,
   }));
   const withToken = all.filter(
     ({ provider }) => (providers.get(provider) ?? dnsProviders.get(provider))?.kind === "usable",
@@ -79,15 +81,18 @@ async function accountOf(use: ProviderUse, access: Access, nodes: Facts["nodes"]
   const any: ProviderAccess<unknown> | undefined = access.providers.get(provider) ?? access.dnsProviders.get(provider);
   if (any?.kind === "no-token") return { ...known, missing: any.variables, probes: [] };
   const counts: Counts = {};
-  const questions = [...questionsOfAddresses(use, access, { nodes, counts }), ...otherQuestions(use, access)];
-  const probes = await Promise.all(questions.map(([what, ask]) => probe(what, ask)));
+  const questions = [
+    ...questionsOfAddresses(use, access, { nodes, counts }),
+    ...otherQuestions(use, access, known.label),
+  ];
+  const probes = await Promise.all(questions.map(probe));
   const reading = readMeters(access.meters).find((one) => one.provider === provider);
   if (reading === undefined || entry === undefined) return { ...known, missing: [], probes, ...counts };
   const rateLimit = { ...reading.rateLimit, windowMs: entry.rateLimitMs };
   return { ...known, missing: [], probes, ...counts, rateLimit };
 }
 
-type Question = readonly [what: string, ask: () => Promise<unknown>];
+type Question = Pick<Probe, "what" | "onlyFor"> & { readonly ask: () => Promise<unknown> };
 
 /** Filled by the answers. */
 interface Counts {
@@ -96,27 +101,41 @@ interface Counts {
 }
 
 function questionsOfAddresses(
-  { provider, hasAddresses }: ProviderUse,
+  { provider, hasAddresses, isGuess }: ProviderUse,
   access: Access,
   { nodes, counts }: { readonly nodes: Facts["nodes"]; readonly counts: Counts },
 ): readonly Question[] {
   const addresses = usable(access.providers, provider);
   if (!hasAddresses || addresses === undefined) return [];
-  const machine = nodes.map(({ providerID }) => PROVIDERS.machineID(provider, providerID)).find(Boolean);
+  const known = nodes.map(({ providerID }) => PROVIDERS.machineID(provider, providerID)).find(Boolean);
+  const machine = known ?? (isGuess ? ANY_MACHINE : undefined);
   const count = async (): Promise<void> => {
     const [{ total }, limit] = await Promise.all([addresses.listPage(1), addresses.addressLimit()]);
     counts.used = total;
     if (limit !== undefined) counts.limit = limit;
   };
-  const machines: Question = ["machines", () => addresses.machineAddresses(machine ?? "")];
-  return [["reserved addresses", count], ...(machine === undefined ? [] : [machines])];
+  return [
+    { what: "reserved addresses", ask: count },
+    ...(machine === undefined ? [] : [{ what: "machines", ask: () => addresses.machineAddresses(machine) }]),
+  ];
 }
 
-function otherQuestions({ provider, hasFirewalls, zones }: ProviderUse, access: Access): readonly Question[] {
+/** A provider that has nothing but names needs them for all that it is named for. */
+function otherQuestions(
+  { provider, hasAddresses, hasFirewalls, zones, isGuess }: ProviderUse,
+  access: Access,
+  label: string,
+): readonly Question[] {
   const [firewalls, dns] = [usable(access.firewallProviders, provider), usable(access.dnsProviders, provider)];
+  const only = (onlyFor: string): Pick<Probe, "onlyFor"> => (isGuess && hasAddresses ? { onlyFor } : {});
+  const rules = { what: "firewalls", ...only("firewalls of routed IPs"), ask: async () => firewalls?.listFirewalls() };
   return [
-    ...(hasFirewalls && firewalls !== undefined ? [["firewalls", () => firewalls.listFirewalls()] as const] : []),
-    ...(dns === undefined ? [] : zones.map((zone) => [`zone ${zone}`, () => dns.findZone(zone)] as const)),
+    ...(hasFirewalls && firewalls !== undefined ? [rules] : []),
+    ...zones.flatMap((zone) =>
+      dns === undefined
+        ? []
+        : [{ what: `zone ${zone}`, ...only(`names at ${label}`), ask: async () => dns.findZone(zone) }],
+    ),
   ];
 }
 
@@ -125,14 +144,14 @@ function usable<P>(all: ReadonlyMap<string, ProviderAccess<P>>, name: string): P
   return access?.kind === "usable" ? access.provider : undefined;
 }
 
-async function probe(what: string, ask: () => Promise<unknown>): Promise<Probe> {
+async function probe({ ask, ...asked }: Question): Promise<Probe> {
   try {
     await ask();
-    return { what };
+    return asked;
   } catch (error) {
-    if (error instanceof ConfigError) return { what, failure: { kind: "rejected", message: error.message } };
+    if (error instanceof ConfigError) return { ...asked, failure: { kind: "rejected", message: error.message } };
     if (!(error instanceof ProviderError)) throw error;
     const kind = error.failure === "unauthorized" ? "rejected" : error.failure === "forbidden" ? "forbidden" : "failed";
-    return { what, failure: { kind, message: error.message } };
+    return { ...asked, failure: { kind, message: error.message } };
   }
 }

@@ -54,11 +54,17 @@ function isTooEarly(code: CheckCode, { isBefore }: Chosen): boolean {
   return isBefore && CHECKS[code].when === "installed";
 }
 
+/** What a check rests on. Before flipop is installed accounts are asked without the objects of a cluster. */
+function restsOn(code: CheckCode, { isBefore }: Chosen): readonly CheckCode[] {
+  const { group, after } = CHECKS[code];
+  return isBefore && group === "providers" ? after.filter((before) => CHECKS[before].group === group) : after;
+}
+
 /** Returns the facts that the chosen checks look at, and those that these rest on. Pure. */
 export function wantedFacts(chosen: Chosen): ReadonlySet<keyof Facts> {
   const codes = new Set(shownCodes(chosen).filter((code) => !isTooEarly(code, chosen)));
   // A Set iterates over what is added on the way.
-  for (const code of codes) for (const before of CHECKS[code].after) codes.add(before);
+  for (const code of codes) for (const before of restsOn(code, chosen)) codes.add(before);
   return new Set([...codes].flatMap((code) => ALL[code].reads));
 }
 
@@ -72,7 +78,7 @@ export function examine(chosen: Chosen, answers: Answers): CheckReport {
   };
   const verdictsAfter = (code: CheckCode): readonly Verdict[] => {
     if (isTooEarly(code, chosen)) return [notApplicable("flipop is not installed yet")];
-    const failed = CHECKS[code].after.find((before) => !verdictsOf(before).every(isGoodEnough));
+    const failed = restsOn(code, chosen).find((before) => !verdictsOf(before).every(isGoodEnough));
     return failed === undefined ? ALL[code].judge(answers) : [notApplicable(`not looked at, because of ${failed}`)];
   };
   const findings = shownCodes(chosen).flatMap((code) =>

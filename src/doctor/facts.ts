@@ -77,6 +77,8 @@ export interface Objects {
 export interface Probe {
   /** What was asked for: `reserved addresses`. */
   readonly what: string;
+  /** What alone it is needed for, where nobody knows yet whether that is wanted: `names at DigitalOcean`. */
+  readonly onlyFor?: string;
   /** Absent = it was answered. `rejected`: the token; `forbidden`: its scope; `failed`: nobody knows. */
   readonly failure?: { readonly kind: "rejected" | "forbidden" | "failed"; readonly message: string };
 }

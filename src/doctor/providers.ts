@@ -39,12 +39,13 @@ export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" |
     return ends.length === 0 ? accepted : ends;
   }),
   FLP143: check(["accounts"], ({ accounts }) => {
-    const refused = probed(accounts, "forbidden", (_, probes) =>
-      failing(probes.map(({ failure }) => withoutStop(failure?.message ?? "")).join("; ")),
-    );
+    const refused = probed(accounts, "forbidden", (_, probes) => {
+      const text = probes.map(refusalText).join("; ");
+      return probes.every(({ onlyFor }) => onlyFor !== undefined) ? suspicious(text, OPTIONAL) : failing(text);
+    });
     const failed = accounts.flatMap(({ probes }) => probes.filter(({ failure }) => failure?.kind === "failed"));
     const open = failed.map(({ what, failure }) => unknown(`${what}: ${failure?.message ?? ""}`));
-    return open.length > 0 ? [...refused.filter(({ result }) => result === "error"), ...open] : refused;
+    return open.length > 0 ? [...refused.filter(({ result }) => result !== "success"), ...open] : refused;
   }),
   FLP144: check(["accounts", "objects"], ({ accounts, objects }) => {
     const withToken = accounts.filter(({ missing }) => missing.length === 0);
@@ -85,6 +86,17 @@ export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" |
     return suspicious(`nodes of a managed cluster: ${first.name}${more}`);
   }),
 };
+
+/** What somebody may do without. */
+const OPTIONAL: Partial<Verdict> = {
+  consequence: "Nothing, as long as no object asks for it.",
+  hint: "Give the token the scopes of what you will use.",
+};
+
+function refusalText({ failure, onlyFor }: Probe): string {
+  const text = withoutStop(failure?.message ?? "");
+  return onlyFor === undefined ? text : `${text} (only for ${onlyFor})`;
+}
 
 /** How long before its end a token is warned of, milliseconds. */
 const ENDS_SOON_MS = 14 * 24 * HOUR_MS;

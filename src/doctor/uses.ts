@@ -8,6 +8,8 @@ export interface ProviderUse {
   readonly hasFirewalls: boolean;
   /** Sorted. */
   readonly zones: readonly string[];
+  /** True where nobody knows yet which names and firewalls are wanted. */
+  readonly isGuess?: true;
 }
 
 /** Returns what objects want of each provider that flipop knows, sorted by name. Pure. */

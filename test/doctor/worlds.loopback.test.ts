@@ -275,6 +275,30 @@ describe("a token of Cloudflare", () => {
   });
 });
 
+describe("before flipop is installed a token that may not read", () => {
+  test.for([
+    ["addresses", "reserved_ips", "error", /Give the token the scope reserved_ip:read$/],
+    ["machines", "droplets", "error", /Give the token the scope droplet:read$/],
+    ["names", "domains", "warning", /Give the token the scope domain:read \(only for names at DigitalOcean\)$/],
+    ["firewalls", "firewalls", "warning", /scope firewall:read \(only for firewalls of routed IPs\)$/],
+  ] as const)("%s is told the scope", async ([, path, result, text]) => {
+    world.answer(`^/v2/${path}`, { id: "forbidden", message: "not allowed" }, 403, "digitalocean");
+    const examined = await world.examine("--pre", "-o", "json");
+    expect(saidOf(examined, "FLP143")).toEqual([
+      expect.stringMatching(new RegExp(`^${result} DigitalOcean .*${text.source}`)),
+    ]);
+    expect(examined.exitCode).toBe(result === "error" ? 6 : 0);
+  });
+
+  test("several of them is told all scopes at once, without a cluster, too", async () => {
+    for (const path of ["droplets", "domains"])
+      world.answer(`^/v2/${path}`, { id: "forbidden", message: "not allowed" }, 403, "digitalocean");
+    world.faults.add({ server: "kubernetes", times: 0, cut: "before" });
+    const [said = ""] = saidOf(await world.examine("--pre", "-o", "json"), "FLP143");
+    expect(said).toMatch(/^error .*scope droplet:read; .*scope domain:read \(only for names at DigitalOcean\)$/);
+  });
+});
+
 test("a limit that is used up is no matter where no object wants more", async () => {
   world.change("digitalocean.yaml", "reserved_ip_limit: 5", "reserved_ip_limit: 3");
   const examined = await world.examine("-o", "json");

@@ -36,6 +36,8 @@ export const ACCOUNT_STORIES: readonly Story[] = [
       "which definition is missing": /! FLP111 .*routedips/,
       "which permission is missing, and what follows":
         /! FLP122 you may not patch nodes\n +Annotations are not written/,
+      "which scopes will be missing, before anything is installed":
+        /doctor --pre\n[\s\S]*! FLP143 .*scope droplet:read; .*scope domain:read \(only for names/,
       "which scopes are missing, all at once": /scope droplet:read; .*scope domain:read/,
     },
   },
