@@ -8,6 +8,7 @@ import { errorDocument } from "../report/json/document.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { askOnTerminal } from "./ask.ts";
 import { COMPLETE } from "./completion.ts";
+import { flagsBehindCommand } from "./early-flags.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
 import { meantCommand } from "./help-topics.ts";
@@ -39,7 +40,7 @@ async function runCommand(invocation: Invocation & Pick<Session, "secrets">): Pr
     },
   });
   try {
-    await program.parseAsync(separateSandbox(invocation.argv), { from: "user" });
+    await program.parseAsync(flagsBehindCommand(program, separateSandbox(invocation.argv)), { from: "user" });
     return exitCode;
   } catch (error) {
     if (error instanceof Interrupted) return EXIT.interrupted;

@@ -218,9 +218,16 @@ class Line {
     return command !== undefined;
   }
 
+  /** Before the command a flag of any of them may stand. */
+  #optionOf(flag: string): Option | undefined {
+    const { parent, commands } = this.command;
+    const all = parent === null ? [this.command, ...commands] : [this.command];
+    return all.map((command) => optionOf(command, flag)).find((option) => option !== undefined);
+  }
+
   #addLong(word: string, next: string | undefined): boolean {
     const [flag = "", value] = word.split("=", 2);
-    const option = optionOf(this.command, flag);
+    const option = this.#optionOf(flag);
     if (option === undefined) return false;
     this.given.add(option);
     if (value !== undefined) return true;
@@ -234,7 +241,7 @@ class Line {
   /** `-qn web`: switches, and at the end a flag whose value follows or stands behind it. */
   #addShort(letters: string): boolean {
     const [letter = "", ...rest] = letters;
-    const option = optionOf(this.command, `-${letter}`);
+    const option = this.#optionOf(`-${letter}`);
     if (option === undefined) return false;
     this.given.add(option);
     if (option.required && rest.length === 0) this.awaiting = option;

@@ -77,7 +77,7 @@ export interface Objects {
 export interface Probe {
   /** What was asked for: `reserved addresses`. */
   readonly what: string;
-  /** What alone it is needed for, where nobody knows yet whether that is wanted: `names at DigitalOcean`. */
+  /** What alone it is needed for, where nobody knows yet whether that is wanted: `firewalls of routed IPs`. */
   readonly onlyFor?: string;
   /** Absent = it was answered. `rejected`: the token; `forbidden`: its scope; `failed`: nobody knows. */
   readonly failure?: { readonly kind: "rejected" | "forbidden" | "failed"; readonly message: string };

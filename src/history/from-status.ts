@@ -79,9 +79,9 @@ function fact(time: string | number | undefined, kind: ChangeKind, told: Told): 
 function ofCondition({ type, status, lastTransitionTime, reason, message }: Condition): readonly KeptChange[] {
   const why = message;
   if (type === "Ready") {
-    const isReady = status === "True";
-    const what = isReady ? "is ready" : "is not ready";
-    return fact(lastTransitionTime, "ready", { what, reason, why, outcome: isReady ? "seen" : "failed" });
+    // The message is that of now: what an object had when it became ready, nobody keeps.
+    if (status === "True") return fact(lastTransitionTime, "ready", { what: "is ready", reason });
+    return fact(lastTransitionTime, "ready", { what: "is not ready", reason, why, outcome: "failed" });
   }
   const isWaiting = (type === "Stalled" && status === "True") || (type === "Granted" && status === "False");
   if (!isWaiting) return [];

@@ -14,7 +14,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
 import { ADDRESS_ANNOTATION, FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
-import { Names, nameParts } from "./anonymous-names.ts";
+import { COUNT, Names, nameParts } from "./anonymous-names.ts";
 import type { Renaming } from "./shape.ts";
 import { type Snapshot, type WrittenSnapshot, writeSnapshot } from "./snapshot.ts";
 import { VOCABULARY } from "./vocabulary.ts";
@@ -32,7 +32,8 @@ export interface Anonymized {
  *
  *   name       worker-1, ingress/web    n2014-2003, n2009/n2012   part by part; see {@link Names}
  *   address    203.0.113.10             198.18.100.103
- *   sentence   words of flipop and numbers of HTTP stay, names are replaced, every other word is `…`
+ *   sentence   words of flipop and short numbers stay, names are replaced, every other word is `…`
+ *   Lease      flipop/flipop, as commands look for it
  *
  * Exceptions, in which the plan is another one: labels that a selector compares as numbers (`k>5`), addresses that are none (`203.0.113.001`) beside others, and what a person approved,
  * which is noted as a hash over names. Holds of one object may be told in another order.
@@ -52,7 +53,7 @@ export function anonymize({ observation, stored }: Snapshot): Anonymized {
   const by = renamingOf(names, terms, registry);
   const own = lease === undefined ? {} : { lease: { ...lease, annotations: notes } };
   const written = writeSnapshot(
-    { observation: withoutNetworks(observation, addresses), stored: { ...stored, ...own } },
+    { observation: withoutNetworks(observation, addresses), stored: { ...stored, leaseKey: USUAL_LEASE, ...own } },
     by,
   );
   return { written, by };
@@ -91,6 +92,8 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
   return (kind, text) => by[kind](text);
 }
 
+const USUAL_LEASE = "flipop/flipop";
+
 /** What flipop itself puts before names: of the endpoints of a Service, and of a RoutedIP on a node. */
 const OWN_PREFIX = /^(?:endpoints\||routedip\/(?=[^/]+\/[^/]+$))/;
 
@@ -112,13 +115,14 @@ const TERMS: readonly string[] = [
   ...FOREIGN_RECORDS,
   FINALIZER,
   `${GROUP}/flipop`,
+  USUAL_LEASE,
 ];
 
 /** Returns what is left of a text for people: words that flipop itself has, times, numbers of HTTP, and names by their new ones. */
 function sentencesOf(names: Names, registry: ProviderRegistry): (text: string) => string {
   const known = new Set([...VOCABULARY, ...registry.names]);
   return (text) =>
-    names.inSentence(text, (part) => (known.has(part.toLowerCase()) || /^[45]\d\d$/.test(part) ? part : undefined));
+    names.inSentence(text, (part) => (known.has(part.toLowerCase()) || COUNT.test(part) ? part : undefined));
 }
 
 /** What flipop notes on the Lease, as far as `status` shows it. Every other annotation is left out. */

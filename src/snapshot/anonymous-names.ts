@@ -25,17 +25,31 @@ const EDGE = String.raw`[\p{L}\p{N}\p{M}_]`;
 const TOKEN = new RegExp(
   [
     String.raw`(?<kept>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)(?!${EDGE})|(?<![${"\\p{L}\\p{N}\\p{M}_./-"}])(?:${WELL_KNOWN})(?![${"\\p{L}\\p{N}\\p{M}_./-"}])|(?<!${EDGE})(?:in|notin)(?=\s*\())`,
-    String.raw`(?<ip>(?<![\p{L}\p{N}\p{M}_.-])(?:${OCTET}\.){3}${OCTET}(?!${EDGE}|-|\.${EDGE}))`,
+    String.raw`(?<ip>(?<![\p{L}\p{N}\p{M}_.]|[\p{L}\p{N}\p{M}_.]-)(?:${OCTET}\.){3}${OCTET}(?!${EDGE}|-|\.${EDGE}))`,
     `(?<part>${EDGE}+)`,
   ].join("|"),
   "gu",
 );
 
-type Found = { readonly kept?: string; readonly ip?: string; readonly part?: string };
+/** A part of a text. */
+interface Found {
+  readonly kept?: string;
+  readonly ip?: string;
+  readonly part?: string;
+  /** True for a word of a sentence, and no part of a longer name. */
+  readonly isWord: boolean;
+}
 
 function replaced(text: string, by: (found: Found) => string): string {
-  return text.replace(TOKEN, (...args) => by(args.at(-1) as Found));
+  return text.replace(TOKEN, (match, ...more) => {
+    const at = more.at(-3) as number;
+    const isWord = (at === 0 || /[\s("']/.test(text[at - 1] ?? "")) && WORD_END.test(text.slice(at + match.length));
+    return by({ ...(more.at(-1) as object), isWord });
+  });
 }
+
+/** Also before the name of what stands behind it: `pool/ingress/web`. */
+const WORD_END = /^(?:$|\s|[),.;:'"]+(?:\s|$)|\/)/;
 
 /** Adds the parts and the addresses of a name. */
 export function nameParts(
@@ -71,12 +85,14 @@ export class Names {
     return this.inSentence(text, () => undefined);
   }
 
-  /** Returns a text for people; `keep` returns a word that stays. */
+  /** Returns a text for people; `keep` returns a word that stays, unless it is a part of a longer name that is known. */
   inSentence(text: string, keep: (word: string) => string | undefined): string {
-    return replaced(text, ({ kept, ip, part = "" }) => {
+    return replaced(text, ({ kept, ip, part = "", isWord }) => {
       if (kept !== undefined) return kept;
       if (ip !== undefined) return this.#addresses.get(ip) ?? "…";
-      return keep(part) ?? this.#parts.get(part) ?? "…";
+      const renamed = this.#parts.get(part);
+      if (isWord) return keep(part) ?? renamed ?? "…";
+      return renamed ?? (COUNT.test(part) ? undefined : keep(part)) ?? "…";
     });
   }
 }
@@ -91,6 +107,9 @@ function partName(part: string, number: string): string {
   const odd = /^[A-Za-z0-9_]+$/.test(part) ? "" : "ñ";
   return (part.length > LONG ? name.padEnd(part.length, "0") : name) + odd;
 }
+
+/** How many, or how long: no name of a machine is that short. */
+export const COUNT: RegExp = /^\d{1,3}$/;
 
 const MOST_INT64 = 2n ** 63n - 1n;
 /** From this length on parts keep theirs, so that a name that is too long stays too long. */

@@ -55,7 +55,7 @@ const STORED: Shape<StoredPart> = fields<StoredPart>(
   {
     pools: list(POOL),
     routedIPs: list(ROUTED_IP),
-    leaseKey: text,
+    leaseKey: term,
     lease: fields<LeasePart>({ holder: text, renewTimeMs: number, annotations: recordOf(term, term) }),
     leaseError: sentence,
     events: list(PAST_EVENT),

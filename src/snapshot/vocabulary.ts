@@ -10,6 +10,10 @@ const OTHERS = `
   permission permitted pod pods pool port ports possible provider providers put rate read ready reason record records refused region released remaining removed request requested required reserved
   reserved_ip response retry routedip run said saw says scope scopes second seconds see seen selector sent server service services set shows since so some spec status still such taken tcp tell than
   that the their them then there they this through timeout time times to token too took tried try ttl udp unauthorized unavailable under unexpected unknown unprocessable until up update updated use
+  add added allow allows although attempts began budget busy candidate candidates cause cleared clears client clients cordoned deletion desired drain drains either empty end ended expires free full
+  grants itself known lets like limits lowered maximum meanwhile moving noschedule number obstacle others ours person persons present previous purchase purchases quota reading remains remember remembers replaces
+  reservation resolver resolvers right running same sends serving spare stand stands starts stays still stop stopped stored succeeded sure tainted takes tells therefore times unfinished unless unpublished
+  waiting watched withdraw withdrawal withdrawn withdrew withdraws working written wrote
   used user verb wait waited waits wants was were what when where which while who whole will with within without write written wrong yet you zone zones`;
 
 /** Words of sentences that name nobody, in lower case. */

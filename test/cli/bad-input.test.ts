@@ -39,6 +39,13 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     64,
     scene,
   ],
+  [
+    "--detailed-exitcod plan",
+    "Unknown option '--detailed-exitcod'. Did you mean --detailed-exitcode? See flipop plan --help.",
+    64,
+    scene,
+  ],
+  ["-n plan", "Unknown option '-n'. See flipop plan --help.", 64, scene],
   ["apply", "Unknown command 'apply'. Did you mean reconcile? See flipop --help.", 64, scene],
   ["check", "Unknown command 'check'. Did you mean status --check? See flipop --help.", 64, scene],
   ["frobnicate", "Unknown command 'frobnicate'. See flipop --help.", 64, scene],

@@ -52,6 +52,14 @@ describe("without a cluster", () => {
       ["plan", ":4"],
     ],
     [
+      ["-q", "-n", "web", "pl"],
+      ["plan", ":4"],
+    ],
+    [
+      ["-qn", "web", "status", "--w"],
+      ["--wait", "--watch", ":4"],
+    ],
+    [
       ["--sandbox", "world", "stat"],
       ["status", ":4"],
     ],

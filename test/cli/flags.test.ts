@@ -38,6 +38,22 @@ describe("flags", () => {
     });
   });
 
+  test.for([
+    "-q -n ingress reconcile --settle",
+    "-qn ingress --settle reconcile",
+    "--settle --namespace=ingress -q reconcile",
+    "-n ingress reconcile -q --settle",
+  ])("%s: flags before the command mean the same as behind it", async (line) => {
+    const { requests, stderr } = await invoke(line.split(" "), quiet);
+    expect(stderr).toBe("");
+    expect(requests[0]).toMatchObject({ selection: { namespace: "ingress" }, settle: true });
+  });
+
+  test("a value that is called like a command is none, before the command either", async () => {
+    const { requests } = await invoke(["-n", "plan", "reconcile"], { ...quiet, namespaces: ["plan"] });
+    expect(requests[0]?.selection).toEqual({ namespace: "plan" });
+  });
+
   test("a variable gives a flag its value, and the flag on the command line wins", async () => {
     const env = { FLIPOP_TIMEOUT: "20s", FLIPOP_ON_LOCKED: "wait", FLIPOP_SETTLE: "true", FLIPOP_NO_LOCK: "false" };
     const { requests } = await invoke(["reconcile", "--on-locked", "skip"], { ...quiet, env });

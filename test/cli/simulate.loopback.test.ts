@@ -99,7 +99,7 @@ Nothing: all is as it should be, or waits for a change.
 
 No address moves.
 nodes.example.net and www.example.com always have service.
-At rest after 0s.
+At rest now.
 Expected no outage: so it is.
 `);
   });
@@ -120,7 +120,7 @@ nodes.example.net: 1 of 5 addresses answers nobody for 61 s in all (TTL 60).
 www.example.com: 1 of 3 addresses answers nobody for 10 s in all.
 nodes.example.net and www.example.com always have service.
 pool/ingress/web has no spare node in the end.
-At rest after 10s.
+At rest from t+00:10 on.
 `);
   });
 

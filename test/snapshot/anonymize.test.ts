@@ -8,7 +8,7 @@ import { randomDNSWorld } from "../plan/random-dns-world.ts";
 import { randomFirewallWorld } from "../plan/random-firewall-world.ts";
 import { randomWorld } from "../plan/random-world.ts";
 import { afterRoutedFailure } from "../report/routed-world.ts";
-import { afterFailure } from "../report/world.ts";
+import { afterFailure, aNode } from "../report/world.ts";
 import { checkAnonymized, storedOf } from "./check-anonymized.ts";
 
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed + 1);
@@ -99,6 +99,25 @@ test("words that flipop has stay in sentences, names in them become the new ones
   expect(sentence).toBe(
     `DigitalOcean answered 403: … may not assign ${by("name", "203.0.113.10")} to ${by("name", "worker-2")} since 2026-08-01T12:00:00Z.`,
   );
+});
+
+test.for([
+  ["4 addresses are published, 60 s ago (403).", "4 addresses are published, 60 s ago (403)."],
+  ["(+203.0.113.10 -203.0.113.11, TTL 60 s)", /^\(\+198\.18\.100\.\d+ -198\.18\.100\.\d+, TTL 60 s\)$/],
+  ["nodes.example.com is taken by dns/shop/nodes", /^n2\d+\.n2\d+\.n2\d+ is taken by dns\/….*\/n2\d+$/],
+  ["pool/ingress/web waits", /^pool\/n2\d+\/n2\d+ waits$/],
+  ["worker-4 matches", /^n2\d+-2\d+ matches$/],
+] as const)("the sentence %s keeps figures and loses names", ([text, wanted]) => {
+  const { pools, ...world } = afterFailure();
+  const named = { provider: "digitalocean", zone: "example.com", recordName: "nodes", ttlSeconds: 60 };
+  const observation = {
+    ...world,
+    pools: pools.map((pool) => ({ ...pool, spec: { ...pool.spec, dnsRecordSet: named } })),
+    nodes: [...world.nodes, aNode(4)],
+  };
+  const { by } = anonymize({ observation, stored: storedOf(observation) });
+  if (typeof wanted === "string") expect(by("sentence", text)).toBe(wanted);
+  else expect(by("sentence", text)).toMatch(wanted);
 });
 
 describe("names", () => {

@@ -140,7 +140,7 @@ function summaryLines(simulation: Simulation): readonly string[] {
       : [`${listText(scarce, 3)} ${scarce.length === 1 ? "has" : "have"} no spare node in the end.`]),
     isCutOff
       ? `After ${durationText(endsAtMs - observedAtMs)} something is still waited for: --horizon looks further.`
-      : `At rest after ${durationText(endsAtMs - observedAtMs)}.`,
+      : `At rest ${endsAtMs === observedAtMs ? "now" : `from ${stampText(endsAtMs - observedAtMs)} on`}.`,
   ];
 }
 
