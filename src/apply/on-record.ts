@@ -11,6 +11,7 @@ import {
 } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
+import { addressesWithout } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -89,7 +90,7 @@ export function preparations(
 function losers({ pools }: Plan, actions: readonly Action[], { stores }: ApplyContext): readonly ObjectRef[] {
   const leaving = new Set(
     actions.flatMap((action) =>
-      changesName(action) ? action.before.addresses.filter((ip) => !action.after.addresses.includes(ip)) : [],
+      changesName(action) ? addressesWithout(action.before.addresses, action.after.addresses) : [],
     ),
   );
   if (leaving.size === 0) return [];

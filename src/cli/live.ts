@@ -5,11 +5,19 @@ import type { Selection } from "../model/run.ts";
 import { type DNSWish, nameTarget, poolWish, recordSetWish } from "../plan/names/name-target.ts";
 import { isSelected } from "../plan/selection.ts";
 import type { ZoneServers } from "../ports/resolver.ts";
-import type { LiveFacts } from "../report/live.ts";
+import { type LiveFacts, liveOf, liveProblems } from "../report/live.ts";
+import type { Look } from "./status-watch.ts";
 import type { Planner } from "./wiring.ts";
 
+/** Returns the same look with what everybody says now; what is wrong with that comes before what is wrong with the last run. */
+export async function lookLive(found: Look, planner: Planner, servers: ZoneServers): Promise<Look> {
+  const { overview } = found;
+  const live = liveOf(overview, await readLive(planner, servers, found.selection));
+  return { ...found, overview: { ...overview, live, problems: [...liveProblems(live), ...overview.problems] } };
+}
+
 /** Reads what providers, nodes and the servers of zones say now of the objects that are selected: what one pass reads, and each name once from each server of its zone. */
-export async function readLive(planner: Planner, servers: ZoneServers, selection: Selection): Promise<LiveFacts> {
+async function readLive(planner: Planner, servers: ZoneServers, selection: Selection): Promise<LiveFacts> {
   const planned = await planner.plan(selection);
   const names = namedObjects(planned.observation, selection).map(
     async ({ object, wish }) => [refKey(object), await liveName(wish, planned.observation, servers)] as const,

@@ -5,13 +5,11 @@ import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { overviewDocument } from "../report/json/status.ts";
-import { type LiveFacts, liveOf, liveProblems } from "../report/live.ts";
 import { namedRows, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { renderLive } from "../report/text/live.ts";
 import { renderStatus } from "../report/text/status.ts";
 import { resolveConfig } from "./config.ts";
 import { given } from "./environment.ts";
-import { readLive } from "./live.ts";
 import { type Result, writeLine, writeResult } from "./output.ts";
 import { nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
@@ -20,6 +18,9 @@ import type { Look } from "./status-watch.ts";
 import { objectTargets, type Target } from "./target.ts";
 import type { Reader } from "./wiring.ts";
 
+/** Adds to a look what everybody says now. */
+type LiveLook = (found: Look) => Promise<Look>;
+
 /** Runs `status`: reads pools, routed IPs, record sets, nodes and Lease, with `--live` also providers and DNS, and prints. Needs no provider token without `--live`. Returns the exit code. */
 export async function runStatus(session: Session, names: readonly string[], flags: StatusFlags): Promise<number> {
   checkFlags(flags);
@@ -27,15 +28,18 @@ export async function runStatus(session: Session, names: readonly string[], flag
   const { clock, withReader, withLive } = await session.loadWiring();
   const resolved = resolveConfig(flags, session.env, session);
   const config = { ...resolved, ...given({ resolver: flags.resolver }) };
-  const withWorld = <T>(work: (cluster: Reader, live?: LiveReader) => Promise<T>): Promise<T> =>
-    flags.live
-      ? withLive(config, (planner, servers) => work(planner.cluster, (chosen) => readLive(planner, servers, chosen)))
-      : withReader(config, work);
+  const withWorld = async <T>(work: (cluster: Reader, live?: LiveLook) => Promise<T>): Promise<T> => {
+    if (!flags.live) return await withReader(config, work);
+    const { lookLive } = await import("./live.ts");
+    return await withLive(config, (planner, servers) =>
+      work(planner.cluster, (found) => lookLive(found, planner, servers)),
+    );
+  };
   return await withWorld(async (cluster, live) => {
     const look = async (selection?: Selection): Promise<Look> => {
       const request = { targets, flags, selection };
       return await untilInterrupted(
-        read(cluster, request).then((found) => withLiveFacts(found, live)),
+        read(cluster, request).then((found) => (live === undefined ? found : live(found))),
         session.signal,
       );
     };
@@ -50,17 +54,6 @@ export async function runStatus(session: Session, names: readonly string[], flag
     for (const problem of problems) writeLine(session, "error", problem);
     return EXIT.unhealthy;
   });
-}
-
-/** Reads what everybody says now of what is selected. */
-type LiveReader = (selection: Selection) => Promise<LiveFacts>;
-
-/** The same look with what everybody says now; what is wrong with that comes before what is wrong with the last run. */
-async function withLiveFacts(found: Look, readFacts: LiveReader | undefined): Promise<Look> {
-  if (readFacts === undefined) return found;
-  const { overview } = found;
-  const live = liveOf(overview, await readFacts(found.selection));
-  return { ...found, overview: { ...overview, live, problems: [...liveProblems(live), ...overview.problems] } };
 }
 
 /** @throws ConfigError `usage` for flags that contradict each other */

@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
+import { addressesWithout } from "../model/dns.ts";
 import { capital, isAboutObject, whyHeld } from "../model/hold.ts";
 import type { LiveName, ServerAnswer } from "../model/live.ts";
 import type { NodeFacts } from "../model/node.ts";
@@ -297,9 +298,11 @@ function nameDifferences(stored: Stored, { facts, name, published }: NameContext
   const say = (kind: "record" | "answer", message: string): Difference =>
     difference({ object: stored.object, subject: fqdn, kind, message: `${fqdn}: ${message}` }, stored, facts);
   const foreign = new Set((published?.foreign ?? []).map(({ address }) => address));
-  const missing = (published?.addresses ?? []).filter((ip) => !name.addresses.includes(ip));
+  const missing = addressesWithout(published?.addresses ?? [], name.addresses);
   const extra =
-    published === undefined ? [] : name.addresses.filter((ip) => !published.addresses.includes(ip) && !foreign.has(ip));
+    published === undefined
+      ? []
+      : addressesWithout(name.addresses, published.addresses).filter((ip) => !foreign.has(ip));
   const unpublished = stored.addresses
     .filter(({ ip, status }) => isServing(status) && !name.addresses.includes(ip) && !missing.includes(ip))
     .map(({ ip }) => ip);

@@ -15,6 +15,7 @@ import {
   changesPorts,
   providerOf,
 } from "../model/action-kinds.ts";
+import { addressesWithout } from "../model/dns.ts";
 import { portText, shownPorts } from "../model/firewall.ts";
 import { nodePhrase } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
@@ -359,15 +360,14 @@ function shownBy(action: Action): readonly string[] {
   if (action.kind === "annotate-node") return [action.after.address ?? []].flat();
   if (action.kind === "clear-annotation") return [action.before.address ?? []].flat();
   if (!changesName(action)) return [];
-  const { before, after } = action;
-  return after.addresses.filter((ip) => !before.addresses.includes(ip));
+  return addressesWithout(action.after.addresses, action.before.addresses);
 }
 
 /** The addresses, or the name, that an action takes away from where it is. */
 function takenAway(action: Action): readonly string[] {
   if (action.kind === "delete-dns") return [action.fqdn];
   if (!changesName(action)) return changesAddress(action) ? [action.ip] : [];
-  return ownPart(action, action.before.addresses).filter((ip) => !action.after.addresses.includes(ip));
+  return addressesWithout(ownPart(action, action.before.addresses), action.after.addresses);
 }
 
 // Nodes.

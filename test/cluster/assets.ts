@@ -52,6 +52,15 @@ export async function ensureKubectl(): Promise<string> {
   return (await findKubectl()) ?? (await built(KUBECTL, findKubectl, "kubectl", "TEST_ASSET_KUBECTL to its path"));
 }
 
+/** Returns the path of kubectl. Without one it says that tests are skipped, and returns undefined; with `CI=true` it throws. */
+export async function kubectlOrSkip(): Promise<string | undefined> {
+  return await ensureKubectl().catch((error: unknown) => {
+    if (!(error instanceof AssetsError)) throw error;
+    skipOrFail(error, "TESTS WITH kubectl");
+    return undefined;
+  });
+}
+
 async function findKubectl(): Promise<string | undefined> {
   const file = process.env["TEST_ASSET_KUBECTL"];
   if (file) return await named(file, "TEST_ASSET_KUBECTL");

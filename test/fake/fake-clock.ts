@@ -1,9 +1,5 @@
 import type { Clock } from "../../src/ports/system.ts";
-
-interface Sleeper {
-  readonly dueMs: number;
-  readonly wake: () => void;
-}
+import { type Sleeper, sleepAmong } from "./sleepers.ts";
 
 /**
  * A clock that stands still until a test moves it. Sleeps end in the order they are due (then in the order they began),
@@ -32,18 +28,7 @@ export class FakeClock implements Clock {
 
   /** Resolves once the test has moved the clock by `ms`, or when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true || ms <= 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.sleepers.delete(sleeper);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      // Whole milliseconds, as timers have: a fraction could be lost in rounding and time would stand still.
-      const sleeper = { dueMs: this.nowMs + Math.ceil(ms), wake };
-      this.sleepers.add(sleeper);
-      signal?.addEventListener("abort", wake, { once: true });
-    });
+    return sleepAmong(this.sleepers, ms, signal, (wake, wholeMs) => ({ dueMs: this.nowMs + wholeMs, wake }));
   }
 
   /** How many sleeps have not ended: 0 after work that cleaned up behind itself. */

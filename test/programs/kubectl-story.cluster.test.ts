@@ -4,18 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
-import { AssetsError, ensureKubectl, skipOrFail } from "../cluster/assets.ts";
+import { kubectlOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { FLIPOP } from "./entry.ts";
 import { ACCOUNT, playStory } from "./kubectl-story.ts";
 
-const kubectl = await ensureKubectl().catch((error: unknown) => {
-  if (!(error instanceof AssetsError)) throw error;
-  skipOrFail(error, "TESTS WITH kubectl");
-  return undefined;
-});
+const kubectl = await kubectlOrSkip();
 
 const parent = mkdtempSync(join(tmpdir(), "flipop-story-"));
 const ends: (() => Promise<unknown>)[] = [];

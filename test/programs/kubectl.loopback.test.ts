@@ -4,14 +4,10 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { AssetsError, ensureKubectl, skipOrFail } from "../cluster/assets.ts";
+import { kubectlOrSkip } from "../cluster/assets.ts";
 import { FLIPOP } from "./entry.ts";
 
-const kubectl = await ensureKubectl().catch((error: unknown) => {
-  if (!(error instanceof AssetsError)) throw error;
-  skipOrFail(error, "TESTS WITH kubectl");
-  return undefined;
-});
+const kubectl = await kubectlOrSkip();
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-plugin-"));
 afterAll(() => rmSync(dir, { recursive: true }));

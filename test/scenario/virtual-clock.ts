@@ -1,15 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../src/ports/system.ts";
+import { type Sleeper, sleepAmong } from "../fake/sleepers.ts";
 
 /** One process as the clock knows it. */
 interface Owner {
   isHeld: boolean;
 }
 
-interface Sleeper {
+interface OwnedSleeper extends Sleeper {
   readonly owner: Owner;
-  readonly dueMs: number;
-  readonly wake: () => void;
 }
 
 /**
@@ -19,7 +18,7 @@ interface Sleeper {
 export class VirtualClock {
   #nowMs: number;
   readonly #startMs: number;
-  readonly #sleepers = new Set<Sleeper>();
+  readonly #sleepers = new Set<OwnedSleeper>();
   #busy = 0;
   #activity = 0;
   #isWatching = false;
@@ -74,17 +73,9 @@ export class VirtualClock {
 
   #sleep(owner: Owner, ms: number, signal?: AbortSignal): Promise<void> {
     this.#activity += 1;
-    if (signal?.aborted === true || ms <= 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#sleepers.delete(sleeper);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const sleeper = { owner, dueMs: this.#nowMs + Math.ceil(ms), wake };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener("abort", wake, { once: true });
+    return sleepAmong(this.#sleepers, ms, signal, (wake, wholeMs) => {
       this.#watch();
+      return { owner, dueMs: this.#nowMs + wholeMs, wake };
     });
   }
 

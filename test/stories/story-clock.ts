@@ -1,12 +1,8 @@
 import type { Clock } from "../../src/ports/system.ts";
+import { type Sleeper, sleepAmong } from "../fake/sleepers.ts";
 
 /** So many turns of the event loop without anybody reading the clock mean that all wait for time to pass. */
 const STILL_TURNS = 20;
-
-interface Sleeper {
-  readonly dueMs: number;
-  readonly wake: () => void;
-}
 
 /**
  * The clock of a story: for the command line and for the servers of the embedded world. It stands still while anything
@@ -36,17 +32,7 @@ export class StoryClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true || ms <= 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#sleepers.delete(sleeper);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const sleeper = { dueMs: this.#nowMs + Math.ceil(ms), wake };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener("abort", wake, { once: true });
-    });
+    return sleepAmong(this.#sleepers, ms, signal, (wake, wholeMs) => ({ dueMs: this.#nowMs + wholeMs, wake }));
   }
 
   /** Lets time pass while no command runs. */

@@ -12,14 +12,8 @@ import type { Clock } from "../../ports/system.ts";
  */
 export type Purpose = "address" | "rest" | "recovery" | "change" | "look";
 
-/** `turn`: of two calls that wait, the one with the smaller number goes first. `kept`: the part of every limit that is left to more urgent calls. */
-const PURPOSES: Readonly<Record<Purpose, { readonly turn: number; readonly kept: number }>> = {
-  address: { turn: 0, kept: 0 },
-  rest: { turn: 1, kept: 0 },
-  recovery: { turn: 2, kept: 0.1 },
-  change: { turn: 3, kept: 0.2 },
-  look: { turn: 4, kept: 0.3 },
-};
+/** The part of every limit that a purpose leaves to more urgent calls. The most urgent purpose stands first. */
+const KEPT: Readonly<Record<Purpose, number>> = { address: 0, rest: 0, recovery: 0.1, change: 0.2, look: 0.3 };
 
 /** What a look at a name is made for: a change that waits for it, or nothing but to know. */
 export function lookPurpose(isAwaited = false): Purpose {
@@ -63,7 +57,7 @@ export class CallBudget {
 
   /** Until when a call for this purpose has to wait, local milliseconds; undefined when it may be sent. */
   putOffUntilMs(purpose: Purpose): number | undefined {
-    const { kept } = PURPOSES[purpose];
+    const kept = KEPT[purpose];
     if (kept === 0) return undefined;
     const waitMs = Math.max(this.#ownWaitMs(kept), this.#toldWaitMs(kept));
     return waitMs > 0 ? this.#clock.wallMs() + waitMs : undefined;
@@ -169,26 +163,42 @@ type InFlightLimit = <T>(
   call: { readonly purpose: Purpose; readonly isWrite: boolean },
 ) => Promise<T>;
 
+/** Calls that wait to begin, the first of each kind first. */
+interface Queues {
+  readonly writes: (() => void)[];
+  readonly reads: (() => void)[];
+}
+
+function emptyQueues(): Queues {
+  return { writes: [], reads: [] };
+}
+
 /**
- * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall: so names whose calls hang keep no address from moving. Of
- * those that wait the most urgent goes next, of these a write before a read, and of these the first that came. So what was looked at is changed before more is looked
- * at: where the rate limit is too small for all changes of a run, those that it allows are made whole.
+ * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall: names whose calls hang keep no address from moving. The most
+ * urgent of those that wait goes next. Among the equally urgent a write goes before a read, and the first before the second. A run changes what it has looked at before it
+ * looks at more. So what a small rate limit allows is made whole.
  */
 export function inFlightLimit(most: number): InFlightLimit {
   let running = 0;
-  /** Those that wait, by their place: writes and reads of each purpose's turn. */
-  const waiting = Object.values(PURPOSES).flatMap((): (() => void)[][] => [[], []]);
-  const hasRoom = (place: number): boolean =>
-    running < (Math.floor(place / 2) === PURPOSES.address.turn ? most + 1 : most);
+  /** Those that wait, by purpose, the most urgent first. */
+  const waiting = new Map((Object.keys(KEPT) as Purpose[]).map((purpose) => [purpose, emptyQueues()]));
+  const hasRoom = (purpose: Purpose): boolean => running < (purpose === "address" ? most + 1 : most);
+  /** Who is next: a write before a read. */
+  const takeNext = (): (() => void) | undefined => {
+    for (const [purpose, { writes, reads }] of waiting) {
+      const next = hasRoom(purpose) ? (writes.shift() ?? reads.shift()) : undefined;
+      if (next !== undefined) return next;
+    }
+    return undefined;
+  };
   return async (task, { purpose, isWrite }) => {
-    const place = 2 * PURPOSES[purpose].turn + (isWrite ? 0 : 1);
-    if (hasRoom(place)) running += 1;
-    else await new Promise<void>((begin) => waiting[place]?.push(begin));
+    if (hasRoom(purpose)) running += 1;
+    else await new Promise<void>((begin) => waiting.get(purpose)?.[isWrite ? "writes" : "reads"].push(begin));
     try {
       return await task();
     } finally {
       running -= 1;
-      const next = waiting.find((queue, of) => queue.length > 0 && hasRoom(of))?.shift();
+      const next = takeNext();
       // Who waited is counted before it begins, so that nobody slips in between.
       if (next !== undefined) running += 1;
       next?.();

@@ -201,8 +201,9 @@ export function settleReleased(view: PoolView, facts: ServingNames, leaving: Rea
     return drain.kind === "shown" && !isReplaced && !leaving.has(ip) ? [] : [[ip, untilMs] as const];
   });
   const { publishedDNS } = view.pool.status;
-  const shown = new Set([...facts.names.flatMap(({ addresses }) => addresses), ...(publishedDNS?.addresses ?? [])]);
-  const staying = serving.filter((ip) => shown.has(ip) && !leaving.has(ip) && !isReplaced);
+  const isShown = (ip: string): boolean =>
+    publishedDNS?.addresses.includes(ip) === true || facts.names.some(({ addresses }) => addresses.includes(ip));
+  const staying = isReplaced ? [] : serving.filter((ip) => !leaving.has(ip) && isShown(ip));
   const isShared = staying.length < serving.length && staying.length > 0;
   return {
     ...view,

@@ -10,6 +10,7 @@ import {
   type WriteDNS,
 } from "../../model/action.ts";
 import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model/action-kinds.ts";
+import { addressesWithout } from "../../model/dns.ts";
 import { portText } from "../../model/firewall.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
 import type { PoolAssessment } from "../../model/plan.ts";
@@ -183,8 +184,8 @@ const AUTOMATIC_TTL = 1;
 /** Returns what is added, removed and kept, and what becomes of the TTL. */
 export function dnsChange({ before, after, reason }: WriteDNS): DNSChange {
   const change = {
-    added: after.addresses.filter((address) => !before.addresses.includes(address)),
-    removed: before.addresses.filter((address) => !after.addresses.includes(address)),
+    added: addressesWithout(after.addresses, before.addresses),
+    removed: addressesWithout(before.addresses, after.addresses),
     kept: before.addresses.filter((address) => after.addresses.includes(address)),
   };
   if (after.addresses.length === 0 || after.ttlSeconds === before.ttlSeconds) return change;
