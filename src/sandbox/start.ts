@@ -7,10 +7,11 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
@@ -245,7 +246,7 @@ function meant(name: string): string {
 
 function listVisible(dir: string): readonly string[] {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeDirectory(dir);
     return readdirSync(dir).filter((name) => !/^\.|~$|\.tmp$/.test(name));
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
@@ -253,5 +254,16 @@ function listVisible(dir: string): readonly string[] {
     throw new ConfigError("usage", `cannot use ${dir} as a sandbox: ${why}; name a directory that can be written`, {
       cause: error,
     });
+  }
+}
+
+/** Makes a directory and those above it. `recursive` of Node never ends below /proc, which answers as if it were not there itself (seen on Node 24.21, 2026-11-24). */
+function makeDirectory(dir: string): void {
+  if (!existsSync(dirname(dir))) makeDirectory(dirname(dir));
+  try {
+    mkdirSync(dir);
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === "EEXIST" && statSync(dir).isDirectory();
+    if (!isThere) throw error;
   }
 }

@@ -136,6 +136,20 @@ test("a path that is a file is refused", async () => {
   );
 });
 
+test.skipIf(!existsSync("/proc/self"))(
+  "a directory that nobody can make is refused, and those above one are made",
+  async () => {
+    await expect(startSandbox({ dir: "/proc/flipop/world" })).rejects.toThrow(
+      "cannot use /proc/flipop/world as a sandbox: ENOENT: no such file or directory, mkdir '/proc/flipop'; name",
+    );
+    writeFileSync(join(parent, "note"), "");
+    await expect(startSandbox({ dir: join(parent, "note", "world") })).rejects.toThrow("ENOTDIR");
+    const dir = join(parent, "new", "deeper", "world");
+    await (await startSandbox({ dir })).close();
+    expect(existsSync(join(dir, "nodes.yaml"))).toBe(true);
+  },
+);
+
 test("a broken file ends the start with its place", async () => {
   const dir = join(parent, "w");
   await (await start({ dir })).close();
