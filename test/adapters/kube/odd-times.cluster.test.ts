@@ -155,7 +155,6 @@ describeCluster("a cluster with times that nobody means", (facts) => {
 
   test.for(Object.keys(WAYS) as (keyof typeof WAYS)[])(
     "has its failover, with %s: at once since the past, after the grace period since the future or nobody knows when",
-    { timeout: 120_000 },
     async (way) => {
       for (const since of Object.keys(TIMES) as Since[]) {
         const { state, nodeName, reason, notMatchingSince } = (await failover(since, way)) ?? {};
