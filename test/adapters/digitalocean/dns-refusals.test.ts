@@ -104,10 +104,14 @@ describe("refusals about DNS", () => {
   });
 });
 
-/** Answers the zone and the address of the tests 20 ms later. */
-function afterAWhile({ path }: Received): Reply {
-  const json = path.includes("domains") ? { domain: { name: "example.com" } } : { reserved_ip: addressJSON(ip1) };
-  return { json, after: new Promise((resolve) => setTimeout(resolve, 20)) };
+/** Answers the zone and the address of the tests 20 ms after as many requests as said have come, however long they are on their way. */
+function afterAWhile(count: number): (request: Received, at: number) => Reply {
+  const came = Promise.withResolvers<void>();
+  return ({ path }, at) => {
+    if (at + 1 >= count) came.resolve();
+    const json = path.includes("domains") ? { domain: { name: "example.com" } } : { reserved_ip: addressJSON(ip1) };
+    return { json, after: came.promise.then(() => new Promise((resolve) => setTimeout(resolve, 20))) };
+  };
 }
 
 describe("a caller that is shared", () => {
@@ -136,7 +140,7 @@ describe("a caller that is shared", () => {
   });
 
   test("has at most four requests in flight and one for an address, and one count of all calls", async () => {
-    await withDNSServer(afterAWhile, async ({ server }) => {
+    await withDNSServer(afterAWhile(5), async ({ server }) => {
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
       const caller = createClient(options);
       const addresses = openDigitalOceanReaders(options, caller).addresses;
@@ -153,7 +157,7 @@ describe("a caller that is shared", () => {
   });
 
   test("sends calls about addresses before those about names that have waited longer", async () => {
-    await withDNSServer(afterAWhile, async ({ server }) => {
+    await withDNSServer(afterAWhile(4), async ({ server }) => {
       const options = { token, baseURL: server.url, userAgent: "flipop/0", clock: SYSTEM_CLOCK };
       const caller = createClient(options);
       const dns = openDigitalOcean(options, caller).dns;
