@@ -16,16 +16,16 @@ const CORES = availableParallelism();
 
 const common = {
   env: { TZ: "UTC", FORCE_COLOR: "0" },
-  // A poll ends as soon as it is true; the limit only ends what never is, on a busy machine, too.
-  expect: { requireAssertions: true, poll: { timeout: 10_000 } },
+  // Time judges nothing: a test ends when it is done, and a poll when it is true. The limits only end what hangs, on a machine ten times as slow, too.
+  testTimeout: 900_000,
+  hookTimeout: 600_000,
+  expect: { requireAssertions: true, poll: { timeout: 60_000 } },
   sequence: { shuffle: true },
   setupFiles: ["test/setup/watch-tokens.ts"],
 };
 
 const inMemory = {
   ...common,
-  // Nothing here takes long; the limit only ends what hangs, on a busy machine, too.
-  testTimeout: 30_000,
   // A third of the time went into loading the same modules again; none of them keeps state (a rule of test/architecture).
   isolate: false,
 };
@@ -58,8 +58,6 @@ const config: ViteUserConfig = {
           name: "loopback",
           include: OVER_HTTP,
           globalSetup: ["test/programs/global-setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
@@ -69,9 +67,6 @@ const config: ViteUserConfig = {
           name: "cluster",
           include: NEEDS_CLUSTER,
           globalSetup: ["test/programs/global-setup.ts", "test/cluster/global-setup.ts"],
-          // The programs may have to be built first, and an API server for each worker keeps two cores busy.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
     ],

@@ -114,7 +114,7 @@ describe("the bundle", () => {
     expect(transcript(built, args)).toEqual(transcript(ROOT, args));
   });
 
-  test("tells a whole story as the sources do", { timeout: 240_000 }, () => {
+  test("tells a whole story as the sources do", () => {
     const folders = [ROOT, built].map((root) => [root, mkdtempSync(join(tmpdir(), "flipop-story-"))] as const);
     try {
       for (const [line, change] of STORY) {

@@ -142,7 +142,7 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
   };
 
   describe("in order", { shuffle: false }, () => {
-    test("does its work, ends with 0, and prints JSON lines on stderr alone", { timeout: 120_000 }, async () => {
+    test("does its work, ends with 0, and prints JSON lines on stderr alone", async () => {
       const first = await runPod();
       expect(first).toMatchObject({ code: 0, stdout: "" });
       const lines = linesOf(first);
@@ -203,9 +203,7 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
       ]);
     });
 
-    test("without a key of the Secret serves what needs the other, and the log names the file", {
-      timeout: 120_000,
-    }, async () => {
+    test("without a key of the Secret serves what needs the other, and the log names the file", async () => {
       await runPod();
       await patchSecret({ CLOUDFLARE_TOKEN: null });
       const { data } = await api.call<{ data: object }>("GET", SECRET);
@@ -219,9 +217,9 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
       }
     });
 
-    test("shows its metrics in a real Prometheus once the ConfigMap names a Pushgateway, and the dashboard's queries and the alerts are answered", {
-      timeout: 300_000,
-    }, async ({ skip }) => {
+    test("shows its metrics in a real Prometheus once the ConfigMap names a Pushgateway, and the dashboard's queries and the alerts are answered", async ({
+      skip,
+    }) => {
       const gatewayProgram = await debianProgram("prometheus-pushgateway", "prometheus-pushgateway");
       const prometheusProgram = await debianProgram("prometheus", "prometheus");
       if (gatewayProgram === undefined || prometheusProgram === undefined)
@@ -245,7 +243,7 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
       const query = (expr: string): Promise<Answer> => ask(`query?query=${encodeURIComponent(expr)}`);
       const active =
         'flipop_floatingippoolcontroller_ip_state{cluster="production",namespace="default",name="web",state="active"}';
-      await expect.poll(async () => (await query(active)).data.result.length, { timeout: 30_000 }).toBe(2);
+      await expect.poll(async () => (await query(active)).data.result.length).toBe(2);
 
       const dashboard = JSON.parse(shippedText("monitoring/dashboard.json")) as {
         panels: readonly { targets?: readonly { expr: string }[] }[];
@@ -256,17 +254,12 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
       const answers = await Promise.all(exprs.map(async (expr) => [(await query(expr)).status, expr]));
       expect(answers.filter(([status]) => status !== "success")).toEqual([]);
       await expect
-        .poll(
-          async () => (await ask("rules")).data.groups.flatMap((group) => group.rules.map(({ health }) => health)),
-          { timeout: 30_000 },
-        )
+        .poll(async () => (await ask("rules")).data.groups.flatMap((group) => group.rules.map(({ health }) => health)))
         .toEqual([...shippedText("monitoring/rules.yaml").matchAll(/- alert:/g)].map(() => "ok"));
       expect((await query('ALERTS{alertstate="firing"}')).data.result).toEqual([]);
     });
 
-    test("no token is in a log, an Event, a status, an annotation or a Lease, whatever fails", {
-      timeout: 180_000,
-    }, async () => {
+    test("no token is in a log, an Event, a status, an annotation or a Lease, whatever fails", async () => {
       // Each server knows only the token that it was sent.
       const echo = { body: { id: "unauthorized", message: `bad token ${SECRET_TOKEN}` } };
       const cloudflareEcho = { body: { errors: [{ code: 9109, message: `bad token ${CLOUDFLARE_SECRET}` }] } };

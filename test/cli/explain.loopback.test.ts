@@ -48,7 +48,7 @@ function editsOf({ sections }: Explained, at = 0): readonly string[] {
 beforeAll(async () => {
   const { stderr, exitCode } = await flipop(WORLD, "reconcile", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
-}, 60_000);
+});
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

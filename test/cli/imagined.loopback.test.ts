@@ -125,7 +125,7 @@ function foreignDroplet(): void {
 beforeAll(async () => {
   const { stderr, exitCode } = await flipop(WORLD, "reconcile", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
-}, 60_000);
+});
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

@@ -13,9 +13,6 @@ const LONGEST_FAREWELL_MS = 10_000;
 describeCluster("flipop ended at a random moment, again and again", () => {
   test.concurrent.for(WORLDS)(
     "has never an address too many, loses none, empties no name, and is right as soon as one run ends, on its %s",
-    {
-      timeout: 900_000,
-    },
     async (name, { expect: check }) => {
       const world = await KilledWorld.open();
       try {

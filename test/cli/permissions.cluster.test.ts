@@ -60,7 +60,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
     );
     await createRoutes(api, C, D);
     await vi.waitFor(async () => expect((await runProgram(["reconcile", "--settle"], env)).code).toBe(0), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 500,
     });
   });
@@ -71,8 +71,8 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
     await cluster?.stop();
   });
 
-  /** Changes the world so that one run needs every permission, and runs; somebody edits the objects all the while. */
-  const runWithWork = async (): Promise<ProgramRun> => {
+  /** Changes the world so that one run needs every permission, and runs for at most so long; somebody edits the objects all the while. */
+  const runWithWork = async (seconds: number): Promise<ProgramRun> => {
     isOdd = !isOdd;
     await api.setNodeReady("n3", !isOdd);
     await api.setNodeReady("n1", isOdd);
@@ -81,7 +81,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
     const edit = (resource: string, body: object): Promise<unknown> =>
       api.call("PATCH", `${CUSTOM}/${resource}/web`, body, "application/merge-patch+json");
     for (const resource of ["floatingippools", "nodednsrecordsets"]) await edit(resource, { spec: { reclaimPolicy } });
-    const run = runProgram(["reconcile", "--settle", "--grants", "warn", "--timeout", "8s", "-v"], env);
+    const run = runProgram(["reconcile", "--settle", "--grants", "warn", "--timeout", `${seconds}s`, "-v"], env);
     let isOver = false;
     const ended = run.finally(() => {
       isOver = true;
@@ -130,7 +130,7 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
   };
 
   test("with all of them a run with every kind of work ends well", async () => {
-    await expect.poll(async () => (await runProgram(["reconcile", "--settle"], env)).code, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await runProgram(["reconcile", "--settle"], env)).code).toBe(0);
   });
 
   test.for(GRANTED)(
@@ -146,16 +146,19 @@ describeCluster("every permission of the shipped ServiceAccount is used", () => 
       // Only a failure that repeats has an Event to read and to count in.
       const isRepeated = resource === "events" && verb !== "create";
       if (isRepeated) await failAgain();
+      // A run that misses a permission goes on to its end: a short one finds most of them, a long one also what is needed late, or on a busy machine.
+      let seconds = 1;
       try {
         await expect
           .poll(
             async () => {
+              seconds = Math.min(8, seconds * 2);
               if (resource === "leases" && verb === "create") await api.request("DELETE", LEASE);
               else await freeLease();
-              const { stdout, stderr } = await runWithWork();
+              const { stdout, stderr } = await runWithWork(seconds);
               return stdout + stderr;
             },
-            { timeout: 40_000, interval: 200 },
+            { timeout: 120_000, interval: 200 },
           )
           .toContain(wanted);
       } finally {

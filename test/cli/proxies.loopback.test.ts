@@ -172,11 +172,11 @@ users: [{name: u, user: {token: ${sandbox.token}}}]
       writeFileSync(nodes, `${head}name: ${name}\n${tail.replace(/status: "(True|False)"/, `status: "${status}"`)}`);
     };
     try {
-      await expect.poll(() => text, { timeout: 20_000 }).toContain("watching for changes");
+      await expect.poll(() => text).toContain("watching for changes");
       usual.hangUp();
       await new Promise((resolve) => setTimeout(resolve, 300));
       mark("False", "worker-2");
-      await expect.poll(() => text, { timeout: 20_000 }).toMatch(/move|moved|worker-2/);
+      await expect.poll(() => text).toMatch(/move|moved|worker-2/);
     } finally {
       child.kill("SIGTERM");
       await once(child, "close");

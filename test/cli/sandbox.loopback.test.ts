@@ -37,7 +37,7 @@ async function serve(args: readonly string[] = [], env: Readonly<Record<string, 
   started.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));
   started.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
   const ended = new Promise<number | null>((resolve) => started.on("close", resolve));
-  await expect.poll(() => out.stderr, { timeout: 30_000 }).toContain("until it is interrupted");
+  await expect.poll(() => out.stderr).toContain("until it is interrupted");
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     started.kill(signal);
     return await ended;

@@ -30,7 +30,7 @@ describeCluster("flipop as the shipped ServiceAccount", () => {
       await api.createNode({ name: `n${n}`, providerID: `digitalocean://${100 + n}`, region: "nyc3", ready: true });
     }
     await vi.waitFor(async () => expect((await runProgram(["reconcile"], env)).code).toBe(0), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 500,
     });
   });

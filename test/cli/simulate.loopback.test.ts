@@ -79,7 +79,7 @@ function done({ steps }: Told): readonly string[] {
 beforeAll(async () => {
   const { stderr, exitCode } = await flipop(`--sandbox=${WORLD}`, "reconcile", "-q", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
-}, 60_000);
+});
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -144,7 +144,7 @@ At rest from t+00:10 on.
     const really = outcomes.map(({ kind, subject }: { kind: string; subject: string }) => `${kind} ${subject}`);
     expect(really.toSorted()).toEqual(done(told).toSorted());
     expect(done(await simulated(dir))).toEqual([]);
-  }, 60_000);
+  });
 
   test("--n-1 tells of each node what reconcile does when it is lost really", async () => {
     const { stdout, exitCode } = await flipop(`--sandbox=${WORLD}`, "simulate", "--n-1", "-o", "json");
@@ -180,7 +180,7 @@ At rest from t+00:10 on.
       const moved = outcomes.filter(({ kind }: { kind: string }) => kind === "move-ip" || kind === "assign-ip");
       expect([lost, moved.length]).toEqual([lost, moves]);
     }
-  }, 120_000);
+  });
 
   test("--expect and --detailed-exitcode make exit codes", async () => {
     const all = ["1", "2", "3", "4", "5"].flatMap((number) => ["--if", `node/worker-${number}=NotReady`]);

@@ -68,7 +68,7 @@ function filesOf(world: string): Readonly<Record<string, string>> {
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(world, name), "utf8")]));
 }
 
-const POLL = { timeout: 20_000, interval: 50 };
+const POLL = { interval: 50 };
 
 describe("status --watch on the embedded world", () => {
   test("shows what a run does, goes on over a cluster that fails, changes nothing, and ends with 130", async () => {

@@ -94,12 +94,12 @@ function describeStatus<Status extends object>(kind: CustomKind<Status>, world: 
     };
     const restore = await seed.olderCRD(kind.crd, "formerDNS");
     try {
-      await expect.poll(patched, { timeout: 20_000 }).toEqual({ ...kind.full, formerDNS: [] });
+      await expect.poll(patched).toEqual({ ...kind.full, formerDNS: [] });
       expect((await kind.read(cluster, before.meta))?.status).toEqual({ ...kind.full, formerDNS: [] });
     } finally {
       await restore();
     }
-    await expect.poll(patched, { timeout: 20_000 }).toEqual(kind.full);
+    await expect.poll(patched).toEqual(kind.full);
   });
 }
 

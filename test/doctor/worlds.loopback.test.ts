@@ -339,7 +339,7 @@ test("where DNS does not answer, nobody knows what clients are told", async () =
   expect((await world.examine("--resolver", "nobody")).exitCode).toBe(64);
 });
 
-test("nothing is sent but GETs and access reviews, and no token is printed", { timeout: 60_000 }, async () => {
+test("nothing is sent but GETs and access reviews, and no token is printed", async () => {
   const examined = await world.examine("-o", "wide");
   const others = examined.calls.filter(({ method }) => method !== "GET");
   expect(new Set(others.map(({ method, path }) => `${method} ${path}`))).toEqual(
@@ -367,7 +367,7 @@ test("nothing is read of the cluster twice", async () => {
   );
 });
 
-test("it ends within 30 s when everything hangs, and says what is not known", { timeout: 60_000 }, async () => {
+test("it ends within 30 s when everything hangs, and says what is not known", async () => {
   for (const server of ["kubernetes", "digitalocean", "cloudflare"] as const)
     world.faults.add({ server, times: 0, delayMs: 40_000 });
   const examined = await world.examine("-o", "json");
@@ -376,7 +376,7 @@ test("it ends within 30 s when everything hangs, and says what is not known", { 
   expect(examined.exitCode).toBe(6);
 });
 
-test("it ends when the providers hang, and knows the cluster all the same", { timeout: 60_000 }, async () => {
+test("it ends when the providers hang, and knows the cluster all the same", async () => {
   for (const server of ["digitalocean", "cloudflare"] as const) world.faults.add({ server, times: 0, delayMs: 40_000 });
   const examined = await world.examine("-o", "json");
   expect(examined.ms).toBeLessThan(30_000);

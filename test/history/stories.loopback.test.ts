@@ -80,7 +80,7 @@ function forgetEvents(dir: string): void {
 
 beforeAll(async () => {
   expect(await run(FILLED)).toBe(0);
-}, 120_000);
+});
 
 /** What happens to a world that was filled, and what of it must be told, the newest first. */
 const STORIES: Readonly<
@@ -161,7 +161,7 @@ describe.for(Object.keys(STORIES))("%s", (name) => {
     expect(new Set(both).size).toBe(both.length);
     expect(ofEvents.toSorted()).toEqual(both.toSorted());
     expect(ofLogs.toSorted()).toEqual(both.toSorted());
-  }, 180_000);
+  });
 });
 
 test("that an object waits for a person is told once: by its Event, and once that is forgotten by its status", async () => {
@@ -178,4 +178,4 @@ test("that an object waits for a person is told once: by its Event, and once tha
   expect(await waits()).toEqual([["event"]]);
   forgetEvents(dir);
   expect(await waits()).toEqual([["status"]]);
-}, 120_000);
+});

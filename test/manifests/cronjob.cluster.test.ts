@@ -116,7 +116,7 @@ describeCluster("what cronjob/ holds, on a real API server", (cluster) => {
       const status = { hard: { pods: "0" }, used: { pods: "0" } };
       await api.request("PATCH", `${quotas}/none/status`, { status }, "application/merge-patch+json");
       // The quota is known to admission a moment later.
-      await expect.poll(async () => (await api.request("POST", PODS, critical)).status, { timeout: 10_000 }).toBe(403);
+      await expect.poll(async () => (await api.request("POST", PODS, critical)).status).toBe(403);
       expect((await api.request("POST", PODS, critical)).body.message).toMatch(/quota/);
       expect((await api.request("POST", PODS, usual)).status).toBe(201);
     } finally {

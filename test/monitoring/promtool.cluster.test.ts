@@ -13,7 +13,7 @@ describe("the alerts, by promtool", () => {
 
   beforeAll(async () => {
     promtool = await debianProgram("prometheus", "promtool");
-  }, 180_000);
+  });
 
   test("are valid rules", async ({ skip }) => {
     if (promtool === undefined) return skip("needs promtool");

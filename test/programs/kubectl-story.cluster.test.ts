@@ -31,7 +31,7 @@ async function serveAccount(name: string): Promise<Readonly<Record<string, strin
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
   });
-  await expect.poll(() => text, { timeout: 30_000 }).toMatch(/\n}\n$/);
+  await expect.poll(() => text).toMatch(/\n}\n$/);
   return JSON.parse(text).environment;
 }
 

@@ -61,7 +61,7 @@ async function typed(
   const enter = async (line: string): Promise<void> => {
     const before = runs().length;
     child.stdin.write(`${line}\n`);
-    await expect.poll(() => runs().length, { timeout: 20_000 }).toBe(before + 1);
+    await expect.poll(() => runs().length).toBe(before + 1);
   };
   try {
     await enter([...setUp, "flipop ready"].join("; "));

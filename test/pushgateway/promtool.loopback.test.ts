@@ -12,7 +12,7 @@ let promtool: string | undefined;
 
 beforeAll(async () => {
   promtool = await debianProgram("prometheus", "promtool");
-}, 180_000);
+});
 
 /** What `promtool check metrics` says about a text, line by line, and its exit code: 0 clean, 3 = findings. */
 async function check(program: string, text: string): Promise<{ readonly code: unknown; readonly findings: string[] }> {

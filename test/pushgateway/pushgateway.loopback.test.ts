@@ -16,7 +16,7 @@ beforeAll(async () => {
   const pushgateway = await debianProgram("prometheus-pushgateway", "prometheus-pushgateway");
   const prometheus = await debianProgram("prometheus", "prometheus");
   if (pushgateway !== undefined && prometheus !== undefined) programs = { pushgateway, prometheus };
-}, 180_000);
+});
 
 beforeEach(async ({ skip }) => {
   if (programs === undefined) return skip("needs a Pushgateway and a Prometheus");

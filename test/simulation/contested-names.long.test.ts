@@ -13,14 +13,13 @@ const blocks = Array.from({ length: Math.ceil(HISTORIES / IN_ONE_TEST) }, (_, bl
 
 test.for(blocks)(
   `another controller wants the name: no promise is broken in ${IN_ONE_TEST} histories from seed %i`,
-  { timeout: 120_000 },
   async (first) => {
     for (let seed = first; seed < first + IN_ONE_TEST; seed += 1)
       expect(await playContestedName(seed), `npm run play -- --contested --seed ${seed}`).toEqual([]);
   },
 );
 
-test.for(CONTESTED_NAME_BUGS)("histories of a contested name catch: $name", { timeout: 120_000 }, ({ name, seed }) => {
+test.for(CONTESTED_NAME_BUGS)("histories of a contested name catch: $name", ({ name, seed }) => {
   const args = ["--disable-warning=ExperimentalWarning", PROGRAM, "--contested", "--bug", name, "--seed", `${seed}`];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   expect({ status, stdout, stderr }).toEqual({

@@ -8,9 +8,7 @@ const SEEDS = 33;
 /** How much of a broken history is shown. */
 const MOST_LINES = 80;
 
-test("beside what stays wrong for ever an address moves at once, and a busy cluster makes nobody ask a provider again", {
-  timeout: 120_000,
-}, async () => {
+test("beside what stays wrong for ever an address moves at once, and a busy cluster makes nobody ask a provider again", async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const { violation } = await new WatchSimulation(lastingHistory(seed), false).run();
     if (violation !== undefined) expect.fail(await broken(seed, violation));

@@ -9,7 +9,6 @@ const blocks = Array.from({ length: Math.ceil(HISTORIES / IN_ONE_TEST) }, (_, bl
 
 test.for(blocks)(
   `two clusters share a name: no promise is broken in ${IN_ONE_TEST} histories from seed %i`,
-  { timeout: 120_000 },
   async (first) => {
     for (let seed = first; seed < first + IN_ONE_TEST; seed += 1) {
       expect(await playSharedName(seed), `npm run play -- --shared --seed ${seed}`).toEqual([]);

@@ -19,9 +19,7 @@ const ROUTED_ONCE_BROKEN = [89, 219, 571, 935, 1077];
 /** How much of a broken history is shown. */
 const MOST_LINES = 80;
 
-test("every promise holds in seeded histories in which anything may fail at any time", {
-  timeout: 120_000,
-}, async () => {
+test("every promise holds in seeded histories in which anything may fail at any time", async () => {
   const fresh = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
   const histories = [...ONCE_BROKEN.map((seed) => generate(seed, false)), ...fresh.map((seed) => generate(seed))];
   let calls = 0;
@@ -34,7 +32,7 @@ test("every promise holds in seeded histories in which anything may fail at any 
   expect(calls).toBeGreaterThan(100 * histories.length);
 });
 
-test("every promise holds in seeded histories of RoutedIPs and firewalls", { timeout: 120_000 }, async () => {
+test("every promise holds in seeded histories of RoutedIPs and firewalls", async () => {
   let firewallCalls = 0;
   const fresh = Array.from({ length: ROUTED_SEEDS }, (_, index) => FIRST_SEED + index);
   for (const seed of [...ROUTED_ONCE_BROKEN, ...fresh]) {

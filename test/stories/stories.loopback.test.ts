@@ -16,7 +16,7 @@ let transcripts: Readonly<Record<string, string>> = {};
 beforeAll(async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [PLAY], { maxBuffer: 10_000_000 });
   transcripts = JSON.parse(stdout);
-}, 240_000);
+});
 
 test("there are sixteen", () => {
   expect(STORIES.map(({ title }) => title.slice(0, 2))).toEqual(

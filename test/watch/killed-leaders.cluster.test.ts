@@ -4,7 +4,7 @@ import type { Stop } from "./gate.ts";
 import { type GatedProcess, KilledLeaders, type Truth } from "./killed-leaders.ts";
 import { lateWrites } from "./late-writes.ts";
 
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { interval: 50 };
 const NODES = ["k1", "k2", "k3"];
 /** Where the process is killed: at a request of its own that has not left it, or whose answer has not come. */
 interface Phase extends Stop {

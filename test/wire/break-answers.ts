@@ -17,7 +17,6 @@ const CASES = [
 const ONE_IN = 16;
 /** Most of a case is waiting. */
 const AT_ONCE = 12;
-const timeout = 300_000;
 
 /** Declares the tests that break the answer to every call of the story, one call per run. */
 export function describeBrokenAnswers(story: WireStory): void {
@@ -31,9 +30,6 @@ export function describeBrokenAnswers(story: WireStory): void {
 
     test.for(CASES)(
       "$answer, $when, the next run makes it right and the one after writes nothing",
-      {
-        timeout,
-      },
       async ({ answer, isLost, at }) => {
         const strike: Strike = { answer, isLost };
         const struck = sampled(calls, ONE_IN, at + 4 * WIRE_STORIES.indexOf(story)).filter(

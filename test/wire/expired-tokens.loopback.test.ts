@@ -34,7 +34,7 @@ const NOTES = /\/events$|\/leases/;
 let begin: Beginnings;
 beforeAll(async () => {
   begin = await beginnings();
-}, 60_000);
+});
 
 /** From the struck call on, nothing of this server is answered otherwise. */
 function fromCallOn(struck: WireCall, answer: Strike["answer"]): (call: WireCall) => Strike | undefined {
@@ -49,32 +49,26 @@ function fromCallOn(struck: WireCall, answer: Strike["answer"]): (call: WireCall
 
 for (const [number, story] of WIRE_STORIES.entries()) {
   describe(`${story.name} in whose course the token expires`, () => {
-    test.for(SERVERS)(
-      "of %s, at whichever call, says so, and ends well once there is a new one",
-      { timeout: 240_000 },
-      async (server) => {
-        const all = (await callsOf(story, begin)).filter((call) => call.server === server);
-        const calls = server === "kubernetes" ? sampled(all, ONE_IN, number) : all;
-        const results = await several(calls, AT_ONCE, async (call) => {
-          const { problems, run } = await play(story, begin, fromCallOn(call, REFUSALS[server]));
-          const isTold = /token|credentials|401/i.test(run.text);
-          // A change that the provider accepted and did not show is left to the next run, which will speak of the token.
-          const isNoted = run.code === 0 && (NOTES.test(call.path) || run.text.includes("unconfirmed"));
-          const complaints = [
-            ...problems,
-            ...([0, 3, 77].includes(run.code) ? [] : [`it ended with ${run.code}: ${run.text}`]),
-            ...(isTold || isNoted ? [] : [`it ended with ${run.code} and did not speak of the token: ${run.text}`]),
-          ];
-          return complaints.map((problem) => `${call.key}: ${problem}`);
-        });
-        expect(results.flat()).toEqual([]);
-        expect(calls.length).toBeGreaterThan(2);
-      },
-    );
+    test.for(SERVERS)("of %s, at whichever call, says so, and ends well once there is a new one", async (server) => {
+      const all = (await callsOf(story, begin)).filter((call) => call.server === server);
+      const calls = server === "kubernetes" ? sampled(all, ONE_IN, number) : all;
+      const results = await several(calls, AT_ONCE, async (call) => {
+        const { problems, run } = await play(story, begin, fromCallOn(call, REFUSALS[server]));
+        const isTold = /token|credentials|401/i.test(run.text);
+        // A change that the provider accepted and did not show is left to the next run, which will speak of the token.
+        const isNoted = run.code === 0 && (NOTES.test(call.path) || run.text.includes("unconfirmed"));
+        const complaints = [
+          ...problems,
+          ...([0, 3, 77].includes(run.code) ? [] : [`it ended with ${run.code}: ${run.text}`]),
+          ...(isTold || isNoted ? [] : [`it ended with ${run.code} and did not speak of the token: ${run.text}`]),
+        ];
+        return complaints.map((problem) => `${call.key}: ${problem}`);
+      });
+      expect(results.flat()).toEqual([]);
+      expect(calls.length).toBeGreaterThan(2);
+    });
 
-    test("of the API server, at whichever call, goes on with the one that is in the file by then", {
-      timeout: 240_000,
-    }, async () => {
+    test("of the API server, at whichever call, goes on with the one that is in the file by then", async () => {
       const all = (await callsOf(story, begin)).filter(({ server }) => server === "kubernetes");
       // The other calls than those at which the token is refused for good; the stories have most calls in common.
       const calls = sampled(all, ONE_IN, number + 1);

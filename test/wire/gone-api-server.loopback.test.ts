@@ -21,7 +21,7 @@ const ONE_IN = 5;
 let begin: Beginnings;
 beforeAll(async () => {
   begin = await beginnings();
-}, 60_000);
+});
 
 interface Outage {
   readonly what: string;
@@ -99,9 +99,6 @@ for (const [number, story] of WIRE_STORIES.entries()) {
   describe(`${story.name} in whose course the API server`, () => {
     test.concurrent.for(OUTAGES)(
       "$what from whichever call on, ends in time, writes nothing without the lock, and ends well with the next run",
-      {
-        timeout: 240_000,
-      },
       async (outage, { expect: check }) => {
         const calls = sampled(await callsOf(story, begin), ONE_IN, number + 2 * OUTAGES.indexOf(outage));
         const results = await several(calls, AT_ONCE, async (struck) => {

@@ -39,7 +39,7 @@ describeCluster("real processes on a real API server", () => {
     expect(world.intruders).toEqual([]);
   }
 
-  describe("one after the other", { shuffle: false, timeout: 180_000 }, () => {
+  describe("one after the other", { shuffle: false }, () => {
     test.for([-10, 10, 120])(
       "with a clock wrong by %i minutes a run does all there is to do, and the next nothing",
       async (minutes) => {

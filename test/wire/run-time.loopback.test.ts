@@ -30,7 +30,7 @@ const WAYS: readonly {
 let begin: Beginnings;
 beforeAll(async () => {
   begin = await beginnings();
-}, 60_000);
+});
 
 async function withStory<T>(story: WireStory, work: (world: WireWorld) => Promise<T>): Promise<T> {
   const world = await WireWorld.open(story.isFilled ? begin.filled : begin.empty);

@@ -46,7 +46,7 @@ async function openWarm(facts: ClusterFacts, as?: string): Promise<Warm> {
 
 /** Resolves when the work no longer fails. */
 async function eventually(work: () => void | Promise<void>): Promise<void> {
-  await expect.poll(async () => await Promise.resolve(work()).then(() => true), { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => await Promise.resolve(work()).then(() => true)).toBe(true);
 }
 
 describeCluster("lists kept in memory on a real API server", (facts) => {
@@ -213,9 +213,7 @@ async function watchFrom(facts: ClusterFacts, version: string): Promise<unknown>
 
 describeCluster("lists kept in memory over the API server's absence", () => {
   describe("with a cluster of its own", () => {
-    test("fail with the reason while it is away, and go on after its restart, lost history included", {
-      timeout: 120_000,
-    }, async () => {
+    test("fail with the reason while it is away, and go on after its restart, lost history included", async () => {
       const own = await startCluster();
       try {
         const api = new API({ ...own, token: own.adminToken });

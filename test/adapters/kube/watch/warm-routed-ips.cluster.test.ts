@@ -23,7 +23,7 @@ describeCluster("lists for routed IPs kept in memory on a real API server", (fac
     const service = { namespace, name: "web" };
     const heard: string[] = [];
     cluster.onChange(({ kind, subject }) => heard.push(`${kind} ${subject}`));
-    const hears = (text: string) => expect.poll(() => heard, { timeout: 30_000 }).toContain(`${text}`);
+    const hears = (text: string) => expect.poll(() => heard).toContain(`${text}`);
     for (const list of [cluster.listRoutedIPs(), cluster.listRoutedIPIssuers(), cluster.listServices()]) await list;
     expect(await cluster.listEndpointSlices(service)).toEqual([]);
 
@@ -80,9 +80,9 @@ describeCluster("lists for routed IPs kept in memory on a real API server", (fac
     const moved = [{ addresses: ["10.0.0.1"], nodeName: "n2", conditions: { ready: false } }];
     await api.call("PATCH", `${slices}/web`, { endpoints: moved }, MERGE);
     const byNode = async () => (await cluster.listEndpointSlices(service))[0]?.endpointsByNode;
-    await expect.poll(byNode, { timeout: 30_000 }).toEqual(new Map([["n2", { ready: 0, notReady: 1 }]]));
+    await expect.poll(byNode).toEqual(new Map([["n2", { ready: 0, notReady: 1 }]]));
     await api.call("DELETE", `${slices}/web`);
-    await expect.poll(() => cluster.listEndpointSlices(service), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => cluster.listEndpointSlices(service)).toEqual([]);
     await api.call("DELETE", `${own}/routedips`);
     cluster.close();
     api.close();
