@@ -8,7 +8,10 @@ import { References } from "./references.ts";
 const fields = allFieldValues();
 const references = new References();
 
-test.for(Array.from({ length: 40 }, (_, index) => 1001 + index))(
+/** `CAMPAIGN=all` plays more of them. */
+const COUNT = process.env["CAMPAIGN"] === "all" ? 40 : 12;
+
+test.for(Array.from({ length: COUNT }, (_, index) => 1001 + index))(
   "after every edit of random campaign %i both objects are what fresh ones would be, or say what is wrong",
   async (seed) => {
     const command = `npm run campaign -- --seed ${seed}`;
@@ -18,7 +21,7 @@ test.for(Array.from({ length: 40 }, (_, index) => 1001 + index))(
   },
 );
 
-test.for([2001, 2002, 2003, 2004])("over HTTP random campaign %i ends as in memory", async (seed) => {
+test.for([2001, 2002])("over HTTP random campaign %i ends as in memory", async (seed) => {
   const backend = await sandboxWorld();
   const command = `npm run campaign -- --seed ${seed}`;
   await expect(playCampaign(backend, randomCampaign(seed, fields), { references, command })).resolves.toBeDefined();

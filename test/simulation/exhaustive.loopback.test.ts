@@ -31,8 +31,8 @@ const PLAYED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Of every campaign's histories one in so many is played, of those with thousands fewer. */
-const ONE_IN = 2;
-const ONE_OF_MANY: Readonly<Record<string, number>> = { [FAILURES]: 12, [CHANGES]: 12 };
+const ONE_IN = 4;
+const ONE_OF_MANY: Readonly<Record<string, number>> = { [FAILURES]: 24, [CHANGES]: 24 };
 
 /** Of the stories of RoutedIPs so much is played here; `npm run play -- --routed --stories` plays all of them in every way. */
 const PLAYED_ROUTED: readonly string[] = [
