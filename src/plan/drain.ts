@@ -1,5 +1,7 @@
-import { type ObjectRef, refKey } from "../model/action.ts";
-import { parseTime } from "../model/time.ts";
+import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.ts";
+import { addressesWithout } from "../model/dns.ts";
+import { compareText, type DNSMemory, type LeftAddress } from "../model/resource.ts";
+import { parseTime, timestamp } from "../model/time.ts";
 import { type PoolView, storedDrain } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
@@ -22,6 +24,43 @@ export interface ServingNames {
   readonly serving: ReadonlySet<string>;
   /** Those of each pool and RoutedIP, by {@link refKey}: its name shows no others for long. */
   readonly servedBy: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Until when resolvers may hand out what names showed that only their statuses remember, by address, milliseconds; also times that are over. */
+  readonly left: ReadonlyMap<string, number>;
+}
+
+/** Returns what the statuses of names remember of addresses that left them, as {@link ServingNames.left} has it. Pure. */
+export function leftAddresses(names: readonly { readonly memory: DNSMemory }[]): ReadonlyMap<string, number> {
+  const left = names.flatMap(({ memory: { leftDNS = [] } }) =>
+    leftDNS.map(({ address, drainingUntil }) => [address, parseTime(drainingUntil) ?? 0] as const),
+  );
+  return new Map(left.toSorted(([, a], [, b]) => a - b));
+}
+
+/**
+ * Returns what a name's status has to remember beside its records once these writes are made: addresses that leave the name, and that no object remembers. Another
+ * object may manage one by then, or soon. As long as none leaves what is stored stays: time alone changes nothing. Pure.
+ *
+ * @param isForgotten - true for an address that the name has to remember
+ */
+export function rememberedLeft(
+  stored: DNSMemory["leftDNS"],
+  writes: readonly WriteDNS[],
+  isForgotten: (ip: string) => boolean,
+  nowMs: number,
+): Pick<DNSMemory, "leftDNS"> {
+  const left = writes.flatMap((write) => {
+    const { before, after, cachedSeconds } = write;
+    const seconds = cachedSeconds ?? before.ttlSeconds ?? after.ttlSeconds;
+    const drainingUntil = timestamp(nowMs + seconds * 1000);
+    return ownPart(write, addressesWithout(before.addresses, after.addresses))
+      .filter(isForgotten)
+      .map((address) => ({ address, drainingUntil }));
+  });
+  if (left.length === 0) return stored === undefined ? {} : { leftDNS: stored };
+  const isOpen = ({ address, drainingUntil }: LeftAddress): boolean =>
+    (parseTime(drainingUntil) ?? 0) > nowMs && !left.some((one) => one.address === address);
+  const all = [...(stored ?? []).filter(isOpen), ...left];
+  return { leftDNS: all.toSorted((a, b) => compareText(a.address, b.address)) };
 }
 
 /**
@@ -70,7 +109,7 @@ function untilOf(drain: Drain): number {
 function ownDrain(
   { pool, object, nowMs, managed, inUse, handedOver }: PoolView,
   ip: string,
-  { names, serving, servedBy }: ServingNames,
+  { names, serving, servedBy, left }: ServingNames,
   going: ReadonlySet<string>,
 ): Drain {
   const isOther = servesBeside(ip, serving, going);
@@ -95,12 +134,18 @@ function ownDrain(
   const blocked = showing.find(({ access }) => access === "later");
   if (blocked !== undefined) return { kind: "unwritable", name: blocked.fqdn };
   if (writable.length > 0) return { kind: "shown", untilMs: nowMs + longestTTL(writable) * 1000 + extraMs };
-  const storedMs = parseTime(storedDrain(pool, ip) ?? "");
+  const leftMs = left.get(ip);
+  const storedMs = parseTime(storedDrain(pool, ip) ?? "") ?? (leftMs === undefined ? undefined : leftMs + extraMs);
   if (storedMs === undefined) return { kind: "over" };
   const own = names.filter(isOwn);
   const mostMs = nowMs + longestTTL(own.length > 0 ? own : names) * 1000 + LONGEST_DRAIN_MS;
   const untilMs = Math.min(storedMs, mostMs);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
+}
+
+/** True for an address that a name shows now, or showed last where its records cannot be read. Pure. */
+export function isShownIn(names: readonly ShownName[], ip: string): boolean {
+  return names.some(({ addresses }) => addresses.includes(ip));
 }
 
 /** Returns the first name that has nothing but this address which serves and stays; undefined if no name would be without service. Pure. */

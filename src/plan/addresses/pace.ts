@@ -1,9 +1,9 @@
 import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
-import { type Drain, drainOf, lastServingIn, type ServingNames } from "../drain.ts";
+import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
-import { handOverObstacle, isShownByName } from "./hand-over.ts";
+import { drainEnd, handOverObstacle, isFromFormer, isShownByName } from "./hand-over.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
@@ -83,11 +83,11 @@ export class Pace {
     return untilMs === undefined ? why : obstacle("Draining", detail, waits);
   }
 
-  /** Why an address does not move yet that another object handed to this one. Undefined = it can, or none did. Enters in the ledger that it leaves. */
+  /** Why an address does not move yet that another object handed or left to this one. Undefined = it can, or none did. Enters in the ledger that it leaves. */
   staysForFormer(ip: string): Obstacle | undefined {
     const why = handOverObstacle(this.#view, ip, this.#facts, this.#ledger);
     const isLeaving = why === undefined || why.notBeforeMs !== undefined;
-    if (isLeaving && this.#view.formerOwners?.has(ip) === true) this.#ledger.leave(ip);
+    if (isLeaving && isFromFormer(this.#view, ip)) this.#ledger.leave(ip);
     return why;
   }
 
@@ -201,8 +201,7 @@ export function settleReleased(view: PoolView, facts: ServingNames, leaving: Rea
     return drain.kind === "shown" && !isReplaced && !leaving.has(ip) ? [] : [[ip, untilMs] as const];
   });
   const { publishedDNS } = view.pool.status;
-  const isShown = (ip: string): boolean =>
-    publishedDNS?.addresses.includes(ip) === true || facts.names.some(({ addresses }) => addresses.includes(ip));
+  const isShown = (ip: string): boolean => publishedDNS?.addresses.includes(ip) === true || isShownIn(facts.names, ip);
   const staying = isReplaced ? [] : serving.filter((ip) => !leaving.has(ip) && isShown(ip));
   const isShared = staying.length < serving.length && staying.length > 0;
   return {
@@ -214,12 +213,6 @@ export function settleReleased(view: PoolView, facts: ServingNames, leaving: Rea
     drains: new Map([...(view.drains ?? []), ...drains]),
     ...(isShared ? { staying: new Set(staying) } : {}),
   };
-}
-
-/** Until when an address stays that is to leave its names; undefined where it does not leave them now. */
-export function drainEnd({ withheld }: PoolView, ip: string, drain: Drain): number | undefined {
-  const isKept = drain.kind === "unwritable" || (drain.kind === "shown" && withheld.has(ip));
-  return isKept ? undefined : drain.untilMs;
 }
 
 /** Returns why an address that names show no more is not taken from its machine yet. */

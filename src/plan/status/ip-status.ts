@@ -90,7 +90,8 @@ export function storedPlace({
 
 function disabled(view: PoolView, ip: string, standing: Extract<Standing, { kind: "placed" | "free" }>): IPStatus {
   const place = standing.kind === "placed" ? standing.on : ownPlace(standing);
-  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired", ...drainField(view, ip) };
+  const rest = { ...drainField(view, ip), ...inheritedField(view, ip) };
+  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired", ...rest };
 }
 
 function serving(view: PoolView, ip: string, { on, unready }: Extract<Standing, { kind: "placed" }>): IPStatus {
@@ -129,9 +130,15 @@ function settled(
     ...place,
     ...since,
     ...drainField(view, ip),
+    ...inheritedField(view, ip),
     ...parked,
     ...failure,
   };
+}
+
+/** The mark of an address that serves clients whose object is gone, for as long as it stays where that left it. */
+function inheritedField({ inherited }: PoolView, ip: string): Pick<IPStatus, "inherited"> {
+  return inherited?.has(ip) === true ? { inherited: true } : {};
 }
 
 /** Until when an address stays that has left its names, or is about to: the stored text where it means that time. */
