@@ -1,6 +1,6 @@
 import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.ts";
 import { addressesWithout } from "../model/dns.ts";
-import { compareText, type DNSMemory, type LeftAddress } from "../model/resource.ts";
+import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
 import { parseTime, timestamp } from "../model/time.ts";
 import { type PoolView, storedDrain } from "./pool-view.ts";
 
@@ -13,6 +13,8 @@ export interface ShownName {
   readonly ttlSeconds: number;
   /** When its records can be changed: in this pass, once something has passed by itself, or not until a person acts. */
   readonly access: "now" | "later" | "never";
+  /** When that passes, milliseconds; absent where nobody knows, or nothing has to. */
+  readonly accessAtMs?: number;
   /** False where this is what status has. */
   readonly isRead: boolean;
 }
@@ -20,6 +22,8 @@ export interface ShownName {
 /** What serves and what is shown, over all objects. */
 export interface ServingNames {
   readonly names: readonly ShownName[];
+  /** A name of which nobody knows yet what it shows. Absent = there is none. */
+  readonly unknown?: string;
   /** Addresses that serve at this moment. */
   readonly serving: ReadonlySet<string>;
   /** Those of each pool and RoutedIP, by {@link refKey}: its name shows no others for long. */
@@ -67,13 +71,13 @@ export function rememberedLeft(
  * Whether resolvers may still hand an address out:
  *
  *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`
- *   unwritable  such a name cannot be written just now
+ *   unwritable  such a name cannot be written just now; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has begun before
  *   waits       it has left its names; resolvers may have it until `untilMs`
  *   over        no resolver has it any more, or no name had anything else to show; `untilMs`: until when they had it
  */
 export type Drain =
   | { readonly kind: "shown" | "waits"; readonly untilMs: number }
-  | { readonly kind: "unwritable"; readonly name: string }
+  | { readonly kind: "unwritable"; readonly name: string; readonly atMs?: number; readonly untilMs?: number }
   | { readonly kind: "over"; readonly untilMs?: number };
 
 /** No stored time is believed for longer than this beyond the TTL, milliseconds. */
@@ -102,16 +106,13 @@ function longer(a: Drain, b: Drain): Drain {
   return more.kind === "over" ? more : { ...more, untilMs: Math.max(more.untilMs, untilOf(less)) };
 }
 
-function untilOf(drain: Drain): number {
-  return drain.kind === "unwritable" ? 0 : (drain.untilMs ?? 0);
+function untilOf({ untilMs = 0 }: Drain): number {
+  return untilMs;
 }
 
-function ownDrain(
-  { pool, object, nowMs, managed, inUse, handedOver }: PoolView,
-  ip: string,
-  { names, serving, servedBy, left }: ServingNames,
-  going: ReadonlySet<string>,
-): Drain {
+function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: ReadonlySet<string>): Drain {
+  const { pool, object, nowMs, managed, inUse, handedOver } = view;
+  const { names, serving, servedBy } = facts;
   const isOther = servesBeside(ip, serving, going);
   // What the object handed over serves its own names until it leaves them.
   const isHanded = servesBeside(ip, new Set(handedOver.map((handed) => handed.ip)), going);
@@ -129,18 +130,41 @@ function ownDrain(
       name.addresses.includes(ip) &&
       (name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isHanded)))),
   );
-  const extraMs = (pool.spec.drainSeconds ?? 0) * 1000;
   const writable = showing.filter(({ access }) => access === "now");
   const blocked = showing.find(({ access }) => access === "later");
-  if (blocked !== undefined) return { kind: "unwritable", name: blocked.fqdn };
-  if (writable.length > 0) return { kind: "shown", untilMs: nowMs + longestTTL(writable) * 1000 + extraMs };
-  const leftMs = left.get(ip);
-  const storedMs = parseTime(storedDrain(pool, ip) ?? "") ?? (leftMs === undefined ? undefined : leftMs + extraMs);
-  if (storedMs === undefined) return { kind: "over" };
   const own = names.filter(isOwn);
-  const mostMs = nowMs + longestTTL(own.length > 0 ? own : names) * 1000 + LONGEST_DRAIN_MS;
-  const untilMs = Math.min(storedMs, mostMs);
+  const begun = unshownDrain(view, ip, facts, own.length > 0 ? own : names);
+  if (blocked !== undefined) return asUnwritable(blocked, begun);
+  if (writable.length > 0) return { kind: "shown", untilMs: nowMs + longestTTL(writable) * 1000 + drainMs(pool) };
+  return begun;
+}
+
+/** An old reading may show what has left a name already. */
+function asUnwritable({ fqdn: name, accessAtMs: atMs }: ShownName, begun: Drain): Drain {
+  const until = begun.kind === "waits" ? { untilMs: begun.untilMs } : {};
+  return { kind: "unwritable", name, ...(atMs === undefined ? {} : { atMs }), ...until };
+}
+
+/** Returns whether resolvers may still have an address that no name shows beside others; `names` say for how long at most. */
+function unshownDrain(
+  { pool, nowMs, inherited }: PoolView,
+  ip: string,
+  { left, unknown }: ServingNames,
+  names: readonly ShownName[],
+): Drain {
+  const leftMs = left.get(ip);
+  const extraMs = drainMs(pool);
+  const storedMs = parseTime(storedDrain(pool, ip) ?? "") ?? (leftMs === undefined ? undefined : leftMs + extraMs);
+  if (storedMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
+    return { kind: "unwritable", name: unknown };
+  if (storedMs === undefined) return { kind: "over" };
+  const untilMs = Math.min(storedMs, nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
+}
+
+/** How much longer than a TTL the addresses of a pool stay, milliseconds. */
+function drainMs({ spec }: Pool): number {
+  return (spec.drainSeconds ?? 0) * 1000;
 }
 
 /** True for an address that a name shows now, or showed last where its records cannot be read. Pure. */

@@ -188,7 +188,7 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
   const nameClaims = settleNames(publishers);
   const shown = shownNow(publishers, nameClaims, dns, nowMs);
   const left = leftAddresses(publishers);
-  const views = withInherited(found, { names: shown.names, left });
+  const views = withInherited(found, { ...shown, left });
   const servedBy = servingNow(views);
   const inherited = views.flatMap((view) => [...(view.inherited ?? [])]);
   const serving = new Set([...[...servedBy.values()].flatMap((own) => [...own]), ...inherited]);
@@ -274,7 +274,7 @@ interface AddressPlan extends Draft {
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
 function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
   const { views, claims, shown, serving, servedBy, left } = claimed;
-  const decisions = decidePools(views, world, claims, shown.stuck, { names: shown.names, serving, servedBy, left });
+  const decisions = decidePools(views, world, claims, shown.stuck, { ...shown, serving, servedBy, left });
   const impact = impactJudge(
     world,
     decisions.map(({ view }) => view),

@@ -190,6 +190,8 @@ export interface Free {
   readonly isServing?: true;
   /** True on a node that is up for an address that the object never used there, and that no other object remembers. */
   readonly isUnused?: true;
+  /** True where the node's annotation shows it as another object's. */
+  readonly isAnnotated?: true;
 }
 
 /** A holder that is unready and still counts as a match. */

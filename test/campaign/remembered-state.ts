@@ -81,7 +81,7 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["ips{}.inherited"],
     where: "pool, routed IP status",
-    written: "while an address that names show stays where an object left it that is gone",
+    written: "while an address that names show stays where another object left it",
     lost: "the address goes at once",
     wrong: "an address that cannot serve its object waits until no name of another one shows it, and no resolver has it",
   },

@@ -74,7 +74,7 @@ function byRecordSet(scenario: Register): void {
           kind: "assign-ip",
           subject: ip(1),
           reason: "Draining",
-          detail: "resolvers may still hand it out for an object that is gone",
+          detail: "resolvers may still hand it out for another object, whose it was",
         },
       ]);
       expect(await world.show("other")).toEqual(["ip1 no-match n1 (Draining)"]);
@@ -367,20 +367,24 @@ function afterwards(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
   });
 
-  scenario("the node of a new pool comes after the address has left the name: it still drains", async (world) => {
-    await shownByNodes(world);
-    await inherited(world, { match: { nodeLabel: "role=late" } });
-    await world.pass();
-    await world.pass();
-    expect(world.writes()).toEqual([]);
-    expect(world.dns.set("digitalocean", ALL)).toEqual(["ip2"]);
-    world.advance(20 * SECOND);
-    world.cloud.droplet("n7");
-    await world.nodes.create("n7", { labels: { role: "late" } });
-    await world.pass();
-    expect(world.cloudWrites()).toEqual([]);
-    world.advance(41 * SECOND);
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip1 to n7"]);
-  });
+  scenario(
+    "the node of a new pool comes after the address has left the name: it still drains",
+    async (world) => {
+      await shownByNodes(world);
+      await inherited(world, { match: { nodeLabel: "role=late" } });
+      await world.pass();
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      expect(world.dns.set("digitalocean", ALL)).toEqual(["ip2"]);
+      world.advance(20 * SECOND);
+      world.cloud.droplet("n7");
+      await world.nodes.create("n7", { labels: { role: "late" } });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(41 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n7"]);
+    },
+    { onlySingleRuns: "a watcher whose names are just settling takes out what nobody waits for at its interval" },
+  );
 }

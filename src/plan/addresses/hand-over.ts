@@ -6,6 +6,7 @@ import { parseTime } from "../../model/time.ts";
 import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import {
+  type Free,
   isNotOwn,
   isWritable,
   type MachineOf,
@@ -71,19 +72,20 @@ export function withFormerOwners(views: readonly PoolView[]): readonly PoolView[
   });
 }
 
-/** Returns the views, each with what it inherited: addresses that it never used, and that names show, or did until a while ago. Pure. */
+/** Returns the views, each with what it inherited: addresses that it never used, and that names show, did until a while ago, or may show as far as is known. Pure. */
 export function withInherited(
   views: readonly PoolView[],
-  { names, left }: Pick<ServingNames, "names" | "left">,
+  { names, unknown, left }: Pick<ServingNames, "names" | "unknown" | "left">,
 ): readonly PoolView[] {
   return views.map((view) => {
     const { pool, nowMs, formerOwners } = view;
     const isOut = (ip: string): boolean => isShownIn(names, ip) || (left.get(ip) ?? 0) > nowMs;
+    const mayBeOut = ({ isAnnotated }: Free): boolean => isAnnotated === true && unknown !== undefined;
     const isKnown = (ip: string): boolean =>
       statusOf(pool, ip)?.inherited === true || storedDrain(pool, ip) !== undefined;
     const inherited = view.managed.flatMap(({ ip, standing }) => {
-      const isUnused = standing.kind === "free" && standing.isUnused === true && formerOwners?.has(ip) !== true;
-      return isUnused && (isOut(ip) || isKnown(ip)) ? [ip] : [];
+      if (standing.kind !== "free" || standing.isUnused !== true || formerOwners?.has(ip) === true) return [];
+      return isOut(ip) || isKnown(ip) || mayBeOut(standing) ? [ip] : [];
     });
     return inherited.length === 0 ? view : { ...view, inherited: new Set(inherited) };
   });
@@ -94,28 +96,44 @@ export function isFromFormer({ formerOwners, inherited }: PoolView, ip: string):
   return formerOwners?.has(ip) === true || inherited?.has(ip) === true;
 }
 
-/** Why an address that was handed to an object, or inherited by it, does not move yet. Undefined = nobody needs it where it is. */
-export function handOverObstacle(
-  view: PoolView,
-  ip: string,
-  facts: ServingNames,
-  ledger: MachineLedger,
-): Obstacle | undefined {
-  if (!isFromFormer(view, ip)) return undefined;
+/** What an address may do that was handed to an object, or inherited by it, and for which a node waits. */
+interface HandOver {
+  /** Why it does not move yet. Absent = nobody needs it where it is, or it was neither. */
+  readonly why?: Obstacle;
+  /** True where it leaves its names, or has left them. */
+  readonly isLeaving: boolean;
+}
+
+/** Returns what an address may do now that came, or comes, from another object. Pure. */
+export function handOver(view: PoolView, ip: string, facts: ServingNames, ledger: MachineLedger): HandOver {
+  if (!isFromFormer(view, ip)) return { isLeaving: false };
   const [former] = view.formerOwners?.get(ip) ?? [];
   const going = new Set([...ledger.leaving].filter((other) => other !== ip));
   const drain = drainOf(view, ip, facts, going);
-  const kept = keptName(view, ip, drain, facts);
-  const untilMs = drain.kind === "unwritable" || kept !== undefined ? undefined : drain.untilMs;
+  const untilMs = drainEnd(view, ip, drain);
   if (untilMs !== undefined && untilMs > view.nowMs) {
-    const whose = former === undefined ? "an object that is gone" : `${ownerText(former.key)}, whose it was`;
-    const detail = `resolvers may still hand it out for ${whose}`;
-    return obstacle("Draining", detail, { waitsFor: "turn", notBeforeMs: untilMs });
+    const whose = former === undefined ? "another object" : ownerText(former.key);
+    const detail = `resolvers may still hand it out for ${whose}, whose it was`;
+    return { why: obstacle("Draining", detail, { waitsFor: "turn", notBeforeMs: untilMs }), isLeaving: true };
   }
   const last = isAwaited(view, former, ledger, going) ? lastServingIn(ip, facts, going) : undefined;
-  if (last !== undefined) return obstacle("LastServing", last, { waitsFor: "turn" });
-  const name = kept ?? ledger.nameOf(ip);
-  return name === undefined ? undefined : obstacle("StillPublished", name, { waitsFor: "turn" });
+  if (last !== undefined) return { why: obstacle("LastServing", last, { waitsFor: "turn" }), isLeaving: false };
+  const kept = keptName(view, ip, drain, facts) ?? ledger.nameOf(ip);
+  const settling = drain.kind === "unwritable" ? drain : settlingName(facts, ip);
+  if (settling !== undefined) return { why: stillPublished(settling), isLeaving: false };
+  if (kept === undefined) return { isLeaving: true };
+  return { why: obstacle("StillPublished", kept, { waitsFor: "turn" }), isLeaving: false };
+}
+
+/** Returns the name that shows an address and waits for nodes which are just changing: it may soon show others beside it. */
+function settlingName({ names }: ServingNames, ip: string): Extract<Drain, { kind: "unwritable" }> | undefined {
+  const name = names.find(({ addresses, accessAtMs }) => accessAtMs !== undefined && addresses.includes(ip));
+  return name?.accessAtMs === undefined ? undefined : { kind: "unwritable", name: name.fqdn, atMs: name.accessAtMs };
+}
+
+/** Returns why an address stays that a name shows which cannot be written just now. */
+export function stillPublished({ name, atMs: notBeforeMs }: Extract<Drain, { kind: "unwritable" }>): Obstacle {
+  return obstacle("StillPublished", name, { waitsFor: "turn", notBeforeMs });
 }
 
 /** True while something else may soon serve the names that show an address, or another one of them is about to leave. */
@@ -158,13 +176,12 @@ export function settleInherited(view: PoolView, facts: ServingNames, leaving: Re
 
 /** Until when an address stays that is to leave its names; undefined where it does not leave them now. */
 export function drainEnd({ withheld }: PoolView, ip: string, drain: Drain): number | undefined {
-  const isKept = drain.kind === "unwritable" || (drain.kind === "shown" && withheld.has(ip));
+  const isKept = drain.kind === "shown" && withheld.has(ip);
   return isKept ? undefined : drain.untilMs;
 }
 
-/** Returns the name that an address does not leave in this plan: it cannot be written just now, or a person has to approve it. */
+/** Returns the name that an address does not leave in this plan since a person has to approve it. */
 function keptName({ withheld }: PoolView, ip: string, drain: Drain, { names }: ServingNames): string | undefined {
-  if (drain.kind === "unwritable") return drain.name;
   if (drain.kind !== "shown" || !withheld.has(ip)) return undefined;
   return names.find(({ addresses }) => addresses.includes(ip))?.fqdn;
 }

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
 import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
-import { drainEnd, handOverObstacle, isFromFormer, isShownByName } from "./hand-over.ts";
+import { drainEnd, handOver, isShownByName, stillPublished } from "./hand-over.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
@@ -49,7 +49,8 @@ export class Pace {
     if (coolOff !== undefined && !hasLeft) return { kind: "stay", why: coolOff };
     const busy = this.#budgetObstacle();
     if (busy !== undefined) return { kind: "stay", why: busy };
-    if (drain.kind === "unwritable") return { kind: "stay", why: obstacle("StillPublished", drain.name) };
+    if (drain.kind === "unwritable")
+      return { kind: drain.untilMs === undefined ? "stay" : "leave", why: stillPublished(drain) };
     if (drain.kind !== "over") return { kind: "leave", why: draining(drain.untilMs) };
     return coolOff === undefined ? { kind: "go" } : { kind: "leave", why: coolOff };
   }
@@ -85,9 +86,8 @@ export class Pace {
 
   /** Why an address does not move yet that another object handed or left to this one. Undefined = it can, or none did. Enters in the ledger that it leaves. */
   staysForFormer(ip: string): Obstacle | undefined {
-    const why = handOverObstacle(this.#view, ip, this.#facts, this.#ledger);
-    const isLeaving = why === undefined || why.notBeforeMs !== undefined;
-    if (isLeaving && isFromFormer(this.#view, ip)) this.#ledger.leave(ip);
+    const { why, isLeaving } = handOver(this.#view, ip, this.#facts, this.#ledger);
+    if (isLeaving) this.#ledger.leave(ip);
     return why;
   }
 
@@ -98,7 +98,7 @@ export class Pace {
     going: ReadonlySet<string>,
   ): { readonly why?: Obstacle; readonly untilMs?: number } {
     const drain: Drain = isServedBy(owner, ip) ? drainOf(owner, ip, this.#facts, going) : { kind: "over" };
-    if (drain.kind === "unwritable") return { why: obstacle("StillPublished", drain.name) };
+    if (drain.kind === "unwritable") return { why: stillPublished(drain) };
     return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? {} : { untilMs: drain.untilMs };
   }
 

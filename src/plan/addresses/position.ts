@@ -156,10 +156,21 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
-  const isServing = context.stillServes(node) && isInService(ip, node, machine, context);
-  const free = { kind: "free", from: on, rank: "not-matching", sinceMs } as const;
-  if (isServing) return { ...free, isServing };
-  return isUnused(ip, node, machine, context) ? { ...free, isUnused: true } : free;
+  const use = usedBy(ip, node, machine, context);
+  return { kind: "free", from: on, rank: "not-matching", sinceMs, ...use };
+}
+
+/** Whom an address may serve on a node that does not match. */
+function usedBy(
+  ip: string,
+  node: NodeFacts,
+  machine: string,
+  context: StandingContext,
+): Pick<Free, "isServing" | "isUnused" | "isAnnotated"> {
+  if (context.stillServes(node) && isInService(ip, node, machine, context)) return { isServing: true };
+  if (!isUnused(ip, node, machine, context)) return {};
+  const isAnnotated = node.addressAnnotation === ip && node.poolAnnotation !== undefined;
+  return isAnnotated ? { isUnused: true, isAnnotated } : { isUnused: true };
 }
 
 /** True if the object itself has clients served by the address on the node, or is just withdrawing it from there: by status, by the node's annotation, or by its name. */
