@@ -62,6 +62,7 @@ export function preparations(
   actions: readonly Action[],
   context: ApplyContext,
 ): (object: ObjectRef) => Preparation {
+  const alone = new Map<string, Preparation>();
   const started = new Map<string, Preparation>();
   const seen = new Map(
     plan.pools.flatMap(({ object }) => {
@@ -69,24 +70,28 @@ export function preparations(
       return pool === undefined ? [] : [[refKey(object), pool.status] as const];
     }),
   );
-  const prepare = (object: ObjectRef): Preparation => {
-    const known = started.get(refKey(object));
-    if (known !== undefined) return known;
-    const own = actions.filter((action) => refKey(action.object) === refKey(object));
-    const work =
-      object.kind === "dns"
-        ? together(
-            prepareSet(plan, object, own, context),
-            losers(plan, own, context).map((pool) => prepare(pool)),
-          )
-        : preparePool(plan, object, { actions: own, seen: seen.get(refKey(object)) }, context);
-    started.set(refKey(object), work);
+  const ownActions = (object: ObjectRef): readonly Action[] =>
+    actions.filter((action) => refKey(action.object) === refKey(object));
+  const prepareAlone = (object: ObjectRef): Preparation => {
+    const own = ownActions(object);
+    return object.kind === "dns"
+      ? prepareSet(plan, object, own, context)
+      : preparePool(plan, object, { actions: own, seen: seen.get(refKey(object)) }, context);
+  };
+  const once = (known: Map<string, Preparation>, object: ObjectRef, start: () => Preparation): Preparation => {
+    const work = known.get(refKey(object)) ?? start();
+    known.set(refKey(object), work);
     return work;
   };
-  return prepare;
+  return (object) =>
+    once(started, object, () => {
+      const others = losers(plan, ownActions(object), context).filter((pool) => refKey(pool) !== refKey(object));
+      const all = [object, ...others].map((one) => once(alone, one, () => prepareAlone(one)));
+      return together(all[0] ?? UNPREPARED, all.slice(1));
+    });
 }
 
-/** The pools whose addresses are about to leave the name of a record set, to stay where they are until no resolver has them. */
+/** The pools whose addresses are about to leave a name, to stay where they are until no resolver has them. */
 function losers({ pools }: Plan, actions: readonly Action[], { stores }: ApplyContext): readonly ObjectRef[] {
   const leaving = new Set(
     actions.flatMap((action) =>

@@ -203,12 +203,21 @@ export interface UnreadyNode {
   readonly since: string;
 }
 
+/** A reserved address that left a name. */
+export interface LeftAddress {
+  readonly address: string;
+  /** RFC 3339. Until when resolvers may hand it out for the name. */
+  readonly drainingUntil: string;
+}
+
 /** What both kinds remember of DNS. */
 export interface DNSMemory {
   /** The name the object has now, once its records were written or seen to be right. */
   readonly publishedDNS?: PublishedName;
   /** Names it had before, whose records still stand. Sorted by provider and name. */
   readonly formerDNS: readonly PublishedName[];
+  /** What its name showed, and no object remembered when it left: its own object was gone. Sorted by address; over or not. Absent = nothing. */
+  readonly leftDNS?: readonly LeftAddress[];
   /** The last fight over the name, over or not, also while it may only become one. Absent = there was none. */
   readonly fight?: NameFight;
 }
@@ -291,6 +300,8 @@ export interface IPStatus {
   readonly notMatchingSince?: string;
   /** RFC 3339. Until when resolvers may hand it out although it has left its names; absent while names show it. Until then it stays where it is. */
   readonly drainingUntil?: string;
+  /** True for an address that this object never used where it is, and that still serves clients of names there: another object left it to this one. */
+  readonly inherited?: boolean;
 }
 
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */

@@ -1,5 +1,7 @@
-import { type ObjectRef, refKey } from "../model/action.ts";
-import { parseTime } from "../model/time.ts";
+import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.ts";
+import { addressesWithout } from "../model/dns.ts";
+import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
+import { parseTime, timestamp } from "../model/time.ts";
 import { type PoolView, storedDrain } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
@@ -11,6 +13,8 @@ export interface ShownName {
   readonly ttlSeconds: number;
   /** When its records can be changed: in this pass, once something has passed by itself, or not until a person acts. */
   readonly access: "now" | "later" | "never";
+  /** When that passes, milliseconds; absent where nobody knows, or nothing has to. */
+  readonly accessAtMs?: number;
   /** False where this is what status has. */
   readonly isRead: boolean;
 }
@@ -18,23 +22,62 @@ export interface ShownName {
 /** What serves and what is shown, over all objects. */
 export interface ServingNames {
   readonly names: readonly ShownName[];
+  /** A name of which nobody knows yet what it shows. Absent = there is none. */
+  readonly unknown?: string;
   /** Addresses that serve at this moment. */
   readonly serving: ReadonlySet<string>;
   /** Those of each pool and RoutedIP, by {@link refKey}: its name shows no others for long. */
   readonly servedBy: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Until when resolvers may hand out what names showed that only their statuses remember, by address, milliseconds; also times that are over. */
+  readonly left: ReadonlyMap<string, number>;
+}
+
+/** Returns what the statuses of names remember of addresses that left them, as {@link ServingNames.left} has it. Pure. */
+export function leftAddresses(names: readonly { readonly memory: DNSMemory }[]): ReadonlyMap<string, number> {
+  const left = names.flatMap(({ memory: { leftDNS = [] } }) =>
+    leftDNS.map(({ address, drainingUntil }) => [address, parseTime(drainingUntil) ?? 0] as const),
+  );
+  return new Map(left.toSorted(([, a], [, b]) => a - b));
+}
+
+/**
+ * Returns what a name's status has to remember beside its records once these writes are made: addresses that leave the name, and that no object remembers. Another
+ * object may manage one by then, or soon. As long as none leaves what is stored stays: time alone changes nothing. Pure.
+ *
+ * @param isForgotten - true for an address that the name has to remember
+ */
+export function rememberedLeft(
+  stored: DNSMemory["leftDNS"],
+  writes: readonly WriteDNS[],
+  isForgotten: (ip: string) => boolean,
+  nowMs: number,
+): Pick<DNSMemory, "leftDNS"> {
+  const left = writes.flatMap((write) => {
+    const { before, after, cachedSeconds } = write;
+    const seconds = cachedSeconds ?? before.ttlSeconds ?? after.ttlSeconds;
+    const drainingUntil = timestamp(nowMs + seconds * 1000);
+    return ownPart(write, addressesWithout(before.addresses, after.addresses))
+      .filter(isForgotten)
+      .map((address) => ({ address, drainingUntil }));
+  });
+  if (left.length === 0) return stored === undefined ? {} : { leftDNS: stored };
+  const isOpen = ({ address, drainingUntil }: LeftAddress): boolean =>
+    (parseTime(drainingUntil) ?? 0) > nowMs && !left.some((one) => one.address === address);
+  const all = [...(stored ?? []).filter(isOpen), ...left];
+  return { leftDNS: all.toSorted((a, b) => compareText(a.address, b.address)) };
 }
 
 /**
  * Whether resolvers may still hand an address out:
  *
  *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`
- *   unwritable  such a name cannot be written just now
+ *   unwritable  such a name cannot be written just now; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has begun before
  *   waits       it has left its names; resolvers may have it until `untilMs`
  *   over        no resolver has it any more, or no name had anything else to show; `untilMs`: until when they had it
  */
 export type Drain =
   | { readonly kind: "shown" | "waits"; readonly untilMs: number }
-  | { readonly kind: "unwritable"; readonly name: string }
+  | { readonly kind: "unwritable"; readonly name: string; readonly atMs?: number; readonly untilMs?: number }
   | { readonly kind: "over"; readonly untilMs?: number };
 
 /** No stored time is believed for longer than this beyond the TTL, milliseconds. */
@@ -63,16 +106,13 @@ function longer(a: Drain, b: Drain): Drain {
   return more.kind === "over" ? more : { ...more, untilMs: Math.max(more.untilMs, untilOf(less)) };
 }
 
-function untilOf(drain: Drain): number {
-  return drain.kind === "unwritable" ? 0 : (drain.untilMs ?? 0);
+function untilOf({ untilMs = 0 }: Drain): number {
+  return untilMs;
 }
 
-function ownDrain(
-  { pool, object, nowMs, managed, inUse, handedOver }: PoolView,
-  ip: string,
-  { names, serving, servedBy }: ServingNames,
-  going: ReadonlySet<string>,
-): Drain {
+function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: ReadonlySet<string>): Drain {
+  const { pool, object, nowMs, managed, inUse, handedOver } = view;
+  const { names, serving, servedBy } = facts;
   const isOther = servesBeside(ip, serving, going);
   // What the object handed over serves its own names until it leaves them.
   const isHanded = servesBeside(ip, new Set(handedOver.map((handed) => handed.ip)), going);
@@ -90,17 +130,46 @@ function ownDrain(
       name.addresses.includes(ip) &&
       (name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isHanded)))),
   );
-  const extraMs = (pool.spec.drainSeconds ?? 0) * 1000;
   const writable = showing.filter(({ access }) => access === "now");
   const blocked = showing.find(({ access }) => access === "later");
-  if (blocked !== undefined) return { kind: "unwritable", name: blocked.fqdn };
-  if (writable.length > 0) return { kind: "shown", untilMs: nowMs + longestTTL(writable) * 1000 + extraMs };
-  const storedMs = parseTime(storedDrain(pool, ip) ?? "");
-  if (storedMs === undefined) return { kind: "over" };
   const own = names.filter(isOwn);
-  const mostMs = nowMs + longestTTL(own.length > 0 ? own : names) * 1000 + LONGEST_DRAIN_MS;
-  const untilMs = Math.min(storedMs, mostMs);
+  const begun = unshownDrain(view, ip, facts, own.length > 0 ? own : names);
+  if (blocked !== undefined) return asUnwritable(blocked, begun);
+  if (writable.length > 0) return { kind: "shown", untilMs: nowMs + longestTTL(writable) * 1000 + drainMs(pool) };
+  return begun;
+}
+
+/** An old reading may show what has left a name already. */
+function asUnwritable({ fqdn: name, accessAtMs: atMs }: ShownName, begun: Drain): Drain {
+  const until = begun.kind === "waits" ? { untilMs: begun.untilMs } : {};
+  return { kind: "unwritable", name, ...(atMs === undefined ? {} : { atMs }), ...until };
+}
+
+/** Returns whether resolvers may still have an address that no name shows beside others; `names` say for how long at most. */
+function unshownDrain(
+  { pool, nowMs, inherited }: PoolView,
+  ip: string,
+  { left, unknown }: ServingNames,
+  names: readonly ShownName[],
+): Drain {
+  const leftMs = left.get(ip);
+  const extraMs = drainMs(pool);
+  const storedMs = parseTime(storedDrain(pool, ip) ?? "") ?? (leftMs === undefined ? undefined : leftMs + extraMs);
+  if (storedMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
+    return { kind: "unwritable", name: unknown };
+  if (storedMs === undefined) return { kind: "over" };
+  const untilMs = Math.min(storedMs, nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
+}
+
+/** How much longer than a TTL the addresses of a pool stay, milliseconds. */
+function drainMs({ spec }: Pool): number {
+  return (spec.drainSeconds ?? 0) * 1000;
+}
+
+/** True for an address that a name shows now, or showed last where its records cannot be read. Pure. */
+export function isShownIn(names: readonly ShownName[], ip: string): boolean {
+  return names.some(({ addresses }) => addresses.includes(ip));
 }
 
 /** Returns the first name that has nothing but this address which serves and stays; undefined if no name would be without service. Pure. */

@@ -5,9 +5,11 @@ import { addressesWithout, type DNSFacts, type RecordsFact, recordsKey } from ".
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import type { IPStatus, Pool, RecordSet } from "../model/resource.ts";
+import { ADDRESS_ANNOTATION, type IPStatus, type Pool, type RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
+import { forgottenBy } from "./addresses/claims.ts";
+import { rememberedLeft } from "./drain.ts";
 import { afterWrites } from "./names/fights.ts";
 import { rateLimitIn, withOutcome } from "./retries.ts";
 import { foldIntoStatus, withDrains } from "./status/stored-status.ts";
@@ -27,6 +29,7 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
   const byObject = Map.groupBy(outcomes, ({ action }) => refKey(action.object));
   const of = (kind: ObjectRef["kind"], { meta }: Pool | RecordSet): readonly Outcome[] =>
     byObject.get(refKey({ kind, ...meta })) ?? [];
+  const isForgotten = forgottenBy(observation.pools);
   return {
     ...observation,
     observedAtMs: nowMs,
@@ -35,9 +38,11 @@ export function fold(observation: Observation, outcomes: readonly Outcome[], { n
     pods: foldPods(observation.pods, outcomes),
     pools: observation.pools
       .filter((pool) => !isFinished(of(pool.kind, pool)) || !pool.meta.isDeleting)
+      .map((pool) => withLeft(pool, of(pool.kind, pool), isForgotten, nowMs))
       .map((pool) => foldPool(withdrawn(pool, outcomes, nowMs), of(pool.kind, pool), nowMs, observation.registry)),
     recordSets: observation.recordSets
       .filter((recordSet) => !isFinished(of("dns", recordSet)) || !recordSet.meta.isDeleting)
+      .map((recordSet) => withLeft(recordSet, of("dns", recordSet), isForgotten, nowMs))
       .map((recordSet) => foldRecordSet(recordSet, of("dns", recordSet), nowMs)),
     dns: foldDNS(observation.dns, outcomes, nowMs - wallMs),
     firewalls: foldFirewalls(observation.firewalls, outcomes, nowMs - wallMs),
@@ -96,6 +101,23 @@ function foldPool(pool: Pool, outcomes: readonly Outcome[], nowMs: number, regis
   return outcomes.length === 0 ? pool : { ...pool, status: foldIntoStatus(pool, outcomes, nowMs, registry) };
 }
 
+/** An object with what has just left its name, and nothing but that remembers. */
+function withLeft<T extends Pool | RecordSet>(
+  object: T,
+  outcomes: readonly Outcome[],
+  isForgotten: ReturnType<typeof forgottenBy>,
+  nowMs: number,
+): T {
+  const writes = outcomes.flatMap(({ action, outcome }) =>
+    changesName(action) && outcome === "applied" ? [action] : [],
+  );
+  if (writes.length === 0) return object;
+  const { status, spec } = object;
+  const isReserved = "addressType" in spec && spec.addressType === ADDRESS_ANNOTATION;
+  const left = rememberedLeft(status.leftDNS, writes, (ip) => isForgotten(ip, isReserved), nowMs);
+  return { ...object, status: { ...status, ...left } };
+}
+
 /** A pool with the time until which resolvers may hand out what has just left a name, of whatever object: counted from when it left. */
 function withdrawn(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Pool {
   const { ips, released } = pool.status;
@@ -115,7 +137,8 @@ function withdrawn(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Poo
 
 /** False for an address that does not serve its object: its node had failed, or it was another object's when it left the name. */
 function hasServed(entry: IPStatus | undefined): boolean {
-  return entry !== undefined && (entry.state !== "no-match" || entry.drainingUntil !== undefined);
+  if (entry === undefined) return false;
+  return entry.state !== "no-match" || entry.drainingUntil !== undefined || entry.inherited === true;
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {

@@ -14,6 +14,7 @@ import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NameService } from "../model/plan.ts";
 import { type DNSMemory, ownAddresses } from "../model/resource.ts";
+import { isFromFormer } from "./addresses/hand-over.ts";
 import { contentOf } from "./names/name-plan.ts";
 import type { ReadyTarget } from "./names/name-target.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
@@ -31,7 +32,7 @@ import type { Validation } from "./validate.ts";
  *   an address                                          serves no more, or is gone  recovery
  *   an address that its object still asks for           serves, matches no more     relocation
  *   an address or a name that is asked for no longer    serves                      reduction
- *   an address that another object handed over          serves clients of that one  relocation
+ *   an address that another object handed over or left  serves clients of that one  relocation
  *   an address that goes back to the provider           any                         reduction
  *   an address that is taken over                       no node of the cluster      takeover
  *
@@ -206,9 +207,10 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
   }
 }
 
-/** True for an address that another object handed over, where it still serves clients of that one. */
+/** True for an address that another object handed over, or left behind, where it still serves clients of that one. */
 function isHandedTo(object: ObjectRef, ip: string, { viewOf }: JudgedFacts): boolean {
-  return viewOf.get(refKey(object))?.formerOwners?.has(ip) === true;
+  const view = viewOf.get(refKey(object));
+  return view !== undefined && isFromFormer(view, ip);
 }
 
 /** What a voluntary action takes from somebody. Of several addresses that leave a name those that serve nobody are not among them. */
@@ -311,7 +313,7 @@ function asRecordSet({ recordSet, matcher, publisher }: JudgedRecordSet, ip: str
     isOwn: owner !== undefined || facts.whereIs(ip).nodes.length > 0 || isOnRecord(publisher.memory, ip),
     fromServing: (isMatched) => {
       if (isDeleting) return "reduction";
-      if (!isMatched) return "relocation";
+      if (!isMatched || (owner !== undefined && isFromFormer(owner.view, ip))) return "relocation";
       return owner === undefined ? "reduction" : leaving(owner.view.object, ip, facts);
     },
   };

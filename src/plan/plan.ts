@@ -6,12 +6,12 @@ import { bySeniority, compareText, objectKey, type Pool } from "../model/resourc
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
-import { type Claims, settleClaims } from "./addresses/claims.ts";
+import { type Claims, forgottenBy, settleClaims } from "./addresses/claims.ts";
 import { decidePools } from "./addresses/decide-pools.ts";
-import { withFormerOwners } from "./addresses/hand-over.ts";
+import { withFormerOwners, withInherited } from "./addresses/hand-over.ts";
 import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
-import type { ServingNames } from "./drain.ts";
+import { leftAddresses, type ServingNames } from "./drain.ts";
 import { type Cleaning, finalizerStep } from "./finalizer.ts";
 import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
@@ -25,7 +25,7 @@ import { type Publisher, poolPublisher, type ServedAddresses } from "./names/pub
 import { type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
-import { judgeNodes, machineNodes, nodeByMachine, servingJudge } from "./nodes/judge-nodes.ts";
+import { judgeNodes, machineNodes, nodeByMachine, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
 import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
 import {
   type CheckedRecordSet,
@@ -167,6 +167,7 @@ interface Claimed {
   /** Addresses that serve at this moment, whatever is planned for them. */
   readonly serving: ReadonlySet<string>;
   readonly servedBy: ServingNames["servedBy"];
+  readonly left: ServingNames["left"];
   readonly withheld: Withheld;
   readonly nowMs: number;
 }
@@ -176,18 +177,21 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
   const { dns, observedAtMs: nowMs } = world;
   const { grants } = bounds;
   const claims = settleClaims(world.pools, grants);
-  const views = viewPools(world, claims, bounds, selection);
+  const found = viewPools(world, claims, bounds, selection);
   const recordSets = world.recordSets
     .toSorted(bySeniority)
     .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world, grants));
   const publishers = [
-    ...views.map((view) => poolPublisher(view, world)),
+    ...found.map((view) => poolPublisher(view, world)),
     ...recordSets.map(({ publisher }) => publisher),
   ];
   const nameClaims = settleNames(publishers);
-  const servedBy = servingNow(views);
-  const serving = new Set([...servedBy.values()].flatMap((own) => [...own]));
   const shown = shownNow(publishers, nameClaims, dns, nowMs);
+  const left = leftAddresses(publishers);
+  const views = withInherited(found, { ...shown, left });
+  const servedBy = servingNow(views);
+  const inherited = views.flatMap((view) => [...(view.inherited ?? [])]);
+  const serving = new Set([...[...servedBy.values()].flatMap((own) => [...own]), ...inherited]);
   return {
     ...bounds,
     claims,
@@ -195,6 +199,7 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
     recordSets,
     publishers,
     nameClaims,
+    left,
     shown: { ...shown, stuck: new Map([...shown.stuck, ...lastForCertain(views, shown.names, serving)]) },
     serving,
     servedBy,
@@ -227,6 +232,7 @@ function viewPools(
       validation,
       verdicts,
       emptyTarget: empty,
+      isUp: upJudge(world.nodesReadAtMs),
       stillServes: servingJudge(validation, world.nodesReadAtMs, empty !== undefined),
       nodeByMachine: nodeByMachine(own, verdicts.of),
       machineless: own.machineless,
@@ -267,8 +273,8 @@ interface AddressPlan extends Draft {
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
 function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
-  const { views, claims, shown, serving, servedBy } = claimed;
-  const decisions = decidePools(views, world, claims, shown.stuck, { names: shown.names, serving, servedBy });
+  const { views, claims, shown, serving, servedBy, left } = claimed;
+  const decisions = decidePools(views, world, claims, shown.stuck, { ...shown, serving, servedBy, left });
   const impact = impactJudge(
     world,
     decisions.map(({ view }) => view),
@@ -328,7 +334,8 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
   );
   const isDown = (object: ObjectRef, ip: string): boolean => impact.leaving(object, ip) === "recovery";
   const untouched = publishers.filter(({ ref }) => !served.has(refKey(ref))).map(untouchedNames);
-  const objects = [...untouched, ...planDNS(publishers, served, world.dns, { claims, isDown, nowMs })];
+  const isForgotten = forgottenBy(world.pools);
+  const objects = [...untouched, ...planDNS(publishers, served, world.dns, { claims, isDown, isForgotten, nowMs })];
   const { actions, holds } = guarded("names", addresses.actions, { staying: stayingAddresses(objects) });
   return {
     recordSets,

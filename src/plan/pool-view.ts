@@ -48,6 +48,8 @@ export interface PoolView {
   readonly handedOver: readonly Released[];
   /** The objects that handed an address to this one and whose clients it still serves, by address. Absent = none. */
   readonly formerOwners?: ReadonlyMap<string, readonly PoolView[]>;
+  /** Managed addresses that the object never used where they are, and that names show, or did until a while ago: the object whose they were is gone. Absent = none. */
+  readonly inherited?: ReadonlySet<string>;
   /** Managed addresses in use. */
   readonly inUse: ReadonlySet<string>;
   /** Set while a RoutedIP uses the address that was acquired for it although its spec names another one. */
@@ -66,7 +68,7 @@ export interface PoolView {
   readonly emptyTarget?: string;
   /** Until when addresses that are not to serve where they are stay there, since resolvers may hand them out, milliseconds; also times that are over. Absent = none. */
   readonly drains?: ReadonlyMap<string, number>;
-  /** Released addresses that stay in names until others of the object serve, while its other ones leave their machines one after another. Absent = none. */
+  /** Released and inherited addresses that stay in names until others serve there, while the object's other ones leave their machines one after another. Absent = none. */
   readonly staying?: ReadonlySet<string>;
   /** Whether clients of the object reach an address where it is, whatever is planned for it. */
   readonly isServedThere: (address: Address) => boolean;
@@ -186,6 +188,10 @@ export interface Free {
   readonly sinceMs?: number;
   /** True on a node that does not match and still serves the address to clients: taking it away is a relocation. */
   readonly isServing?: true;
+  /** True on a node that is up for an address that the object never used there, and that no other object remembers. */
+  readonly isUnused?: true;
+  /** True where the node's annotation shows it as another object's. */
+  readonly isAnnotated?: true;
 }
 
 /** A holder that is unready and still counts as a match. */
@@ -218,13 +224,11 @@ export function isStaying({ standing }: Pick<ManagedIP, "standing">): boolean {
   return standing.kind === "placed" && standing.staying !== undefined;
 }
 
-/** True for an address, managed or released, that clients reach where it is: those of the object, or of one that handed it over. */
-export function isServedBy(
-  { managed, released, formerOwners }: Pick<PoolView, "managed" | "released" | "formerOwners">,
-  ip: string,
-): boolean {
+/** True for an address, managed or released, that clients reach where it is: those of the object, or of one whose it was. */
+export function isServedBy({ managed, released, formerOwners, inherited }: PoolView, ip: string): boolean {
   return (
     formerOwners?.has(ip) === true ||
+    inherited?.has(ip) === true ||
     managed.some((address) => address.ip === ip && servesNow(address)) ||
     released.some((address) => address.ip === ip && address.isServing)
   );

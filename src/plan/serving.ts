@@ -135,6 +135,8 @@ function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [
   });
   const managed = view.managed.flatMap(({ ip, standing }): [string, VerifiedAddress][] => {
     if (standing.kind === "conflict" || standing.kind === "ungranted") return [];
+    const nodeName = standing.kind === "free" && view.staying?.has(ip) === true ? standing.from?.nodeName : undefined;
+    if (nodeName !== undefined) return [[ip, { kind: "on-node", nodeName, after: [] }]];
     const verified = verify(view, standing, lettingIn);
     return [[ip, verified.kind === "undecided" || view.inUse.has(ip) ? verified : { kind: "nowhere" }]];
   });

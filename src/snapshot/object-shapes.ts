@@ -9,6 +9,7 @@ import type {
   IPState,
   IPStatus,
   IssuerMemory,
+  LeftAddress,
   MatchSpec,
   MaxUnavailable,
   NameFight,
@@ -163,6 +164,8 @@ const PUBLISHED: Shape<PublishedName> = fields<PublishedName>(
   "unseen",
 );
 
+const LEFT: Shape<LeftAddress> = fields<LeftAddress>({ address: text, drainingUntil: text });
+
 const RETRY: Shape<RetryStatus> = fields<RetryStatus>({
   subject: textOf("subject"),
   attempts: number,
@@ -181,6 +184,7 @@ const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
     fault: word<IPFault>("conflict", "ungranted", "unknown", "invalid", "gone", "foreign", "unread"),
     notMatchingSince: text,
     drainingUntil: text,
+    inherited: flag,
   },
   "nodeName",
   "providerID",
@@ -190,6 +194,7 @@ const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
   "fault",
   "notMatchingSince",
   "drainingUntil",
+  "inherited",
 );
 
 const ACQUIRED: Shape<AcquiredIP> = fields<AcquiredIP>({ ip: text, acquiredAt: text, adopted: flag }, "adopted");
@@ -264,6 +269,7 @@ const POOL_STATUS: Shape<RoutedIPStatus> = fields<RoutedIPStatus>(
     publishedDNS: PUBLISHED,
     fight: FIGHT,
     formerDNS: list(PUBLISHED),
+    leftDNS: list(LEFT),
     address: text,
     nodeName: text,
     firewalls: list(FIREWALL_MEMORY),
@@ -277,6 +283,7 @@ const POOL_STATUS: Shape<RoutedIPStatus> = fields<RoutedIPStatus>(
   "assignments",
   "publishedDNS",
   "fight",
+  "leftDNS",
   "address",
   "nodeName",
   "firewalls",
@@ -343,6 +350,7 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
     publishedDNS: PUBLISHED,
     fight: FIGHT,
     formerDNS: list(PUBLISHED),
+    leftDNS: list(LEFT),
   },
   "observedGeneration",
   "summary",
@@ -350,6 +358,7 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
   "error",
   "publishedDNS",
   "fight",
+  "leftDNS",
 );
 
 /** A NodeDNSRecordSet. */

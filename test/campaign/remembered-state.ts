@@ -79,6 +79,13 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "the address goes earlier or later, at most ten minutes after the TTL from now",
   },
   {
+    paths: ["ips{}.inherited"],
+    where: "pool, routed IP status",
+    written: "while an address that names show stays where another object left it",
+    lost: "the address goes at once",
+    wrong: "an address that cannot serve its object waits until no name of another one shows it, and no resolver has it",
+  },
+  {
     paths: ["acquired", "acquired[].*"],
     where: "pool, routed IP status",
     written: "with each acquisition",
@@ -137,6 +144,13 @@ export const REMEMBERED: readonly Remembered[] = [
     written: "when the name changes",
     lost: "the records of the former name stay",
     wrong: "as for `publishedDNS`",
+  },
+  {
+    paths: ["leftDNS", "leftDNS[].*"],
+    where: "status",
+    written: "before an address leaves the name that no object has on record any more",
+    lost: "whoever takes the address moves it at once",
+    wrong: "who takes the address moves it earlier or later, at most ten minutes after the TTL from now",
   },
   {
     paths: ["fight", "fight.*"],

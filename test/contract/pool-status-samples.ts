@@ -41,6 +41,7 @@ export const FULL_STATUS: Required<PoolStatus> = {
       reason: "InProgress",
       notMatchingSince: TIME,
       drainingUntil: TIME,
+      inherited: true,
     } satisfies Required<Omit<PoolStatus["ips"][string], "fault">>,
     "192.0.2.9": { state: "unassigned" },
   },
@@ -77,6 +78,7 @@ export const FULL_STATUS: Required<PoolStatus> = {
     foreign: [{ address: "192.0.2.6", since: TIME }],
     unseen: [{ address: "192.0.2.7", since: TIME }],
   },
+  leftDNS: [{ address: "192.0.2.10", drainingUntil: TIME }],
   formerDNS: [
     { provider: "cloudflare", zone: "023e105f4ecef8ad9ca31a8372d0c353", name: "old.example.com", addresses: [] },
     {

@@ -9,7 +9,7 @@ export const EMPTY_RECORD_SET_STATUS: RecordSetStatus = {
   retries: [],
 };
 
-const { observedGeneration, conditions, error, publishedDNS, formerDNS, fight } = FULL_STATUS;
+const { observedGeneration, conditions, error, publishedDNS, formerDNS, leftDNS, fight } = FULL_STATUS;
 
 /** A status with every field: a new one does not compile until it is here. */
 export const FULL_RECORD_SET_STATUS: Required<RecordSetStatus> = {
@@ -20,6 +20,7 @@ export const FULL_RECORD_SET_STATUS: Required<RecordSetStatus> = {
   state: "in-progress",
   publishedDNS,
   formerDNS,
+  leftDNS,
   fight,
   unreadyNodes: [{ nodeName: "node-1", since: "2026-01-02T03:04:05Z" }],
   retries: [

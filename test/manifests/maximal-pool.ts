@@ -36,6 +36,7 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
       reason: "InProgress",
       notMatchingSince: time,
       drainingUntil: time,
+      inherited: true,
     },
   },
   assignableNodes: ["n2"],
@@ -80,6 +81,7 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
     times: [time],
     count: 2,
   },
+  leftDNS: [{ address: "192.0.2.5", drainingUntil: time }],
   formerDNS: [
     {
       provider: "cloudflare",

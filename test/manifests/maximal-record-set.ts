@@ -2,7 +2,7 @@ import type { RecordSetSpec, RecordSetStatus } from "../../src/model/resource.ts
 import type { Full } from "./full.ts";
 import { MAXIMAL_SPEC, MAXIMAL_STATUS } from "./maximal-pool.ts";
 
-const { observedGeneration, conditions, publishedDNS, formerDNS, fight } = MAXIMAL_STATUS;
+const { observedGeneration, conditions, publishedDNS, formerDNS, leftDNS, fight } = MAXIMAL_STATUS;
 
 /** A status of a record set with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_RECORD_SET_STATUS: Full<RecordSetStatus> = {
@@ -13,6 +13,7 @@ export const MAXIMAL_RECORD_SET_STATUS: Full<RecordSetStatus> = {
   error: "invalid dnsRecordSet specification",
   publishedDNS,
   formerDNS,
+  leftDNS,
   fight,
   unreadyNodes: [{ nodeName: "n1", since: "2026-01-02T03:04:05Z" }],
   retries: [{ subject: "dns/www.example.com", attempts: 3, nextAttemptTime: "2026-01-02T03:04:05Z", error: "e" }],

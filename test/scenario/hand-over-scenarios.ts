@@ -46,6 +46,7 @@ async function drainedAndMoved(world: World): Promise<void> {
 export function handOverScenarios(scenario: Register): void {
   inOneEdit(scenario);
   disturbed(scenario);
+  byRecordSets(scenario);
   allAtOnce(scenario);
 }
 
@@ -288,6 +289,38 @@ function disturbed(scenario: Register): void {
     await world.pass();
     expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
   });
+}
+
+/** The name of a record set. */
+function byRecordSets(scenario: Register): void {
+  scenario(
+    "a record set that cannot be read when its address is handed over lets it drain once it can",
+    async (world) => {
+      await published(world);
+      await world.pools.edit("web", { dnsRecordSet: null });
+      await world.recordSets.create("nodes", {
+        dnsRecordSet: { provider: "cloudflare", zone: "example.com", recordName: "all" },
+        addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+      });
+      world.dns.zone("cloudflare");
+      await world.pass();
+      expect(world.dns.set("cloudflare", "all.example.com")).toEqual(["ip1", "ip2"]);
+      world.fail({ side: "dns", provider: "cloudflare", operation: "records", kind: "500", times: 50 });
+      await world.pools.edit("web", { ips: [ip(2)] });
+      await world.pools.create("other", { ips: [ip(1)], ...OTHERS });
+      await world.pass();
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.dns.set("cloudflare", "all.example.com")).toEqual(["ip2"]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
+    },
+  );
 }
 
 /** All addresses of a name are handed over. */

@@ -24,6 +24,7 @@ import { grantScenarios } from "./grant-scenarios.ts";
 import { guardTourScenarios } from "./guard-tour-scenarios.ts";
 import { handOverScenarios } from "./hand-over-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
+import { inheritedScenarios } from "./inherited-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
 import { kubernetesScenarios } from "./kubernetes-scenarios.ts";
 import { limitScenarios } from "./limit-scenarios.ts";
@@ -111,6 +112,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   pace: paceScenarios,
   "changes in the middle of a drain": drainChangeScenarios,
   "addresses handed over": handOverScenarios,
+  "addresses inherited": inheritedScenarios,
   guardrails: guardTourScenarios,
   "saved plans": savedPlanScenarios,
 };

@@ -15,7 +15,7 @@ import type { VirtualClock } from "./virtual-clock.ts";
 const INTERVAL_MS = 60_000;
 const PASS_MS = 120_000;
 /** What a single run waits for, too, or never has to. */
-const SOON: ReadonlySet<Reason> = new Set(["Settling", "InProgress"]);
+const SOON: ReadonlySet<Reason> = new Set(["Settling", "StillPublished", "InProgress"]);
 
 /** What a watching process is made of. */
 export interface ProcessParts {

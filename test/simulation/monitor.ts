@@ -134,7 +134,7 @@ export class Monitor {
     if (failure.how === "429" && failure.error instanceof ProviderError)
       process.closedUntilMs.set(call.provider ?? "", (failure.error.notBeforeMs ?? 0) - process.skewMs);
     if (call.operation === "read-lease") process.lacksLease = true;
-    this.records.nameRefused(call, failure.error);
+    this.records.nameRefused(call, failure);
     if (call.operation === "assign" && failure.hasEffect) this.records.answerLost(call);
     if (call.operation === "assign" && !failure.hasEffect) this.records.refused(call, failure.error);
   }
@@ -143,12 +143,7 @@ export class Monitor {
   async watch<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
     this.begin(process, call);
     process.readings.asked(call);
-    if (!call.isWrite) {
-      const result = await effect();
-      if (call.operation === "list") process.readings.listedMs ??= this.simulation.world.nowMs();
-      process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
-      return result;
-    }
+    if (!call.isWrite) return this.#watchReading(process, call, effect);
     this.health.refresh();
     this.effects += 1;
     checkWrite(this, process, call);
@@ -173,12 +168,21 @@ export class Monitor {
     }
   }
 
+  async #watchReading<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
+    const result = await effect();
+    if (call.operation === "list") process.readings.listedMs ??= this.simulation.world.nowMs();
+    if (call.operation === "records") this.records.nameSeen(call);
+    process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
+    return result;
+  }
+
   /** A run that came to its end. */
   ended(process: Process, result: PassResult): void {
     checkPlan(this, process, result.plan);
     checkPlan(this, process, result.remaining);
     checkRecoveries(this, process, result.remaining);
     checkOutcomes(this, process, result);
+    this.records.namesRight(result.remaining);
     if (result.wasInterrupted || result.reportFailures.length > 0) this.records.refusals.clear();
     const isNoted = this.simulation.history.hasLock && !result.wasInterrupted;
     const { closedUntilMs } = this.records;

@@ -11,7 +11,7 @@ export const PACE_BUGS: readonly Mutation[] = [
   {
     name: "An address whose node is down waits like one that still serves.",
     file: "src/plan/addresses/position.ts",
-    find: "const isServing = context.stillServes(node) && isInService(",
-    replace: "const isServing = isInService(",
+    find: "if (context.stillServes(node) && isInService(",
+    replace: "if (isInService(",
   },
 ];

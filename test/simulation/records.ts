@@ -1,8 +1,9 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ProviderError } from "../../src/model/errors.ts";
+import type { Plan } from "../../src/model/plan.ts";
 import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import { type KubeObject, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
-import type { SimCall } from "./faults.ts";
+import type { Failure, SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
 import { noteOwner } from "./note-owner.ts";
 import type { Process } from "./process.ts";
@@ -61,7 +62,7 @@ export class Records {
   /** By uid of the pool. */
   readonly accepted_: Map<string, Accepted> = new Map();
   /** Refused assignments since the last success, event or loss of memory, by address and droplet. */
-  readonly refusals: Map<string, { count: number; lastMs: number; isSlow: boolean }> = new Map();
+  readonly refusals: Map<string, { count: number; lastMs: number; isSlow: boolean; hadEffect?: boolean }> = new Map();
   /** When somebody else changed the status of a pool, by key. */
   readonly touchedAtMs: Map<string, number> = new Map();
   /** Addresses that somebody else moved, detached or deleted, with when it was last done, milliseconds. */
@@ -183,14 +184,31 @@ export class Records {
   }
 
   /** A change of a name that failed, whether or not part of it was made. */
-  nameRefused({ side, isWrite, provider = "digitalocean", subject }: SimCall, error: Error): void {
+  nameRefused({ side, isWrite, provider = "digitalocean", subject }: SimCall, { error, hasEffect }: Failure): void {
     if (side !== "dns" || !isWrite || !(error instanceof ProviderError) || error.failure === "rate-limited") return;
     const count = (this.refusals.get(nameKey(provider, subject))?.count ?? 0) + 1;
     this.refusals.set(nameKey(provider, subject), {
       count,
       lastMs: this.#world.nowMs(),
       isSlow: SLOW.has(error.failure),
+      hadEffect: hasEffect,
     });
+  }
+
+  /** A name that was read: whoever looks sees what a change did whose answer was bad. */
+  nameSeen({ provider = "digitalocean", subject }: SimCall): void {
+    const key = nameKey(provider, subject);
+    if (this.refusals.get(key)?.hadEffect === true) this.refusals.delete(key);
+  }
+
+  /** A pass found its names as they are to be, some of them by itself: what is changed from then on is no second attempt. */
+  namesRight({ pools, recordSets }: Plan): void {
+    const names = [
+      ...pools.map(({ dns, drift }) => ({ ...dns, drift })),
+      ...recordSets.map(({ written, fqdn, drift }) => ({ provider: written.provider, fqdn, drift })),
+    ];
+    for (const { provider, fqdn, drift } of names)
+      if (provider !== undefined && fqdn !== undefined && drift === 0) this.refusals.delete(nameKey(provider, fqdn));
   }
 
   /** An accepted assignment whose answer was lost and that has failed already, or is about to: nobody can know that it ever was accepted. */

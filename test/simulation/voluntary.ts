@@ -28,6 +28,11 @@ export function checkRecoveries(monitor: Monitor, process: Process, { holds }: P
   }
 }
 
+/** What a record set publishes of a node serves where the node is, whatever becomes of reserved addresses. */
+function isAddress(ip: string): (own: NodeFacts["addresses"][number]) => boolean {
+  return ({ address }) => address === ip;
+}
+
 function isLongDown({ ready }: NodeFacts, { passStartMs }: Process): boolean {
   return !ready.isReady && (ready.sinceMs ?? passStartMs) < passStartMs - LAG_MS;
 }
@@ -98,7 +103,8 @@ export class Voluntary {
   }
 
   #answers(ip: string): boolean {
-    return !this.#isOnItsWay(ip) && this.#nodesOf(ip).some(({ ready }) => ready.isReady);
+    const own = this.#monitor.simulation.world.nodes().filter(({ addresses }) => addresses.some(isAddress(ip)));
+    return !this.#isOnItsWay(ip) && [...this.#nodesOf(ip), ...own].some(({ ready }) => ready.isReady);
   }
 
   #isOnItsWay(ip: string): boolean {

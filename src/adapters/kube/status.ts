@@ -6,6 +6,7 @@ import type {
   Condition,
   IPStatus,
   IssuerMemory,
+  LeftAddress,
   NameFight,
   PoolStatus,
   PoolSummary,
@@ -75,6 +76,9 @@ const PUBLISHED_NAME: Field<PublishedName> = {
   write: (name) => ({ ...name, foreign: name.foreign ?? null, unseen: name.unseen ?? null }),
 };
 
+/** One whose time is lost is over. */
+const LEFT = object<LeftAddress>({ address: text, drainingUntil: textOrEmpty });
+
 /** A fight whose times are lost is over. */
 const FIGHT = object<NameFight>({
   provider: text,
@@ -116,6 +120,7 @@ const COMMON: FieldsOf<Pick<PoolStatus, Exclude<keyof PoolStatus & keyof RecordS
   error: optional(text),
   publishedDNS: optional(PUBLISHED_NAME),
   formerDNS: list(NAME),
+  leftDNS: optional(list(LEFT)),
   fight: optional(FIGHT),
   retries: list(RETRY),
 };
@@ -129,6 +134,7 @@ const IP_FIELDS: FieldsOf<Omit<IPStatus, "fault">> = {
   reason: optional(text),
   notMatchingSince: optional(text),
   drainingUntil: optional(text),
+  inherited: optional(flag),
 };
 
 const IP = derived<IPStatus, "fault">(object(IP_FIELDS), ({ reason }) => {

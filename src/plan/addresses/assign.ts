@@ -8,6 +8,7 @@ import { durationText, pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle } from "../holds.ts";
 import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
 import { ipSubject, nodeSubject } from "../retries.ts";
+import { hasLeftFormer, isFromFormer } from "./hand-over.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
 import type { Pace } from "./pace.ts";
 
@@ -98,7 +99,8 @@ function atOnce(
   const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, address.ip, why)];
   const why = suspended ?? cooling;
   if (why !== undefined) return { holds: held(why) };
-  const turn = pace?.staysForFormer(address.ip) ?? (isNew(view, address) ? leaversStay(candidate, pace) : undefined);
+  const isPatient = isNew(view, address) || isFromFormer(view, address.ip);
+  const turn = pace?.staysForFormer(address.ip) ?? (isPatient ? leaversStay(candidate, pace) : undefined);
   if (turn !== undefined) return { holds: held(turn), isWaitingItsTurn: true };
   pace?.recovers();
   return { sent: address, holds: [] };
@@ -187,10 +189,9 @@ function freeInOrder(
 ): readonly { readonly ip: string; readonly standing: Free }[] {
   const turn = (ip: string): number => view.retries.turn(ipSubject(ip));
   const isCrowded = candidates.some(({ leaving }) => leaving.length > 0);
-  const place = (address: { readonly ip: string; readonly standing: Free }): number => {
-    if (pace !== undefined && address.standing.isServing === true) return pace.hasLeft(address.ip) ? 2 : 3;
-    if (view.formerOwners?.has(address.ip) === true) return 1;
-    return isCrowded && isNew(view, address) ? 1 : 0;
+  const place = ({ ip, standing }: { readonly ip: string; readonly standing: Free }): number => {
+    const leaves = leavingPlace(view, ip, standing, pace);
+    return leaves ?? (isCrowded && isNew(view, { ip, standing }) ? 1 : 0);
   };
   return view.managed
     .flatMap(({ ip, standing }) => (standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : []))
@@ -200,6 +201,13 @@ function freeInOrder(
         turn(a.ip) - turn(b.ip) ||
         RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank),
     );
+}
+
+/** The place of an address that still serves where it is, for this object or for others: the longer it stays, the later it comes. */
+function leavingPlace(view: PoolView, ip: string, { isServing }: Free, pace: Pace | undefined): number | undefined {
+  if (pace !== undefined && isServing === true) return pace.hasLeft(ip) ? 3 : 4;
+  if (!isFromFormer(view, ip)) return undefined;
+  return hasLeftFormer(view, ip) ? 1 : 2;
 }
 
 /**

@@ -20,6 +20,8 @@ export interface Claims {
   rightOf(ip: string, other: Pool): string;
   /** True when some object manages the address, or its status remembers it. */
   isNamed(ip: string): boolean;
+  /** True when the status of an object, other than the one of this key, has the address as its own, or as one that was its own. */
+  isRemembered(ip: string, key: string): boolean;
 }
 
 /**
@@ -43,6 +45,7 @@ export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudge
     for (const ip of Object.keys(pool.status.ips).filter(isOpen)) named.add(ip);
     for (const { ip } of pool.status.released) named.add(ip);
   }
+  const memory = rememberers(pools);
   return {
     ownerOf: (ip) => owners.get(ip)?.key,
     rightOf: (ip, other) => {
@@ -50,7 +53,32 @@ export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudge
       return right === undefined ? "" : rightText(right.pool, other, "which has it already");
     },
     isNamed: (ip) => named.has(ip),
+    isRemembered: (ip, key) => memory.get(ip)?.some((other) => other !== key) === true,
   };
+}
+
+/**
+ * Returns what says of an address whether no object's status has it, so that the name which it leaves has to remember it. `isReserved` = the name shows addresses of
+ * pools alone; else only what some object manages now is meant. Pure.
+ */
+export function forgottenBy(pools: readonly Pool[]): (ip: string, isReserved: boolean) => boolean {
+  let known: { readonly keys: ReturnType<typeof rememberers>; readonly managed: ReadonlySet<string> } | undefined;
+  return (ip, isReserved) => {
+    known ??= { keys: rememberers(pools), managed: new Set(pools.flatMap(managedIPs)) };
+    return !known.keys.has(ip) && (isReserved || known.managed.has(ip));
+  };
+}
+
+/** Returns by address the keys of the objects whose status has it as their own, or as one that was. Pure. */
+function rememberers(pools: readonly Pool[]): ReadonlyMap<string, readonly string[]> {
+  const keys = new Map<string, string[]>();
+  for (const { kind, meta, status } of pools) {
+    const key = ownerKey({ kind, ...meta });
+    const own = Object.entries(status.ips).flatMap(([ip, entry]) => (isNotOwn(entry) ? [] : [ip]));
+    for (const ip of [...own, ...status.released.map((entry) => entry.ip)])
+      keys.set(ip, [...(keys.get(ip) ?? []), key]);
+  }
+  return keys;
 }
 
 /** How firmly a pool holds an address by its status: 2 = acquired or active, 1 = shown, as one that may have stopped being its own while it could not be looked at, 0 = not. */

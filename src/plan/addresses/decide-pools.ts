@@ -4,16 +4,16 @@ import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
 import { parseTime, pastMs, timestamp } from "../../model/time.ts";
-import { drainOf, type ServingNames } from "../drain.ts";
+import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { type Decision, isWritable, type ManagedIP, type PoolView, statusOf, storedDrain } from "../pool-view.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
 import { assignPool } from "./assign.ts";
 import type { Claims } from "./claims.ts";
-import { isShownByName } from "./hand-over.ts";
+import { drainEnd, isShownByName, settleInherited } from "./hand-over.ts";
 import { MachineLedger } from "./machine-ledger.ts";
 import { chooseAddress } from "./named-address.ts";
-import { drainEnd, settleReleased } from "./pace.ts";
+import { settleReleased } from "./pace.ts";
 import { servingStays } from "./position.ts";
 import { reclaim } from "./reclaim.ts";
 
@@ -37,16 +37,17 @@ export function decidePools(
     const ledger = ledgers.get(provider);
     const budget = budgets.get(provider);
     if (!isWritable(view) || ledger === undefined || budget === undefined)
-      return undecided(view, ledger, stillPublished);
+      return undecided(view, ledger, stillPublished, names);
     if (view.pool.meta.isDeleting) return given(view, stillPublished, names);
     return decide(view, { ledger, budget, names, stillPublished, onChoice: (next) => ledgers.set(provider, next) });
   });
   return decisions.map((decision) => {
     const { view } = decision;
     const leaving = ledgers.get(view.pool.spec.provider)?.leaving;
-    if (view.released.length + view.handedOver.length === 0 || leaving === undefined) return decision;
-    if (!isWritable(view) || view.pool.meta.isDeleting) return decision;
-    return { ...decision, view: settleReleased(view, names, leaving) };
+    if (leaving === undefined || !isWritable(view) || view.pool.meta.isDeleting) return decision;
+    const hasLeft = view.released.length + view.handedOver.length > 0;
+    const settled = hasLeft ? settleReleased(view, names, leaving) : view;
+    return { ...decision, view: settled.inherited === undefined ? settled : settleInherited(settled, names, leaving) };
   });
 }
 
@@ -80,14 +81,17 @@ function undecided(
   view: PoolView,
   ledger: MachineLedger | undefined,
   stillPublished: ReadonlyMap<string, string>,
+  { names }: ServingNames,
 ): Decision {
   const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
   const assignments = canServe && ledger !== undefined ? assignPool(view, ledger) : undefined;
   const { holds, cleaning } = reclaim(view, false, stillPublished);
   // What serves goes on serving while nothing may be changed.
   const managed = view.managed.map((address) => (canServe ? servingStays(address) : address));
+  const drains = storedDrains(view);
+  const staying = new Set([...(view.inherited ?? [])].filter((ip) => !drains.has(ip) && isShownIn(names, ip)));
   return {
-    view: { ...view, managed, drains: storedDrains(view), handedOver: stillHandedOut(view) },
+    view: { ...view, managed, drains, staying, handedOver: stillHandedOut(view) },
     actions: [],
     later: [],
     holds: [...ownHolds(view), ...(canServe ? pendingHolds(view) : []), ...holds],

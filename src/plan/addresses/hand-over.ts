@@ -3,15 +3,27 @@ import type { ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { compareText, ownAddresses, ownerKey, ownerText, type Pool } from "../../model/resource.ts";
 import { parseTime } from "../../model/time.ts";
-import { type Drain, drainOf, lastServingIn, type ServingNames } from "../drain.ts";
+import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
-import { isNotOwn, isWritable, type MachineOf, type PoolView, type Released, storedDrain } from "../pool-view.ts";
+import {
+  type Free,
+  isNotOwn,
+  isWritable,
+  type MachineOf,
+  type PoolView,
+  type Released,
+  statusOf,
+  storedDrain,
+} from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 
 /*
- * An address that leaves one object and enters another. Clients of the names that the first one publishes may still have it: the second one does not take it from a
- * node that serves the first one until they have not. What the first one knows of it stays in its `status.released` for as long.
+ * An address that leaves one object and enters another. Clients of the names that show it may still have it: the second one does not take it from a node that serves
+ * them until they have not.
+ *
+ *   handed over   the first object is there: what it knows of the address stays in its `status.released` for as long
+ *   inherited     the first object is gone: the second one keeps what is to be known, and until it has the address in its status the name that it leaves
  */
 
 /** What is known of the addresses that an object handed over. */
@@ -60,33 +72,116 @@ export function withFormerOwners(views: readonly PoolView[]): readonly PoolView[
   });
 }
 
-/** Why an address that was handed to an object does not move yet. Undefined = nobody needs it where it is. */
-export function handOverObstacle(
-  view: PoolView,
-  ip: string,
-  facts: ServingNames,
-  ledger: MachineLedger,
-): Obstacle | undefined {
-  const [former] = view.formerOwners?.get(ip) ?? [];
-  if (former === undefined) return undefined;
-  const going = new Set([...ledger.leaving].filter((other) => other !== ip));
-  const drain = drainOf(view, ip, facts, going);
-  const kept = keptName(former, ip, drain, facts);
-  const untilMs = drain.kind === "unwritable" || kept !== undefined ? undefined : drain.untilMs;
-  if (untilMs !== undefined && untilMs > view.nowMs) {
-    const detail = `resolvers may still hand it out for ${ownerText(former.key)}, whose it was`;
-    return obstacle("Draining", detail, { waitsFor: "turn", notBeforeMs: untilMs });
-  }
-  const isAwaited = isComing(former, ledger) || former.handedOver.some((other) => isDraining(former, other.ip, going));
-  const last = isAwaited ? lastServingIn(ip, facts, going) : undefined;
-  if (last !== undefined) return obstacle("LastServing", last, { waitsFor: "turn" });
-  const name = kept ?? ledger.nameOf(ip);
-  return name === undefined ? undefined : obstacle("StillPublished", name, { waitsFor: "turn" });
+/** Returns the views, each with what it inherited: addresses that it never used, and that names show, did until a while ago, or may show as far as is known. Pure. */
+export function withInherited(
+  views: readonly PoolView[],
+  { names, unknown, left }: Pick<ServingNames, "names" | "unknown" | "left">,
+): readonly PoolView[] {
+  return views.map((view) => {
+    const { pool, nowMs, formerOwners } = view;
+    const isOut = (ip: string): boolean => isShownIn(names, ip) || (left.get(ip) ?? 0) > nowMs;
+    const mayBeOut = ({ isAnnotated }: Free): boolean => isAnnotated === true && unknown !== undefined;
+    const isKnown = (ip: string): boolean =>
+      statusOf(pool, ip)?.inherited === true || storedDrain(pool, ip) !== undefined;
+    const inherited = view.managed.flatMap(({ ip, standing }) => {
+      if (standing.kind !== "free" || standing.isUnused !== true || formerOwners?.has(ip) === true) return [];
+      return isOut(ip) || isKnown(ip) || mayBeOut(standing) ? [ip] : [];
+    });
+    return inherited.length === 0 ? view : { ...view, inherited: new Set(inherited) };
+  });
 }
 
-/** Returns the name that an address does not leave in this plan: it cannot be written just now, or a person has to approve it. */
+/** True for an address that serves clients of an object which handed it to this one, or left it behind. Pure. */
+export function isFromFormer({ formerOwners, inherited }: PoolView, ip: string): boolean {
+  return formerOwners?.has(ip) === true || inherited?.has(ip) === true;
+}
+
+/** What an address may do that was handed to an object, or inherited by it, and for which a node waits. */
+interface HandOver {
+  /** Why it does not move yet. Absent = nobody needs it where it is, or it was neither. */
+  readonly why?: Obstacle;
+  /** True where it leaves its names, or has left them. */
+  readonly isLeaving: boolean;
+}
+
+/** Returns what an address may do now that came, or comes, from another object. Pure. */
+export function handOver(view: PoolView, ip: string, facts: ServingNames, ledger: MachineLedger): HandOver {
+  if (!isFromFormer(view, ip)) return { isLeaving: false };
+  const [former] = view.formerOwners?.get(ip) ?? [];
+  const going = new Set([...ledger.leaving].filter((other) => other !== ip));
+  const drain = drainOf(view, ip, facts, going);
+  const untilMs = drainEnd(view, ip, drain);
+  if (untilMs !== undefined && untilMs > view.nowMs) {
+    const whose = former === undefined ? "another object" : ownerText(former.key);
+    const detail = `resolvers may still hand it out for ${whose}, whose it was`;
+    return { why: obstacle("Draining", detail, { waitsFor: "turn", notBeforeMs: untilMs }), isLeaving: true };
+  }
+  const last = isAwaited(view, former, ledger, going) ? lastServingIn(ip, facts, going) : undefined;
+  if (last !== undefined) return { why: obstacle("LastServing", last, { waitsFor: "turn" }), isLeaving: false };
+  const kept = keptName(view, ip, drain, facts) ?? ledger.nameOf(ip);
+  const settling = drain.kind === "unwritable" ? drain : settlingName(facts, ip);
+  if (settling !== undefined) return { why: stillPublished(settling), isLeaving: false };
+  if (kept === undefined) return { isLeaving: true };
+  return { why: obstacle("StillPublished", kept, { waitsFor: "turn" }), isLeaving: false };
+}
+
+/** Returns the name that shows an address and waits for nodes which are just changing: it may soon show others beside it. */
+function settlingName({ names }: ServingNames, ip: string): Extract<Drain, { kind: "unwritable" }> | undefined {
+  const name = names.find(({ addresses, accessAtMs }) => accessAtMs !== undefined && addresses.includes(ip));
+  return name?.accessAtMs === undefined ? undefined : { kind: "unwritable", name: name.fqdn, atMs: name.accessAtMs };
+}
+
+/** Returns why an address stays that a name shows which cannot be written just now. */
+export function stillPublished({ name, atMs: notBeforeMs }: Extract<Drain, { kind: "unwritable" }>): Obstacle {
+  return obstacle("StillPublished", name, { waitsFor: "turn", notBeforeMs });
+}
+
+/** True while something else may soon serve the names that show an address, or another one of them is about to leave. */
+function isAwaited(
+  view: PoolView,
+  former: PoolView | undefined,
+  ledger: MachineLedger,
+  going: ReadonlySet<string>,
+): boolean {
+  if (view.managed.some(({ standing }) => standing.kind === "busy")) return true;
+  if (former === undefined) return [...(view.inherited ?? [])].some((other) => isDraining(view, other, going));
+  return isComing(former, ledger) || former.handedOver.some((other) => isDraining(former, other.ip, going));
+}
+
+/** True for an address that has left the names of its former object, or of one that is gone, to go to this one. Pure. */
+export function hasLeftFormer(view: PoolView, ip: string): boolean {
+  const former = view.formerOwners?.get(ip) ?? [];
+  return [view, ...former].some(({ pool }) => storedDrain(pool, ip) !== undefined);
+}
+
+/**
+ * Settles what an object inherited and does not send anywhere yet, once all objects have decided. What names show beside others that serve leaves them, and drains. The
+ * last one of a name stays there until something serves instead. Pure.
+ *
+ * @param leaving - addresses that leave their machines to others
+ */
+export function settleInherited(view: PoolView, facts: ServingNames, leaving: ReadonlySet<string>): PoolView {
+  const drains = new Map(view.drains);
+  const staying = new Set(view.staying);
+  const going = new Set(leaving);
+  for (const ip of view.inherited ?? []) {
+    const untilMs = drainEnd(view, ip, drainOf(view, ip, facts, going));
+    if (untilMs === undefined && isShownIn(facts.names, ip) && !leaving.has(ip)) staying.add(ip);
+    if (untilMs === undefined) continue;
+    drains.set(ip, untilMs);
+    going.add(ip);
+  }
+  return { ...view, drains, ...(staying.size === 0 ? {} : { staying }) };
+}
+
+/** Until when an address stays that is to leave its names; undefined where it does not leave them now. */
+export function drainEnd({ withheld }: PoolView, ip: string, drain: Drain): number | undefined {
+  const isKept = drain.kind === "shown" && withheld.has(ip);
+  return isKept ? undefined : drain.untilMs;
+}
+
+/** Returns the name that an address does not leave in this plan since a person has to approve it. */
 function keptName({ withheld }: PoolView, ip: string, drain: Drain, { names }: ServingNames): string | undefined {
-  if (drain.kind === "unwritable") return drain.name;
   if (drain.kind !== "shown" || !withheld.has(ip)) return undefined;
   return names.find(({ addresses }) => addresses.includes(ip))?.fqdn;
 }

@@ -1,9 +1,9 @@
 import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
-import { type Drain, drainOf, lastServingIn, type ServingNames } from "../drain.ts";
+import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
-import { handOverObstacle, isShownByName } from "./hand-over.ts";
+import { drainEnd, handOver, isShownByName, stillPublished } from "./hand-over.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
@@ -49,7 +49,8 @@ export class Pace {
     if (coolOff !== undefined && !hasLeft) return { kind: "stay", why: coolOff };
     const busy = this.#budgetObstacle();
     if (busy !== undefined) return { kind: "stay", why: busy };
-    if (drain.kind === "unwritable") return { kind: "stay", why: obstacle("StillPublished", drain.name) };
+    if (drain.kind === "unwritable")
+      return { kind: drain.untilMs === undefined ? "stay" : "leave", why: stillPublished(drain) };
     if (drain.kind !== "over") return { kind: "leave", why: draining(drain.untilMs) };
     return coolOff === undefined ? { kind: "go" } : { kind: "leave", why: coolOff };
   }
@@ -83,11 +84,10 @@ export class Pace {
     return untilMs === undefined ? why : obstacle("Draining", detail, waits);
   }
 
-  /** Why an address does not move yet that another object handed to this one. Undefined = it can, or none did. Enters in the ledger that it leaves. */
+  /** Why an address does not move yet that another object handed or left to this one. Undefined = it can, or none did. Enters in the ledger that it leaves. */
   staysForFormer(ip: string): Obstacle | undefined {
-    const why = handOverObstacle(this.#view, ip, this.#facts, this.#ledger);
-    const isLeaving = why === undefined || why.notBeforeMs !== undefined;
-    if (isLeaving && this.#view.formerOwners?.has(ip) === true) this.#ledger.leave(ip);
+    const { why, isLeaving } = handOver(this.#view, ip, this.#facts, this.#ledger);
+    if (isLeaving) this.#ledger.leave(ip);
     return why;
   }
 
@@ -98,7 +98,7 @@ export class Pace {
     going: ReadonlySet<string>,
   ): { readonly why?: Obstacle; readonly untilMs?: number } {
     const drain: Drain = isServedBy(owner, ip) ? drainOf(owner, ip, this.#facts, going) : { kind: "over" };
-    if (drain.kind === "unwritable") return { why: obstacle("StillPublished", drain.name) };
+    if (drain.kind === "unwritable") return { why: stillPublished(drain) };
     return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? {} : { untilMs: drain.untilMs };
   }
 
@@ -201,8 +201,7 @@ export function settleReleased(view: PoolView, facts: ServingNames, leaving: Rea
     return drain.kind === "shown" && !isReplaced && !leaving.has(ip) ? [] : [[ip, untilMs] as const];
   });
   const { publishedDNS } = view.pool.status;
-  const isShown = (ip: string): boolean =>
-    publishedDNS?.addresses.includes(ip) === true || facts.names.some(({ addresses }) => addresses.includes(ip));
+  const isShown = (ip: string): boolean => publishedDNS?.addresses.includes(ip) === true || isShownIn(facts.names, ip);
   const staying = isReplaced ? [] : serving.filter((ip) => !leaving.has(ip) && isShown(ip));
   const isShared = staying.length < serving.length && staying.length > 0;
   return {
@@ -214,12 +213,6 @@ export function settleReleased(view: PoolView, facts: ServingNames, leaving: Rea
     drains: new Map([...(view.drains ?? []), ...drains]),
     ...(isShared ? { staying: new Set(staying) } : {}),
   };
-}
-
-/** Until when an address stays that is to leave its names; undefined where it does not leave them now. */
-export function drainEnd({ withheld }: PoolView, ip: string, drain: Drain): number | undefined {
-  const isKept = drain.kind === "unwritable" || (drain.kind === "shown" && withheld.has(ip));
-  return isKept ? undefined : drain.untilMs;
 }
 
 /** Returns why an address that names show no more is not taken from its machine yet. */

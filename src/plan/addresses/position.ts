@@ -7,6 +7,7 @@ import type { HeldWishes } from "../grants.ts";
 import { undecidedText } from "../holds.ts";
 import {
   type Free,
+  isNotOwn,
   type MachineOf,
   type ManagedIP,
   type MatchVerdict,
@@ -34,8 +35,8 @@ export function keepsAddress(
   const fact = { kind: "known", address: { ip, region: "", holderID: machine, isLocked: false } } as const;
   const nodeByMachine = new Map([[machine, node]]);
   const held = { ips: new Map() };
-  const claims = { ownerOf: () => key, rightOf: () => "" };
-  const stillServes = (): boolean => false;
+  const claims = { ownerOf: () => key, rightOf: () => "", isRemembered: () => true };
+  const isNever = (): boolean => false;
   const context = {
     pool,
     held,
@@ -45,7 +46,8 @@ export function keepsAddress(
     nodeByMachine,
     machineless: [],
     verdictOf,
-    stillServes,
+    stillServes: isNever,
+    isUp: isNever,
     claims,
   };
   const { kind } = standingOf(ip, fact, context);
@@ -81,7 +83,9 @@ interface StandingContext {
   readonly verdictOf: (node: NodeFacts) => MatchVerdict;
   /** Whether clients reach what runs on a node, whatever its labels and taints say. */
   readonly stillServes: (node: NodeFacts) => boolean;
-  readonly claims: Pick<Claims, "ownerOf" | "rightOf">;
+  /** Whether a node is up, whoever asks. */
+  readonly isUp: (node: NodeFacts) => boolean;
+  readonly claims: Pick<Claims, "ownerOf" | "rightOf" | "isRemembered">;
   readonly key: string;
 }
 
@@ -152,21 +156,45 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
   if (verdict.kind === "unready" && wasActive && graceUntilMs > context.nowMs) {
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
-  const isServing = context.stillServes(node) && isInService(ip, node, machine, context);
-  return { kind: "free", from: on, rank: "not-matching", sinceMs, ...(isServing ? { isServing } : {}) };
+  const use = usedBy(ip, node, machine, context);
+  return { kind: "free", from: on, rank: "not-matching", sinceMs, ...use };
+}
+
+/** Whom an address may serve on a node that does not match. */
+function usedBy(
+  ip: string,
+  node: NodeFacts,
+  machine: string,
+  context: StandingContext,
+): Pick<Free, "isServing" | "isUnused" | "isAnnotated"> {
+  if (context.stillServes(node) && isInService(ip, node, machine, context)) return { isServing: true };
+  if (!isUnused(ip, node, machine, context)) return {};
+  const isAnnotated = node.addressAnnotation === ip && node.poolAnnotation !== undefined;
+  return isAnnotated ? { isUnused: true, isAnnotated } : { isUnused: true };
 }
 
 /** True if the object itself has clients served by the address on the node, or is just withdrawing it from there: by status, by the node's annotation, or by its name. */
 function isInService(ip: string, node: NodeFacts, machine: string, context: StandingContext): boolean {
   const { pool, key, machineOf } = context;
-  if (pool.meta.isDeleting) return false;
   const entry = statusOf(pool, ip);
+  if (pool.meta.isDeleting || entry?.inherited === true) return false;
   const isKnownHere = entry === undefined || isAt(entry, machine, machineOf);
   const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
   const isPublished = pool.status.publishedDNS?.addresses.includes(ip) === true;
   return (
     isKnownHere && (entry?.state === "active" || storedDrain(pool, ip) !== undefined || isAnnotated || isPublished)
   );
+}
+
+/** True on a node that is up for an address that the object never used there, by status and by the node's annotation, while no other object remembers it. */
+function isUnused(ip: string, node: NodeFacts, machine: string, context: StandingContext): boolean {
+  const { pool, key, machineOf, claims } = context;
+  const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
+  const isReleased = pool.status.released.some((released) => released.ip === ip);
+  if (pool.meta.isDeleting || isAnnotated || isReleased || claims.isRemembered(ip, key)) return false;
+  const entry = statusOf(pool, ip);
+  const isNew = entry === undefined || isNotOwn(entry);
+  return (isNew || (entry.inherited === true && isAt(entry, machine, machineOf))) && context.isUp(node);
 }
 
 /** True if the address served on the node: status says so, or the node's annotation if there is no status. */

@@ -36,6 +36,8 @@ interface ViewContext {
   readonly emptyTarget: string | undefined;
   /** Whether clients reach what runs on a node, whatever its labels and taints say. */
   readonly stillServes: (node: NodeFacts) => boolean;
+  /** Whether a node is up, whoever asks. */
+  readonly isUp: (node: NodeFacts) => boolean;
   /** Machine id → its node, as this pool sees it. */
   readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
   /** Nodes whose machine cannot be read. */
@@ -150,6 +152,7 @@ function managedAddresses(
     machineless,
     verdictOf: verdicts.of,
     stillServes: context.stillServes,
+    isUp: context.isUp,
     claims,
   };
   return managedIPs({ ...pool, status: { ...pool.status, acquired } }).flatMap((ip): readonly ManagedIP[] => {

@@ -11,6 +11,7 @@ import {
   type RecordSince,
   shownAddresses,
 } from "../../model/resource.ts";
+import { rememberedLeft } from "../drain.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold } from "../holds.ts";
 import { rememberedFight, withRepair } from "./fights.ts";
@@ -37,9 +38,9 @@ export function planDNS(
   publishers: readonly Publisher[],
   served: ReadonlyMap<string, ServedAddresses>,
   dns: ReadonlyMap<string, DNSFacts>,
-  facts: Omit<NamesContext, "recorded">,
+  facts: Omit<NamesContext, "recorded"> & Pick<MemoryContext, "isForgotten">,
 ): readonly ObjectNames[] {
-  const { claims, nowMs } = facts;
+  const { claims, isForgotten, nowMs } = facts;
   const names: NamesContext = { ...facts, recorded: recordedAddresses(publishers) };
   const present = new Map(
     publishers.flatMap((publisher) => {
@@ -64,7 +65,7 @@ export function planDNS(
   const handedOver = new Set([...former.values()].flatMap((own) => own.handedOver));
   return [...present].flatMap(([publisher, own]) => {
     const past = former.get(publisher);
-    return past === undefined ? [] : [objectNames(publisher, own, past, { handedOver, nowMs })];
+    return past === undefined ? [] : [objectNames(publisher, own, past, { handedOver, isForgotten, nowMs })];
   });
 }
 
@@ -149,6 +150,8 @@ export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<str
 interface MemoryContext {
   /** Keys of names whose records stay for their new owners. */
   readonly handedOver: ReadonlySet<string>;
+  /** True for an address that no object remembers; of names that show other addresses than those of pools only for what an object manages now. */
+  readonly isForgotten: (ip: string, isReserved: boolean) => boolean;
   readonly nowMs: number;
 }
 
@@ -156,18 +159,22 @@ interface MemoryContext {
 function dnsMemory(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): DNSMemory {
   if (!publisher.isWritable) return storedMemory(publisher);
   const published = publishedName(publisher, present, context);
+  const { memory, isReserved } = publisher;
+  const isForgotten = (ip: string): boolean => context.isForgotten(ip, isReserved);
   return {
     ...(published === undefined ? {} : { publishedDNS: published }),
     formerDNS: former.names,
-    ...rememberedFight(publisher.memory.fight, present.target, context.nowMs),
+    ...rememberedLeft(memory.leftDNS, present.actions, isForgotten, context.nowMs),
+    ...rememberedFight(memory.fight, present.target, context.nowMs),
   };
 }
 
 /** The publisher's memory is a whole status: only its part about names. */
-function storedMemory({ memory: { publishedDNS, formerDNS, fight } }: Publisher): DNSMemory {
+function storedMemory({ memory: { publishedDNS, formerDNS, leftDNS, fight } }: Publisher): DNSMemory {
   return {
     ...(publishedDNS === undefined ? {} : { publishedDNS }),
     formerDNS,
+    ...(leftDNS === undefined ? {} : { leftDNS }),
     ...(fight === undefined ? {} : { fight }),
   };
 }
@@ -201,7 +208,7 @@ function storedName(
 /**
  * What an object must have on record of names before its actions are carried out: the name that is about to be written for the first time, and the names before it.
  * Also what is about to be added to a known name, where records are to be cleaned one day or foreign ones stay: only addresses on record are ever taken out there.
- * A repair is on record as it is tried. Empty when status knows all of it. Pure.
+ * What leaves and only the name remembers, and a repair as it is tried. Nothing is to be stored when status knows all of it. Pure.
  *
  * @param planned - the status that the plan has for the object
  */
@@ -215,16 +222,17 @@ export function recordedNames(
   if (write === undefined) return {};
   const { dnsProvider: provider, zoneText: zone, fqdn: name } = write;
   const known = status.publishedDNS;
+  const left = planned.leftDNS === undefined ? {} : { leftDNS: planned.leftDNS };
   if (known?.provider === provider && known.name === name) {
     const isForGood = spec.reclaimPolicy === "Delete" || write.others !== undefined;
     const fight = write.isRepair === true ? { fight: withRepair(status.fight, write, nowMs) } : {};
-    return { ...(isForGood ? attemptedName(status, write) : {}), ...fight };
+    return { ...(isForGood ? attemptedName(status, write) : {}), ...left, ...fight };
   }
   // What another object left there is this one's from now on: it may prove impossible to take out.
   const addresses = recordAddresses([...write.before.addresses, ...write.after.addresses]);
   const foreign = [...(write.unrecorded ?? []), ...(write.others?.addresses ?? [])];
   const published = { provider, zone, name, addresses, ...rememberedForeign(foreign, undefined, nowMs) };
-  return { publishedDNS: published, formerDNS: planned.formerDNS };
+  return { publishedDNS: published, formerDNS: planned.formerDNS, ...left };
 }
 
 /** The published name with the addresses that a change may add; empty if status has all of them as flipop's, or another name. Pure. */

@@ -44,6 +44,7 @@ export function poolPublisher(view: PoolView, observation: Pick<Observation, "dn
     foreignRecords: policyOf(wish),
     isAdoptWritten: spec.dnsRecordSet?.foreignRecords === "Adopt",
     managed: view.managed.map(({ ip }) => ip),
+    isReserved: false,
     recognizes: (ip) => own.has(ip),
     givenBack:
       meta.isDeleting && spec.reclaimPolicy === "Delete"
@@ -101,6 +102,7 @@ export function recordSetPublisher(
     foreignRecords: policyOf(wish),
     isAdoptWritten: spec.dnsRecordSet.foreignRecords === "Adopt",
     managed: [],
+    isReserved: spec.addressType === ADDRESS_ANNOTATION,
     recognizes: (ip) => nodes.some((node) => nodeHas(node, spec.addressType, ip)) || isPooled(pools, ip),
     givenBack: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
@@ -142,6 +144,8 @@ export interface Publisher {
   readonly isAdoptWritten: boolean;
   /** Addresses it manages, also those that another object has as yet; empty for a record set. */
   readonly managed: readonly string[];
+  /** True where it publishes addresses of pools and nothing else. */
+  readonly isReserved: boolean;
   /** True for an address that is the object's whatever is on record: one that it manages and that no machine outside the cluster has, or one of a node of this cluster. */
   readonly recognizes: (ip: string) => boolean;
   /** Those of them that are given back to the provider with it. */

@@ -3,7 +3,7 @@ import type { PublishedName } from "../../model/resource.ts";
 import type { ShownName } from "../drain.ts";
 import { dnsSubject } from "../retries.ts";
 import { isContested } from "./fights.ts";
-import { isSameObject, type NameClaims, publishedKey } from "./name-claims.ts";
+import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
 import { isPassing, isUnread, type NameTarget, type ReadyTarget } from "./name-target.ts";
 import { isLeftAlone } from "./outside-owner.ts";
@@ -13,6 +13,8 @@ import { isDebouncing, type Publisher } from "./publishers.ts";
 export interface Shown {
   /** What each name shows now; without names that another object has, and those that could not be read. */
   readonly names: readonly ShownName[];
+  /** The first name that an object asks for, that it never published, and that nobody has read yet: it may show anything. Absent = there is none. */
+  readonly unknown?: string;
   /** The addresses that names show now, or showed last where the records cannot be read now. */
   readonly addresses: ReadonlySet<string>;
   /**
@@ -40,8 +42,10 @@ export function shownNow(
     const unread = isUnread(target) ? unreadable(publisher) : [];
     return unread.length > 0 ? unread : uncleanable(publisher, claims, dns);
   });
+  const [unknown] = all.flatMap(({ publisher, target }) => unknownName(publisher, target));
   return {
     names,
+    ...(unknown === undefined ? {} : { unknown }),
     addresses: new Set([
       ...names.filter(({ isRead }) => isRead).flatMap(({ addresses }) => addresses),
       ...last.flatMap(({ addresses }) => addresses),
@@ -57,7 +61,9 @@ function shownName(publisher: Publisher, target: NameTarget, nowMs: number): rea
     const kept = records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : (records.ttlSeconds ?? ttlSeconds);
     // A change that failed is planned again when it is due: until then the address is on its way out.
     const access = isRetried(publisher, target) ? "now" : accessTo(publisher, target, nowMs);
-    return [{ owner, fqdn: name.fqdn, addresses: records.addresses, ttlSeconds: kept, access, isRead: true }];
+    const { settlesAtMs } = publisher;
+    const at = access === "later" && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {};
+    return [{ owner, fqdn: name.fqdn, addresses: records.addresses, ttlSeconds: kept, access, ...at, isRead: true }];
   }
   const { wish } = publisher;
   if (!isPassing(target) || wish.kind !== "named") return [];
@@ -65,6 +71,13 @@ function shownName(publisher: Publisher, target: NameTarget, nowMs: number): rea
     const access = publisher.isWritable ? "later" : "never";
     return { owner, fqdn, addresses, ttlSeconds: wish.ttlSeconds, access, isRead: false };
   });
+}
+
+function unknownName({ wish, memory: { publishedDNS } }: Publisher, target: NameTarget): readonly string[] {
+  if (!isPassing(target) || wish.kind !== "named") return [];
+  const isNew =
+    publishedDNS === undefined || (target.name !== undefined && publishedKey(publishedDNS) !== nameKey(target.name));
+  return isNew ? [target.name?.fqdn ?? wish.recordName] : [];
 }
 
 function isRetried({ isWritable, retries }: Publisher, { name, unusable }: ReadyTarget): boolean {

@@ -5,7 +5,7 @@ import { compareText, type ObjectMeta } from "../../model/resource.ts";
 import { undecidedText } from "../holds.ts";
 import type { MatchVerdict, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
-import { judge, judgedUntilMs, stillServes } from "./match.ts";
+import { ANY_NODE, judge, judgedUntilMs, stillServes } from "./match.ts";
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
@@ -47,6 +47,11 @@ export function servingJudge(
   const { matcher } = validation;
   const asked = arePodsNowhere ? { ...matcher, podsByNode: undefined } : matcher;
   return (node) => stillServes(node, asked, nowMs);
+}
+
+/** Returns what says of a node whether it is up, whatever runs there. Pure. */
+export function upJudge(nowMs: number): (node: NodeFacts) => boolean {
+  return (node) => stillServes(node, ANY_NODE, nowMs);
 }
 
 /** The nodes of machines. A machine that came back under another name has two for a while, until the old one is removed. */

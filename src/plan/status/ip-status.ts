@@ -90,7 +90,8 @@ export function storedPlace({
 
 function disabled(view: PoolView, ip: string, standing: Extract<Standing, { kind: "placed" | "free" }>): IPStatus {
   const place = standing.kind === "placed" ? standing.on : ownPlace(standing);
-  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired", ...drainField(view, ip) };
+  const rest = { ...drainField(view, ip), ...inheritedField(view, ip, standing) };
+  return { state: "disabled", ...placeFields(view, place), reason: "AboveDesired", ...rest };
 }
 
 function serving(view: PoolView, ip: string, { on, unready }: Extract<Standing, { kind: "placed" }>): IPStatus {
@@ -129,9 +130,20 @@ function settled(
     ...place,
     ...since,
     ...drainField(view, ip),
+    ...inheritedField(view, ip, standing),
     ...parked,
     ...failure,
   };
+}
+
+/** The mark of an address that serves clients of another object, or of one that is gone, for as long as it stays where that left it. */
+function inheritedField(
+  { inherited, formerOwners }: PoolView,
+  ip: string,
+  standing: Standing,
+): Pick<IPStatus, "inherited"> {
+  const isOthers = inherited?.has(ip) === true || formerOwners?.has(ip) === true;
+  return standing.kind === "free" && isOthers ? { inherited: true } : {};
 }
 
 /** Until when an address stays that has left its names, or is about to: the stored text where it means that time. */

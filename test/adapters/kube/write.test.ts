@@ -36,7 +36,15 @@ describe("patchPoolStatus", () => {
         assignableNodes: ["n1"],
         assignments: 0,
       });
-      const fields = ["providerID", "previousProviderID", "error", "reason", "notMatchingSince", "drainingUntil"];
+      const fields = [
+        "providerID",
+        "previousProviderID",
+        "error",
+        "reason",
+        "notMatchingSince",
+        "drainingUntil",
+        "inherited",
+      ];
       const none = Object.fromEntries(fields.map((field) => [field, null]));
       expect(scene.asked[1]).toMatchObject({
         method: "PATCH",
