@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { EXIT, exitCodeOfError } from "../report/exit-code.ts";
@@ -8,7 +8,7 @@ import { errorDocument } from "../report/json/document.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { askOnTerminal } from "./ask.ts";
 import { COMPLETE } from "./completion.ts";
-import { flagsBehindCommand } from "./early-flags.ts";
+import { flagsBehindCommand, missingCommand } from "./early-flags.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
 import { meantCommand } from "./help-topics.ts";
@@ -46,7 +46,8 @@ async function runCommand(invocation: Invocation & Pick<Session, "secrets">): Pr
     if (error instanceof Interrupted) return EXIT.interrupted;
     if (!(error instanceof CommanderError)) return reportError(session, error);
     if (error.exitCode === 0) return EXIT.done;
-    return error.code === "commander.help" ? EXIT.usage : reportError(session, usageError(error, invocation));
+    if (error.code === "commander.help") return EXIT.usage;
+    return await reportError(session, withoutCommand(program, invocation) ?? usageError(error, invocation));
   } finally {
     session.progress.end();
   }
@@ -57,6 +58,17 @@ function withoutSecretsShown(invocation: Invocation): Invocation & Pick<Session,
   const secrets = invocation.secrets ?? new KnownSecrets();
   for (const secret of secretsIn(invocation.env)) secrets.add(secret);
   return { ...invocation, secrets, streams: redactingStreams(invocation.streams, secrets) };
+}
+
+/** Returns the error of a command line that has flags and no command; undefined for any other. */
+function withoutCommand(program: Command, { argv, program: called = "flipop" }: Invocation): ConfigError | undefined {
+  const missing = missingCommand(program, separateSandbox(argv));
+  if (missing === undefined || argv.some((arg) => COMMANDS.includes(arg) && missing.kind === "unknown")) return undefined;
+  const text =
+    missing.kind === "missing"
+      ? `The command is missing: ${called} ${missing.command} ${argv.join(" ")}, for one.`
+      : `Unknown command '${missing.word}'.${meantCommand(missing.word, COMMANDS)}`;
+  return new ConfigError("usage", `${text} See ${called} --help.`);
 }
 
 function usageError({ message }: CommanderError, { argv, program = "flipop" }: Invocation): ConfigError {
@@ -77,16 +89,18 @@ function meant(text: string): string {
   return word === "" ? "" : meantCommand(word, COMMANDS);
 }
 
-/** Guesses how to report an error in the command line itself, which cannot be parsed then. Knows the plain spellings only. */
+/** Guesses how to report an error in the command line itself, which cannot be parsed then. The last one of a flag counts, as always. */
 function guessFlags({ argv, env }: Invocation): Partial<CommonFlags> {
-  const find = (names: readonly string[], variable: string): string | undefined => {
-    const at = argv.findLastIndex((arg) => names.some((name) => arg === name || arg.startsWith(`${name}=`)));
-    const arg = argv[at];
-    if (arg === undefined) return env[variable];
-    return arg.includes("=") ? arg.slice(arg.indexOf("=") + 1) : argv[at + 1];
+  const end = argv.indexOf("--");
+  const flags = end === -1 ? argv : argv.slice(0, end);
+  const find = (flag: RegExp, variable: string): string | undefined => {
+    const at = flags.findLastIndex((arg) => flag.test(arg));
+    if (at === -1) return env[variable];
+    return flag.exec(flags[at] ?? "")?.groups?.["value"] || flags[at + 1];
   };
-  const output = find(["-o", "--output", "-ojson", "-oyaml"], "FLIPOP_OUTPUT");
-  const logFormat = find(["--log-format"], "FLIPOP_LOG_FORMAT");
+  // `-o json`, `-ojson`, `-o=json`, and behind letters that are switches: `-qojson`.
+  const output = find(/^(?:--output(?:=(?<value>.*))?|-[qvARy]*o=?(?<value>.*))$/s, "FLIPOP_OUTPUT");
+  const logFormat = find(/^--log-format(?:=(?<value>.*))?$/s, "FLIPOP_LOG_FORMAT");
   return {
     ...(output === "json" || output === "yaml" ? { output } : {}),
     ...(logFormat === "json" || logFormat === "text" ? { logFormat } : {}),

@@ -268,7 +268,9 @@ const OFFERS: Readonly<Record<Source, (place: Place) => Offer>> = {
   command: ({ command }) =>
     atOnce((command.parent ?? command).commands.map((one) => [one.name(), one.description()] as const)),
   flag: ({ command, given, typed }) => {
-    const options = optionsOf(command).filter((option) => !given.has(option) || isRepeatable(option));
+    // A flag before the command is one of several commands: it is told by its name.
+    const names = new Set([...given].map(({ long }) => long));
+    const options = optionsOf(command).filter((option) => !names.has(option.long) || isRepeatable(option));
     const long = options.flatMap(({ long: name, description }) => (name == null ? [] : [[name, description] as const]));
     const short = options.flatMap(({ short: name, description }) =>
       name == null ? [] : [[name, description] as const],

@@ -1,16 +1,54 @@
 import type { Command, Option } from "commander";
 
+// A person who knows kubectl writes flags anywhere, and values as `-o=json`. Commander takes flags of a command behind it only, and `=` in long ones only.
+
 /**
- * Returns a command line with the flags that stand before the command behind it, since a person who knows kubectl writes them anywhere: `-q -n web plan` means `plan -q -n web`.
- * Flags that no command knows go with it, too: the command tells which one was meant. Flags of the whole program stay. Pure.
+ * Returns a command line with the flags that stand before the command behind it: `-q -n web plan` means `plan -q -n web`. Flags that no command knows go with it, too: the
+ * command tells which one was meant. Flags of the whole program stay. `-o=json` becomes `-o json`. Pure.
  */
 export function flagsBehindCommand(program: Command, argv: readonly string[]): readonly string[] {
   for (const [at, word] of argv.entries()) {
     const command = program.commands.find((one) => one.name() === word);
     const split = command && splitFlags(argv.slice(0, at), { program, command });
-    if (split !== undefined) return [...split.kept, word, ...split.moved, ...argv.slice(at + 1)];
+    if (split === undefined) continue;
+    const behind = withoutEqualsSigns([...split.moved, ...argv.slice(at + 1)], command);
+    return [...split.kept, word, ...behind];
   }
   return argv;
+}
+
+/** `-o=json` as two words, as far as the flag takes a value. */
+function withoutEqualsSigns(words: readonly string[], command: Command | undefined): readonly string[] {
+  const end = words.indexOf("--");
+  return words.flatMap((word, at) => {
+    const [, flag = "", value = ""] = /^(-[a-z])=(.*)$/is.exec(word) ?? [];
+    const isWritten = flag !== "" && command !== undefined && optionOf(command, flag)?.required === true;
+    return isWritten && (end === -1 || at < end) ? [flag, value] : [word];
+  });
+}
+
+/** What a command line without a command has in the place of one. */
+type Missing =
+  | { readonly kind: "missing"; readonly command: string }
+  | { readonly kind: "unknown"; readonly word: string };
+
+/**
+ * Returns what stands where the command should: a word that is none, or nothing behind flags that a command knows, with the first such command. Undefined where there is a
+ * command, or a flag that no command knows. Pure.
+ */
+export function missingCommand(program: Command, argv: readonly string[]): Missing | undefined {
+  const found = program.commands.flatMap((command) => behindFlags(argv, { program, command }) ?? []);
+  return found.find(({ kind }) => kind === "unknown") ?? found[0];
+}
+
+/** Undefined where the command does not know a flag. */
+function behindFlags(words: readonly string[], { program, command }: Knowing): Missing | undefined {
+  const [word, next] = words;
+  if (word === undefined) return { kind: "missing", command: command.name() };
+  if (!word.startsWith("-")) return { kind: "unknown", word };
+  const owner = [program, command].find((one) => isFlagOf(one, word));
+  if (owner === undefined) return undefined;
+  return behindFlags(words.slice(doesTakeNext(owner, word, next) ? 2 : 1), { program, command });
 }
 
 interface Knowing {

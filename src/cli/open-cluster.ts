@@ -11,6 +11,7 @@ import type {
   Overlay,
   PodLabelReader,
   WarmCluster,
+  WorkloadReader,
 } from "../ports/cluster.ts";
 import type { Clock } from "../ports/system.ts";
 import type { ObjectTrial } from "../ports/trial.ts";
@@ -31,7 +32,7 @@ export async function openClusterReader(
   config: Config,
   clock: Clock,
   overlay?: Overlay,
-): Promise<Closable<ClusterReader & NamespaceReader & IdentityReader & EventReader & PodLabelReader>> {
+): Promise<Closable<ClusterReader & NamespaceReader & IdentityReader & EventReader & PodLabelReader & WorkloadReader>> {
   const { createClusterReader } = await import("../adapters/kube/cluster-reader.ts");
   const { connection, reload } = await connect(config);
   return createClusterReader(connection, { ...transportOf(config, clock), reload, ...given({ overlay }) });

@@ -8,7 +8,7 @@ import {
 } from "../model/lease-annotations.ts";
 import type { Hold } from "../model/plan.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
-import { EXIT, exitCodeOfRun, isSuccess } from "../report/exit-code.ts";
+import { EXIT, exitCodeOfRun, isSuccess, troubleText } from "../report/exit-code.ts";
 import { lockedDocument } from "../report/json/document.ts";
 import { outcomeField } from "../report/json/run.ts";
 import { addRun, readTotals, writeTotals } from "../report/metrics/totals.ts";
@@ -55,8 +55,10 @@ function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal
   };
 }
 
-function wordOf(exitCode: number, { saved }: PassResult): string {
+function wordOf(exitCode: number, result: PassResult): string {
+  const { saved } = result;
   if (saved !== undefined && exitCode === EXIT.refused) return "saved plan refused, or a part of it";
+  if (saved === undefined && exitCode === EXIT.partly) return troubleText(result) || "some objects in error";
   return WORDS[exitCode] ?? "ended early";
 }
 

@@ -93,12 +93,13 @@ async function read(
   }: { readonly targets: readonly Target[]; readonly flags: StatusFlags; readonly selection: Selection | undefined },
 ): Promise<Look> {
   const { leaseNamespace, leaseName } = flags;
-  const [pools, { objects: routedIPs }, { recordSets }, lease, nodes] = await Promise.all([
+  const [pools, { objects: routedIPs }, { recordSets }, lease, nodes, workloads] = await Promise.all([
     cluster.listPools(),
     orMissing(() => cluster.listRoutedIPs()),
     listRecordSets(cluster),
     readLease(cluster, leaseNamespace, leaseName),
     readNodes(cluster),
+    readWorkloads(cluster, leaseNamespace),
   ]);
   const lists = {
     hasNamespace: (name: string) => cluster.hasNamespace(name),
@@ -118,6 +119,7 @@ async function read(
     ...given({ grants: flags.grants }),
     ...lease,
     ...nodes,
+    ...given({ workloads }),
   };
   return { overview: overviewOf(facts, flags.maxAge), none, selection };
 }
@@ -128,6 +130,16 @@ async function readNodes(cluster: Reader): Promise<Pick<StoredFacts, "nodes" | "
     return { nodes: await cluster.listNodes() };
   } catch (error) {
     if (error instanceof KubeError) return { nodesError: error.message };
+    throw error;
+  }
+}
+
+/** What runs flipop; undefined where nobody says. Not everybody may look, and it is no trouble of theirs. */
+async function readWorkloads(cluster: Reader, namespace: string): Promise<StoredFacts["workloads"]> {
+  try {
+    return await cluster.listWorkloads?.(namespace);
+  } catch (error) {
+    if (error instanceof KubeError) return undefined;
     throw error;
   }
 }

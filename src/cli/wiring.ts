@@ -12,6 +12,7 @@ import type {
   NamespaceReader,
   Overlay,
   Staleness,
+  WorkloadReader,
 } from "../ports/cluster.ts";
 import type { ZoneServers } from "../ports/resolver.ts";
 import type { Clock, LockState } from "../ports/system.ts";
@@ -59,6 +60,7 @@ export interface Wiring {
 export type Reader = NamespaceReader &
   EventReader &
   IdentityReader &
+  Partial<WorkloadReader> &
   Pick<ClusterReader, "server" | "now" | "listPools" | "listRoutedIPs" | "listRecordSets" | "listNodes"> & {
     readonly readLease: (
       namespace: string,

@@ -6,8 +6,9 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import type { Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
-import type { Definition, Permission, Workload } from "../ports/inspection.ts";
+import type { Definition, Permission } from "../ports/inspection.ts";
 import type { PublicAnswer } from "../ports/resolver.ts";
 
 /** Everything that checks look at, each read by itself. */

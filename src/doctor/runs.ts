@@ -4,14 +4,13 @@ import { leaseSuspension } from "../model/lease-notes.ts";
 import type { ObjectMeta } from "../model/resource.ts";
 import { suspensionOf, whySuspended } from "../model/suspension.ts";
 import { durationText } from "../model/time.ts";
+import { scheduleMs, type Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
-import type { Workload } from "../ports/inspection.ts";
 import { untilText } from "../report/text/times.ts";
 import type { Objects } from "./facts.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** So many intervals may pass without a successful run. */
 const MOST_INTERVALS = 3;
 
@@ -133,44 +132,6 @@ function isOfVersion(image: string, version: string): boolean {
 /** The time between two runs by themselves: the shortest of all workloads. */
 function intervalOf(workloads: readonly Workload[]): number {
   return Math.min(...workloads.map(({ kind, schedule }) => (kind === "Deployment" ? MINUTE_MS : scheduleMs(schedule))));
-}
-
-const MACROS: ReadonlyMap<string, number> = new Map([
-  ["@hourly", 60 * MINUTE_MS],
-  ["@daily", DAY_MS],
-  ["@midnight", DAY_MS],
-  ["@weekly", 7 * DAY_MS],
-  ["@monthly", 31 * DAY_MS],
-  ["@yearly", 366 * DAY_MS],
-  ["@annually", 366 * DAY_MS],
-]);
-
-/** The longest time between two starts of a schedule, as far as its minutes and hours say; a day for any other. Pure. */
-export function scheduleMs(schedule: string): number {
-  const macro = MACROS.get(schedule.trim());
-  if (macro !== undefined) return macro;
-  const [minutes = "", hours = "", ...days] = schedule.trim().split(/\s+/);
-  if (days.some((field) => field !== "*" && field !== "?")) return 7 * DAY_MS;
-  if (hours !== "*") return longestGap(hours, 24) * 60 * MINUTE_MS;
-  return longestGap(minutes, 60) * MINUTE_MS;
-}
-
-/** The most steps between two values that a field of a schedule names; all of them for a field that cannot be read. */
-function longestGap(field: string, all: number): number {
-  const values = [...new Set(field.split(",").flatMap((part) => valuesOf(part, all)))].toSorted((a, b) => a - b);
-  const [first] = values;
-  if (first === undefined) return all;
-  return Math.max(...values.map((value, at) => (values[at + 1] ?? first + all) - value));
-}
-
-function valuesOf(part: string, all: number): readonly number[] {
-  const [, from, to, step = "1"] = /^(?:\*|(\d+)(?:-(\d+))?)(?:\/(\d+))?$/.exec(part) ?? [undefined, "-"];
-  if (from === "-" || Number(step) < 1) return [];
-  const isOne = from !== undefined && to === undefined && !part.includes("/");
-  const last = isOne ? Number(from) : Number(to ?? all - 1);
-  return Array.from({ length: all }, (_, at) => at).filter(
-    (at) => at >= Number(from ?? 0) && at <= last && (at - Number(from ?? 0)) % Number(step) === 0,
-  );
 }
 
 /** How many runs an hour has by themselves. Pure. */

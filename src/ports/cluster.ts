@@ -7,6 +7,7 @@ import type { NodeFacts, PodFacts, PodSelector } from "../model/node.ts";
 import type { ObjectMeta, Pool, PoolStatus, RecordSet, RecordSetStatus, RoutedIPStatus } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../model/service.ts";
+import type { Workload } from "../model/workload.ts";
 
 /** A coordination.k8s.io/v1 Lease, as far as flipop uses it. */
 export interface LeaseRecord {
@@ -118,6 +119,12 @@ export interface NamespaceReader {
 export interface EventReader {
   /** The Events about pools, routed IPs and record sets that the cluster still keeps, of one namespace or of all, in no order. KubeError `forbidden` where the permission is missing. */
   listEvents(namespace?: string): Promise<readonly PastEvent[]>;
+}
+
+/** What tells who runs flipop in a cluster, and when. */
+export interface WorkloadReader {
+  /** CronJobs and Deployments of a namespace that are part of flipop by their labels, in no order. KubeError `forbidden` where the permission is missing. */
+  listWorkloads(namespace: string): Promise<readonly Workload[]>;
 }
 
 /** What tells one cluster from another. */

@@ -1,4 +1,4 @@
-import type { ClusterReader, LeaseRecord, NamespaceReader } from "./cluster.ts";
+import type { ClusterReader, LeaseRecord, NamespaceReader, WorkloadReader } from "./cluster.ts";
 
 /** Something that may be done in a cluster, as RBAC names it. */
 export interface Permission {
@@ -20,31 +20,17 @@ export interface Definition {
   readonly object: unknown;
 }
 
-/** A CronJob or Deployment. */
-export interface Workload {
-  readonly kind: "CronJob" | "Deployment";
-  readonly name: string;
-  /** True for a CronJob that is suspended, and for a Deployment without replicas. */
-  readonly isSuspended: boolean;
-  /** Of a CronJob; `""` for a Deployment. */
-  readonly schedule: string;
-  /** Of its first container; `""` where it has none. */
-  readonly image: string;
-}
-
 /**
  * What `flipop doctor` reads of a cluster beside what runs read. Nothing here writes: an access review stores nothing. Each list, and each Lease, is read once: later calls
  * get the same answer or failure, so all checks speak of the same state. Failures as of {@link ClusterReader}.
  */
-export interface ClusterInspector extends ClusterReader, NamespaceReader {
+export interface ClusterInspector extends ClusterReader, NamespaceReader, WorkloadReader {
   /** Which cluster it is, for people: `context "prod" of /home/me/.kube/config`. */
   readonly source: string;
   /** The version of the API server: `v1.33.2`. */
   readVersion(): Promise<string>;
   /** A definition by its name; undefined when there is none. */
   readDefinition(name: string): Promise<Definition | undefined>;
-  /** CronJobs and Deployments of a namespace that are part of flipop by their labels, in no order. */
-  listWorkloads(namespace: string): Promise<readonly Workload[]>;
   /** The Leases of this name in all namespaces, in no order. */
   listLeases(name: string): Promise<readonly LeaseRecord[]>;
   /** True where whoever asks may do it. KubeError `forbidden` where nobody may ask in the name of somebody else. */

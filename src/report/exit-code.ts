@@ -5,6 +5,7 @@ import { REASONS, type Reason } from "../model/reason.ts";
 import type { Outcome, PassResult } from "../model/run.ts";
 import { outagesBeyond, type Simulation } from "../model/simulation.ts";
 import { categoryOf, type ErrorCategory } from "./text/errors.ts";
+import { countText } from "./text/layout.ts";
 import { isRefused, lastOutcomes } from "./text/run.ts";
 
 /** Every exit code and its one meaning; see the manual's table. */
@@ -103,16 +104,34 @@ export function exitCodeOfSimulation(
 /** Returns the exit code of `reconcile`; with `partialOk` objects in error beside served ones are left to conditions and metrics. */
 export function exitCodeOfRun(result: PassResult, options: { readonly partialOk: boolean }): number {
   if (result.saved !== undefined) return exitCodeOfSaved(result, options);
-  const { remaining, unusableTokens } = result;
-  const services = objectsOf(remaining).map((object) =>
-    serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens }),
-  );
+  const { remaining } = result;
+  const services = servicesOf(result);
   const hasApplied = result.outcomes.some(({ outcome }) => outcome === "applied" || outcome === "unconfirmed");
   const code = exitCodeOfServices(services, hasApplied);
   if (code !== EXIT.done && code !== EXIT.partly) return code;
   if (isDeclined(remaining)) return EXIT.refused;
   if (code === EXIT.done || options.partialOk) return EXIT.done;
   return services.every(isLeftOnPurpose) && !hasApplied && remaining.actions.length === 0 ? EXIT.refused : code;
+}
+
+/** Returns how many of the objects are not as they should be: `1 of 2 objects in error`, `1 of 5 objects in error, 2 wait for a person`; `""` where all are served. */
+export function troubleText(result: PassResult): string {
+  const services = servicesOf(result);
+  const waiting = services.filter((service) => service === "unattended").length;
+  const isFine = (service: Service): boolean =>
+    service === "served" || service === "idle" || service === "guarded" || service === "unattended";
+  const failed = services.filter((service) => !isFine(service)).length;
+  const all = `of ${countText(services.length, "object")}`;
+  const waits = waiting === 1 ? "waits for a person" : "wait for a person";
+  if (failed === 0) return waiting === 0 ? "" : `${waiting} ${all} ${waits}`;
+  return `${failed} ${all} in error${waiting === 0 ? "" : `, ${waiting} ${waits}`}`;
+}
+
+function servicesOf(result: PassResult): readonly Service[] {
+  const { remaining, unusableTokens } = result;
+  return objectsOf(remaining).map((object) =>
+    serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens }),
+  );
 }
 
 /** The code of a run that carried out a saved plan: how its actions ended says all, whatever else objects lack. */

@@ -22,6 +22,7 @@ import {
 import type { RoutedIP } from "../model/routed-ip.ts";
 import { holdsNow, type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { durationText, parseTime } from "../model/time.ts";
+import type { Workload } from "../model/workload.ts";
 import type { Live } from "./live.ts";
 import { rfc3339 } from "./text/times.ts";
 import { type WrittenName, writtenName } from "./text/written-name.ts";
@@ -50,6 +51,8 @@ export interface StoredFacts {
   };
   /** Why the Lease could not be read, where the reader may not: everything else is shown all the same. */
   readonly leaseError?: string;
+  /** What runs flipop by itself in the namespace of the Lease; absent where nobody says. */
+  readonly workloads?: readonly Workload[];
   /** Whether what is not granted is shown; absent = as the Lease notes how grants counted, and where it cannot be read whatever is stored. */
   readonly grants?: GrantMode | "off";
 }
@@ -107,6 +110,8 @@ export interface RoutedIPRow extends Readiness {
   readonly retry?: RetryStatus;
   /** As of an {@link AddressRow}. */
   readonly trouble?: NodeTrouble;
+  /** As of an {@link AddressRow}. */
+  readonly waitsUntilMs?: number;
 }
 
 /** The reconciler as its Lease tells; `""` = nobody, never, unknown. */
@@ -122,6 +127,8 @@ export interface ReconcilerRow {
   readonly putOff: readonly { readonly provider: string; readonly names: number; readonly until: string }[];
   /** What lets all objects stand still now; absent while nothing does. */
   readonly suspension?: Suspension;
+  /** What runs flipop by itself, sorted by kind and name; absent where nobody says. */
+  readonly workloads?: readonly Workload[];
   /** How grants counted in the last run; absent = nobody knows. */
   readonly grants?: GrantMode | "off";
   /** True where grants were asked for by name. */
@@ -211,13 +218,13 @@ export function namedRows({
   routedIPs,
   recordSets,
 }: Pick<Overview, "pools" | "routedIPs" | "recordSets">): readonly NamedRow[] {
-  const named = (kind: string, row: Readiness, { meta, status }: Stored): NamedRow => {
-    return { row, name: `${kind}/${objectKey(meta)}`, retries: status.retries };
+  const named = (kind: string, row: Readiness, of: Stored, addresses: readonly AddressRow[]): NamedRow => {
+    return { row, name: `${kind}/${objectKey(of.meta)}`, retries: of.status.retries, addresses };
   };
   return [
-    ...pools.map((row) => named("pool", row, row.pool)),
-    ...routedIPs.map((row) => named("routedip", row, row.routedIP)),
-    ...recordSets.map((row) => named("dns", row, row.recordSet)),
+    ...pools.map((row) => named("pool", row, row.pool, row.addresses)),
+    ...routedIPs.map((row) => named("routedip", row, row.routedIP, ownAddress(row))),
+    ...recordSets.map((row) => named("dns", row, row.recordSet, [])),
   ];
 }
 
@@ -226,11 +233,24 @@ interface Stored {
   readonly status: { readonly retries: readonly RetryStatus[] };
 }
 
-/** The row of an object, its name as a target, and everything of it whose last attempt failed. */
+/** The row of an object, its name as a target, everything of it whose last attempt failed, and the addresses that it has in status. */
 export interface NamedRow {
   readonly row: Readiness;
   readonly name: string;
   readonly retries: readonly RetryStatus[];
+  readonly addresses: readonly AddressRow[];
+}
+
+function ownAddress({ address: ip, status, trouble, waitsUntilMs }: RoutedIPRow): readonly AddressRow[] {
+  if (status === undefined) return [];
+  return [
+    {
+      ip,
+      status,
+      ...(trouble === undefined ? {} : { trouble }),
+      ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
+    },
+  ];
 }
 
 /** Returns the addresses of a status with what is tried again, and how their nodes are now; sorted by address. */
@@ -261,14 +281,20 @@ function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
 }
 
 /** When the wait ends that the status of an address names, by what status and spec say. */
-function waitEnd({ reason, notMatchingSince, drainingUntil }: IPStatus, { spec, status }: Pool): number | undefined {
+function waitEnd({ reason, notMatchingSince, drainingUntil }: IPStatus, { spec, status }: Waiting): number | undefined {
   const after = (text: string | undefined, seconds: number): number | undefined => {
     const ms = parseTime(text ?? "");
     return ms === undefined ? undefined : ms + seconds * 1000;
   };
-  if (reason === "CoolOff") return after(status.lastAssignmentTime, spec.assignmentCoolOffSeconds);
+  if (reason === "CoolOff") return after(status.lastAssignmentTime, spec.assignmentCoolOffSeconds ?? 0);
   if (reason === "Grace") return after(notMatchingSince, spec.gracePeriodSeconds);
   return reason === "Draining" ? after(drainingUntil, 0) : undefined;
+}
+
+/** What the waits of an address are counted by. */
+interface Waiting {
+  readonly spec: { readonly assignmentCoolOffSeconds?: number; readonly gracePeriodSeconds: number };
+  readonly status: Pick<PoolStatus, "lastAssignmentTime">;
 }
 
 function isUnread({ status }: AddressRow): boolean {
@@ -279,12 +305,14 @@ function routedIPRow(routedIP: RoutedIP, readiness: Readiness, nodes: Nodes): Ro
   const { spec, status } = routedIP;
   const address = routedAddress(status);
   const [retry] = status.retries.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
+  const waitsUntilMs = address === undefined ? undefined : waitEnd(address.entry, routedIP);
   return {
     routedIP,
     ...readiness,
     ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
     address: address?.ip ?? spec.address,
     ...(address === undefined ? {} : { status: address.entry, ...troubleOf(address.entry, nodes) }),
+    ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
     ...(retry === undefined ? {} : { retry }),
   };
 }
@@ -297,7 +325,7 @@ function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow 
 }
 
 function reconcilerRow(
-  { lease, leaseKey, leaseError, nowMs, grants = "off" }: StoredFacts,
+  { lease, leaseKey, leaseError, nowMs, workloads, grants = "off" }: StoredFacts,
   maxAgeMs: number,
 ): ReconcilerRow {
   const annotations = lease?.annotations ?? {};
@@ -312,12 +340,21 @@ function reconcilerRow(
     lastResult: annotations[LAST_RESULT_ANNOTATION] ?? "",
     putOff: Object.entries(annotations).flatMap(putOffRow),
     ...(holdsNow(suspension, nowMs) ? { suspension } : {}),
+    ...runsField(workloads),
     ...(leaseError === undefined ? { grants: notedGrants(annotations) ?? "off" } : {}),
     asksForGrants: grants !== "off",
     error: leaseError ?? "",
     problem:
       leaseError === undefined ? ageProblem(lastSuccess, nowMs, maxAgeMs) : `the last run is unknown: ${leaseError}`,
   };
+}
+
+function runsField(workloads: readonly Workload[] | undefined): Pick<ReconcilerRow, "workloads"> {
+  return workloads === undefined ? {} : { workloads: workloads.toSorted(byKindAndName) };
+}
+
+function byKindAndName(a: Workload, b: Workload): number {
+  return `${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1;
 }
 
 function putOffRow([key, text]: readonly [string, string]): ReconcilerRow["putOff"] {
@@ -339,8 +376,10 @@ export interface Readiness {
   /** `""` when there is none for this spec. */
   readonly reason: string;
   readonly message: string;
+  /** Since when it is not ready, RFC 3339; absent while it is ready or nobody knows. */
+  readonly since?: string;
   /** What a person must act on, also of an object that is ready; absent while nothing is, or while the condition speaks of an older spec. */
-  readonly stalled?: Problem;
+  readonly stalled?: Problem & { readonly since: string };
   /** True where nothing of it can be worked on now: what failed before says nothing of what comes next. */
   readonly isBlocked?: true | undefined;
   /** What lets it stand still now; absent while nothing does. */
@@ -367,7 +406,7 @@ function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: 
   const suspended = suspensionOf(object, ofAll, nowMs);
   const problem = {
     ...(stalled?.status === "True" && isOfThisSpec(stalled, object)
-      ? { stalled: { reason: stalled.reason, message: stalled.message } }
+      ? { stalled: { reason: stalled.reason, message: stalled.message, since: stalled.lastTransitionTime } }
       : {}),
     ...(suspended === undefined ? {} : { suspended }),
   };
@@ -375,8 +414,10 @@ function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: 
   if (condition === undefined)
     return { ready: "Unknown", reason: "", message: "no run has looked at it yet; run flipop reconcile", ...problem };
   const blocked = condition.status === "False" && isWhole(condition.reason) ? { isBlocked: true as const } : {};
+  const { status: ready, reason, message, lastTransitionTime } = condition;
+  const since = ready === "True" ? {} : { since: lastTransitionTime };
   return isOfThisSpec(condition, object)
-    ? { ready: condition.status, reason: condition.reason, message: condition.message, ...problem, ...blocked }
+    ? { ready, reason, message, ...since, ...problem, ...blocked }
     : { ready: "Unknown", reason: "", message: "the spec was changed after the last run", ...problem };
 }
 

@@ -36,7 +36,7 @@ export interface Fault {
 /** Where a server asks which fault applies to a call. */
 export interface FaultSource {
   /** The fault that applies to this call, counted as used; undefined when none does. */
-  take(call: FaultyCall): Fault | undefined;
+  take(call: FaultyCall): Fault | undefined | Promise<Fault | undefined>;
 }
 
 /** What decides which fault applies. */
@@ -143,7 +143,7 @@ const validate = fileSchema({
  * The faults of a `faults.yaml`, made when it does not exist; read again when a person changed it, written when a fault is used up.
  * @throws ConfigError, also from `take`, naming the file and what is wrong there.
  */
-export function faultFile(path: string): FaultSource {
+export function faultFile(path: string): Pick<FaultList, "take"> {
   const file = new YAMLFile<FaultList>(path, { header, decode, encode: (list) => list.remaining() });
   let list = file.load() ?? new FaultList();
   file.save(list);

@@ -75,7 +75,7 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const request = await readRequest(message);
-  const fault = takeFault(options, request);
+  const fault = await takeFault(options, request);
   if (fault?.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: closing });
   const reply = fault?.cut === "before" ? undefined : withFault(fault, await effect(options, request, fault));
   const isAnswered = reply !== undefined && fault?.cut !== "after";
@@ -89,10 +89,10 @@ async function respond(
 }
 
 /** The fault for this request; faults that cannot be read are a fault themselves, until a person corrects them. */
-function takeFault(options: ServeOptions, request: SandboxRequest): Fault | undefined {
+async function takeFault(options: ServeOptions, request: SandboxRequest): Promise<Fault | undefined> {
   const { server } = options;
   try {
-    return options.faults.take({ server, method: request.method, path: request.path });
+    return await options.faults.take({ server, method: request.method, path: request.path });
   } catch (error) {
     const { status, body } = failure(options, error);
     return { server, status, body };
@@ -116,7 +116,7 @@ async function effect(
     );
   }
   try {
-    const { exclusively = (work) => work() } = options;
+    const { exclusively = async (work) => await work() } = options;
     return await exclusively(() => options.handle(request));
   } catch (error) {
     return failure(options, error);

@@ -1,27 +1,107 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
-/** Runs work that reads and writes the files of a world. */
-export type Exclusively = <T>(work: () => T) => T;
+/** Runs work that reads the files of a world and changes what they hold. */
+export type Exclusively = <T>(work: () => T) => Promise<T>;
+
+/** Asks, within such work, for something to be written. The same function means the same thing, however often it is asked for. */
+export type Save = (write: () => void) => void;
 
 const LOCK = ".lock";
 const POLL_MS = 1;
-/** Work takes milliseconds. A lock this old was left by a process that was ended in the middle. */
-const OLDEST_MS = 5000;
+/** The files are written at most so often, milliseconds: a run on hundreds of objects changes them thousands of times. */
+const SAVE_EVERY_MS = 200;
+/** So long another process has, after a write, to begin its own work, milliseconds. */
+const TURN_MS = 5;
+/** A lock is kept for less than a second. One this old, milliseconds, was left by a process that was ended in the middle, and whose number another one has by now. */
+const OLDEST_MS = 60_000;
 
 /**
- * Returns what runs work while no other process works on the files of a directory. Each piece of work reads what changed, and
- * writes what it changes, so that processes on one directory see each other's changes and lose none. Synchronous, and not for work within work.
+ * The files of a world, on which several processes may work at a time. Each piece of work reads what changed, and what it changes is written before another process
+ * works, so that they see each other's changes and lose none.
+ *
+ *   a change after 200 quiet ms    is written before its request is answered
+ *   changes that follow at once    are written together when 200 ms are over; until then the lock is kept
+ *
+ * A process that is killed leaves the world as it was at its last write.
  */
-export function oneAtATime(directory: string): Exclusively {
-  const path = join(directory, LOCK);
-  return (work) => {
-    while (!take(path)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
+export class SharedFiles {
+  readonly #path: string;
+  readonly #onError: (error: unknown) => void;
+  readonly #unwritten = new Set<() => void>();
+  #isHeld = false;
+  /** Monotonic milliseconds. */
+  #wroteAtMs = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  /** The end of the work that came last. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param onError - is told why something could not be written after its request was answered. */
+  constructor(directory: string, onError: (error: unknown) => void = () => undefined) {
+    this.#path = join(directory, LOCK);
+    this.#onError = onError;
+  }
+
+  /** Runs work while no other process works on the files; in the order in which it comes. Not for work within work. Rejects as the work does, and when what it changed cannot be written. */
+  readonly exclusively: Exclusively = async (work) => {
+    const turn = this.#last.then(() => this.#run(work));
+    this.#last = turn.catch(() => undefined);
+    return await turn;
+  };
+
+  readonly save: Save = (write) => {
+    this.#unwritten.add(write);
+  };
+
+  /** Writes what is not written. */
+  async close(): Promise<void> {
+    await this.exclusively(this.#write).catch(this.#onError);
+  }
+
+  async #run<T>(work: () => T): Promise<T> {
+    if (!this.#isHeld) await this.#take();
     try {
       return work();
     } finally {
-      rmSync(path, { force: true });
+      this.#letGo();
     }
+  }
+
+  async #take(): Promise<void> {
+    if (performance.now() - this.#wroteAtMs < TURN_MS) await sleep(TURN_MS);
+    while (!take(this.#path)) await sleep(POLL_MS);
+    this.#isHeld = true;
+  }
+
+  #letGo(): void {
+    const leftMs = this.#wroteAtMs + SAVE_EVERY_MS - performance.now();
+    if (this.#unwritten.size === 0 || leftMs <= 0) {
+      this.#write();
+    } else if (this.#timer === undefined) {
+      process.once("exit", this.#write);
+      this.#timer = setTimeout(() => void this.close(), leftMs);
+    }
+  }
+
+  /** Writes everything, whatever goes wrong with a part of it, and lets the lock go. @throws the first thing that went wrong */
+  readonly #write = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    process.removeListener("exit", this.#write);
+    const errors: unknown[] = [];
+    for (const write of this.#unwritten) {
+      try {
+        write();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (this.#unwritten.size > 0) this.#wroteAtMs = performance.now();
+    this.#unwritten.clear();
+    if (this.#isHeld) rmSync(this.#path, { force: true });
+    this.#isHeld = false;
+    if (errors.length > 0) throw errors[0];
   };
 }
 

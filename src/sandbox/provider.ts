@@ -1,6 +1,6 @@
 import { FaultList, type FaultSource, type SandboxServerName } from "./faults.ts";
 import { type RecordedCall, type SandboxReply, type SandboxRequest, type SandboxServer, serve } from "./http-server.ts";
-import type { Exclusively } from "./one-at-a-time.ts";
+import type { Exclusively, Save } from "./one-at-a-time.ts";
 import { YAMLFile } from "./yaml-file.ts";
 
 /** Where an emulated account is kept, and its surroundings. */
@@ -17,6 +17,8 @@ export interface ProviderOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Runs what is done for a request, and waits its turn for that; default: at once. */
   readonly exclusively?: Exclusively | undefined;
+  /** Is asked for the file to be written; default: it is written at once. */
+  readonly save?: Save | undefined;
 }
 
 /** How the file of an account is read and written. */
@@ -39,11 +41,13 @@ export class Account<S extends object> {
   readonly #file: YAMLFile<S> | undefined;
   readonly #complete: (input: unknown) => S;
   readonly #initial: unknown;
+  readonly #save: Save;
 
   /** @throws ConfigError naming the file when it cannot be read; BadValue when `state` is invalid */
   constructor(options: ProviderOptions, { complete, ...form }: AccountForm<S>) {
     this.#complete = complete;
     this.#initial = options.state;
+    this.#save = options.save ?? ((write) => write());
     this.#file = options.file === undefined ? undefined : new YAMLFile<S>(options.file, { ...form, decode: complete });
     this.state = this.#file?.load() ?? complete(options.state);
     this.save();
@@ -63,10 +67,16 @@ export class Account<S extends object> {
     this.save();
   }
 
-  /** Writes the file if something changed. */
+  /** Has the file written if something changed. */
   save(): void {
-    this.#file?.save(this.state);
+    if (this.#file?.isOther(this.state) === true) this.#save(this.#write);
   }
+
+  /** What a person has written meanwhile stays. */
+  readonly #write = (): void => {
+    this.refresh();
+    this.#file?.save(this.state);
+  };
 }
 
 /** Serves an emulated account on loopback, with its faults. */

@@ -24,7 +24,7 @@ import { type FaultList, type FaultSource, faultFile } from "./faults.ts";
 import { type RecordedCall, type SandboxServer, serve } from "./http-server.ts";
 import { kubernetesSandbox } from "./kubernetes/kubernetes-sandbox.ts";
 import { WORLD_FILES } from "./kubernetes/world-files.ts";
-import { type Exclusively, oneAtATime } from "./one-at-a-time.ts";
+import { SharedFiles } from "./one-at-a-time.ts";
 import { SANDBOX_TOKEN } from "./token.ts";
 
 /** What a sandbox is started with. */
@@ -81,10 +81,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     prepareDirectory(dir, options.warn);
     const kubeconfig = join(dir, options.isServed === true ? KUBECONFIG : `.${KUBECONFIG}.${randomUUID()}`);
     if (options.isServed === true && (await isAnswering(kubeconfig))) throw servedAlready(dir);
-    const { digitalocean, cloudflare, kubernetes, dns } = await serveWorld(dir, options);
+    const files = new SharedFiles(dir, options.onError);
+    const { digitalocean, cloudflare, kubernetes, dns } = await serveWorld(dir, files, options);
     writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetes.url)), { mode: 0o600 });
     const close = async (): Promise<void> => {
       await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close(), dns.close()]);
+      await files.close();
       rmSync(kubeconfig, { force: true });
       removeTemporary();
     };
@@ -121,13 +123,13 @@ function servedAlready(dir: string): ConfigError {
 /** Every file is read before anything listens. */
 async function serveWorld(
   dir: string,
+  files: SharedFiles,
   options: SandboxOptions,
 ): Promise<
   Readonly<Record<"digitalocean" | "cloudflare" | "kubernetes", SandboxServer>> & { readonly dns: DNSServer }
 > {
-  const exclusively = oneAtATime(dir);
-  const shared = surroundings(dir, options, exclusively);
-  const [account, zones, cluster] = exclusively(
+  const shared = await surroundings(dir, options, files);
+  const [account, zones, cluster] = await files.exclusively(
     () =>
       [
         digitaloceanSandbox({ file: join(dir, DIGITALOCEAN), ...shared }),
@@ -158,28 +160,28 @@ function answersOf({ domains }: CloudState, { zones }: AccountState): readonly A
   ];
 }
 
-interface Surroundings {
+interface Surroundings extends Pick<SharedFiles, "exclusively" | "save"> {
   readonly now: () => number;
   readonly faults: FaultSource;
   readonly onCall?: (call: RecordedCall) => void;
   readonly onError?: (error: unknown) => void;
-  readonly exclusively: Exclusively;
 }
 
 const DIGITALOCEAN = "digitalocean.yaml";
 const CLOUDFLARE = "cloudflare.yaml";
 const FAULTS = "faults.yaml";
 
-function surroundings(
+async function surroundings(
   dir: string,
   { now = Date.now, faults, onCall, onError }: SandboxOptions,
-  exclusively: Exclusively,
-): Surroundings {
-  const written = exclusively(() => faultFile(join(dir, FAULTS)));
+  { exclusively, save }: SharedFiles,
+): Promise<Surroundings> {
+  const written = await exclusively(() => faultFile(join(dir, FAULTS)));
   return {
     now,
     exclusively,
-    faults: { take: (call) => faults?.take(call) ?? exclusively(() => written.take(call)) },
+    save,
+    faults: { take: async (call) => faults?.take(call) ?? (await exclusively(() => written.take(call))) },
     ...(onCall === undefined ? {} : { onCall }),
     ...(onError === undefined ? {} : { onError }),
   };

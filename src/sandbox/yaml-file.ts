@@ -29,6 +29,8 @@ export class YAMLFile<T> {
   private text: string | undefined;
   /** The documents of the last save, by their JSON. */
   private texts: ReadonlyMap<string, string> = new Map();
+  /** The whole of the last save as JSON; undefined where the file was read since. */
+  private saved: string | undefined;
 
   constructor(path: string, options: YAMLFileOptions<T>) {
     this.path = path;
@@ -42,6 +44,7 @@ export class YAMLFile<T> {
   load(): T | undefined {
     const read = this.read();
     const value = read === undefined ? undefined : this.decode(this.parse(read.text), read.text);
+    this.saved = undefined;
     this.seen = read?.seen;
     this.text = read?.text;
     return value;
@@ -52,8 +55,13 @@ export class YAMLFile<T> {
    * @throws ConfigError naming the file when it cannot be written.
    */
   save(value: T): void {
-    const text = this.render(value);
-    if (text === this.text && !this.changedSinceLoad()) return;
+    const documents = this.documentsOf(value);
+    const text = this.render(documents);
+    const saved = JSON.stringify(documents);
+    if (text === this.text && !this.changedSinceLoad()) {
+      this.saved = saved;
+      return;
+    }
     const temporary = `${this.path}.${process.pid}.tmp`;
     try {
       writeFileSync(temporary, text);
@@ -63,6 +71,12 @@ export class YAMLFile<T> {
     }
     this.seen = stamp(this.path);
     this.text = text;
+    this.saved = saved;
+  }
+
+  /** True unless a value is the one that was saved last, and the file was not read since. */
+  isOther(value: T): boolean {
+    return this.saved === undefined || this.saved !== JSON.stringify(this.documentsOf(value));
   }
 
   /** True when the file was written, replaced, made or removed by someone else since the last load or save. */
@@ -117,9 +131,12 @@ export class YAMLFile<T> {
     return positionIn(this.path, this.text ?? "", index, path);
   }
 
-  private render(value: T): string {
+  private documentsOf(value: T): readonly unknown[] {
     const plain = this.options.encode === undefined ? value : this.options.encode(value);
-    const documents: readonly unknown[] = this.options.documents === "many" && Array.isArray(plain) ? plain : [plain];
+    return this.options.documents === "many" && Array.isArray(plain) ? plain : [plain];
+  }
+
+  private render(documents: readonly unknown[]): string {
     const body = this.written(documents).join("---\n");
     return `${headOf(this.text) ?? comment(this.options.header)}\n\n${body}`;
   }

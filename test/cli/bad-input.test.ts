@@ -45,7 +45,18 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     64,
     scene,
   ],
-  ["-n plan", "Unknown option '-n'. See flipop plan --help.", 64, scene],
+  ["-n web", "The command is missing: flipop plan -n web, for one. See flipop --help.", 64, scene],
+  ["-n plan", "The command is missing: flipop plan -n plan, for one. See flipop --help.", 64, scene],
+  [
+    "--watch --interval=5m",
+    "The command is missing: flipop reconcile --watch --interval=5m, for one. See flipop --help.",
+    64,
+    scene,
+  ],
+  ["--sandbox -n web", "The command is missing: flipop plan --sandbox -n web, for one. See flipop --help.", 64, scene],
+  ["-n web apply", "Unknown command 'apply'. Did you mean reconcile? See flipop --help.", 64, scene],
+  ["-q frobnicate -n web", "Unknown command 'frobnicate'. See flipop --help.", 64, scene],
+  ["--frobnicate", "Unknown option '--frobnicate'. See flipop --help.", 64, scene],
   ["apply", "Unknown command 'apply'. Did you mean reconcile? See flipop --help.", 64, scene],
   ["check", "Unknown command 'check'. Did you mean status --check? See flipop --help.", 64, scene],
   ["frobnicate", "Unknown command 'frobnicate'. See flipop --help.", 64, scene],
@@ -372,11 +383,39 @@ describe("bad input", () => {
     });
   });
 
-  test("a bad flag beside -o json gives an Error document on stdout, too", async () => {
-    const { stdout, exitCode } = await invoke(["plan", "-o", "json", "--al"], scene);
+  test.for([
+    "plan -o json --al",
+    "plan -ojson --al",
+    "plan -o=json --al",
+    "plan --output json --al",
+    "plan --output=json --al",
+    "plan -qojson --al",
+    "plan -qo json --al",
+    "-ojson plan --al",
+    "-o=json plan --al",
+    "plan -owide --al -ojson",
+    "plan -ojson -nfoo --al",
+    "-ojson",
+    "-o=json frobnicate",
+    "frobnicate -ojson",
+    "suspend -ojson web",
+  ])("flipop %s gives an Error document on stdout, too", async (line) => {
+    const { stdout, stderr, exitCode } = await invoke(line.split(" "), scene);
     expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 64, category: "usage" });
+    expect(stderr).toMatch(/^flipop: /);
     expect(exitCode).toBe(64);
   });
+
+  test.for(["plan -oyaml --al", "plan -o=yaml --al"])("flipop %s gives one in YAML", async (line) => {
+    expect((await invoke(line.split(" "), scene)).stdout).toMatch(/^apiVersion: .*\nkind: Error\n/);
+  });
+
+  test.for(["plan -owide --al", "plan --al -o", "plan --oops=json", "plan -n -ojson=x --al", "plan --al -- -ojson"])(
+    "flipop %s gives none",
+    async (line) => {
+      expect(await invoke(line.split(" "), scene)).toMatchObject({ stdout: "", exitCode: 64 });
+    },
+  );
 
   test("no command at all prints help to stderr and is a usage error", async () => {
     const { stdout, stderr, exitCode } = await invoke([], scene);

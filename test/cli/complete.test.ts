@@ -80,6 +80,14 @@ describe("without a cluster", () => {
       ["--wait", ":4"],
     ],
     [
+      ["-q", "status", "--qu"],
+      [":4"],
+    ],
+    [
+      ["--watch", "status", "--wa"],
+      ["--wait", ":4"],
+    ],
+    [
       ["explain", "--as", "ann", "--as-g"],
       ["--as-group", ":4"],
     ],

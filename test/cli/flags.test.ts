@@ -43,6 +43,8 @@ describe("flags", () => {
     "-qn ingress --settle reconcile",
     "--settle --namespace=ingress -q reconcile",
     "-n ingress reconcile -q --settle",
+    "reconcile -n=ingress --settle",
+    "-n=ingress -q reconcile --settle",
   ])("%s: flags before the command mean the same as behind it", async (line) => {
     const { requests, stderr } = await invoke(line.split(" "), quiet);
     expect(stderr).toBe("");

@@ -85,7 +85,7 @@ describe("status --watch", () => {
     const once = await invoke(["status"], { observation: afterFailure(), lease: aLease() });
     expect(transcript.stdout.startsWith(once.stdout)).toBe(true);
     expect(transcript.stdout.slice(once.stdout.length)).toMatchInlineSnapshot(`
-      "12:00:06 UTC  pool        ingress/web      False     2/2              1               1d    WaitingForAssignment: 1 address and 1 node wait for each other
+      "12:00:06 UTC  pool        ingress/web      False     2/2              1               1d    WaitingForAssignment
       12:00:06 UTC  address     203.0.113.10   ingress/web   active   worker-3   -
       12:00:06 UTC  reconciler  last run: 5s ago, exit code 0 (done)
       "
@@ -117,8 +117,9 @@ describe("status --watch", () => {
       [2000, (scene) => (scene.lease = afterRun(338_000, "75 temporary failure"))],
     ]);
     expect(changesIn(transcript)).toMatchInlineSnapshot(`
-      "12:00:02 UTC  pool        shop/shop        Unknown   0/1              0               1d    no run has looked at it yet; run flipop reconcile
-      12:00:04 UTC  pool        shop/shop        Unknown   QuotaExceeded   0/1              0               1d    no run has looked at it yet; run flipop reconcile
+      "12:00:02 UTC  pool        shop/shop        Unknown   0/1              0               1d    -
+      12:00:02 UTC  ! pool/shop/shop: no run has looked at it yet; run flipop reconcile
+      12:00:04 UTC  pool        shop/shop        Unknown   QuotaExceeded   0/1              0               1d    -
       12:00:04 UTC  ! pool/shop/shop: 1 of 1 addresses is missing: the account's limit of 4 is reached.
       12:00:06 UTC  pool        shop/shop   gone
       12:00:08 UTC  reconciler  last run: 1s ago, exit code 75 (temporary failure)
@@ -166,6 +167,9 @@ describe("status --watch", () => {
         "12:00:02 UTC  ! pool/ingress/web: 203.0.113.11: DigitalOcean",
         "              refused it: the token lacks the scope",
         "              reserved_ip:update. (1 failed, next in 58s)",
+        "12:00:02 UTC  ! pool/ingress/web: 203.0.113.10: HolderLost:",
+        "              The holder no longer matches and a matching",
+        "              node waits.",
       ]
     `);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
@@ -207,9 +211,10 @@ describe("status --watch", () => {
       "12:00:02 UTC  pool        ingress/web   gone
       12:00:02 UTC  address     203.0.113.10   gone
       12:00:02 UTC  address     203.0.113.11   gone
-      12:00:04 UTC  pool        ingress/web   False   1/2              1               1d    WaitingForAssignment: 1 address and 1 node wait for each other
+      12:00:04 UTC  pool        ingress/web   False   1/2              1               1d    WaitingForAssignment
       12:00:04 UTC  address     203.0.113.10   ingress/web   no-match   worker-1 (not ready 1m4s)   HolderLost
       12:00:04 UTC  address     203.0.113.11   ingress/web   active     worker-2                    -
+      12:00:04 UTC  ! pool/ingress/web: WaitingForAssignment: 1 address and 1 node wait for each other
       12:00:04 UTC  ! pool/ingress/web: 203.0.113.10: refused (2 failed, next now)
       "
     `);

@@ -149,7 +149,7 @@ describe("flipop resume", () => {
 test("status and plan show who suspended what, why and until when", async () => {
   const text = `{"by":"bob","reason":"why not","until":"${iso(NOW_MS + 60_000)}"}`;
   const status = await invoke(["status"], suspended(undefined, text));
-  expect(status.stdout).toContain("suspended until 12:01:00 UTC (in 1m) with all objects by bob (why not); ");
+  expect(status.stdout).toContain(": suspended until 12:01:00 UTC (in 1m) with all objects by bob (why not)\n");
   expect(status.stdout).toContain("  suspended:      all objects until 12:01:00 UTC (in 1m) by bob (why not)\n");
   const json = JSON.parse((await invoke(["status", "-o", "json"], suspended(text))).stdout);
   expect(json.pools[0].suspension).toEqual({

@@ -4,7 +4,7 @@ import type { Observation, ProviderFacts } from "../../src/model/observation.ts"
 import { FINALIZER } from "../../src/model/resource.ts";
 import { NOT_BEGUN } from "../../src/model/restraint.ts";
 import type { PassResult } from "../../src/model/run.ts";
-import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
+import { exitCodeOfPlan, exitCodeOfRun, troubleText } from "../../src/report/exit-code.ts";
 import { applied, aRun, failed, steady } from "./runs.ts";
 import { aNode, anObservation, aPool, beyondLimit, planOf } from "./world.ts";
 
@@ -200,4 +200,26 @@ describe("the exit code of a plan", () => {
     const plan = planOf(unusable(waiting(), "no-access"));
     expect(exitCodeOfPlan(plan, { detailed: true, unusableTokens: ["digitalocean"] })).toBe(78);
   });
+});
+
+/** A run on a world in which nothing is done. */
+function idleRun(world: Observation): PassResult {
+  return aRun(world, world, (action) => ({ action, outcome: "skipped", reason: "Deadline", detail: "", ms: 0 }));
+}
+
+test.for([
+  ["", steady()],
+  ["1 of 1 object in error", invalid()],
+  ["1 of 2 objects in error", invalidBesideServed()],
+  ["1 of 1 object waits for a person", foreign()],
+  ["2 of 3 objects wait for a person", lost(1, 2)],
+] as const)("it is told how many objects are not as they should be: '%s'", ([text, world]) => {
+  expect(troubleText(idleRun(world))).toBe(text);
+});
+
+test("objects in error and those that wait for a person are told apart", () => {
+  const world = lost(1, 2);
+  const odd = aPool("zz", ["203.0.113.99"], { spec: { provider: "X" } });
+  const both = { ...world, pools: [...world.pools, odd] };
+  expect(troubleText(idleRun(both))).toBe("1 of 4 objects in error, 2 wait for a person");
 });

@@ -50,7 +50,7 @@ describe("the status of an address whose node cannot serve now", () => {
     const seen = overview(poolOn({ [A]: "worker-1" }), nodes);
     expect(text(seen)).toContain(` active   ${cell} `);
     expect(text(seen)).toContain(
-      "  . 1 address is on a node that cannot serve now. flipop plan shows what a run does about it.\n",
+      `  ! ${A} is active by status on a node that cannot serve: ${cell}.\n      flipop plan shows what a run does about it.\n`,
     );
     const document = overviewDocument(seen);
     expect(document).toMatchObject({ pools: [{ addresses: [{ nodeTrouble: trouble }] }] });
@@ -59,7 +59,9 @@ describe("the status of an address whose node cannot serve now", () => {
 
   test("counts them, and says nothing where all can serve or nobody can tell", () => {
     const both = poolOn({ [A]: "worker-1", [B]: "worker-2" });
-    expect(text(overview(both, []))).toContain("  . 2 addresses are on nodes that cannot serve now.");
+    expect(text(overview(both, []))).toContain(
+      `  ! ${A} and ${B} are active by status on nodes that cannot serve: worker-1 (gone) and worker-2 (gone).\n`,
+    );
     const unreadable = { ...notReady(aNode(2), 1000), unreadable: "status" };
     for (const nodes of [[aNode(1), aNode(2)], [aNode(1), unreadable], undefined])
       expect(text(overview(both, nodes))).not.toMatch(/cannot serve|\(not ready|\(gone/);

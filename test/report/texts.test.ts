@@ -267,14 +267,14 @@ describe("small texts", () => {
     const bold = (text: string): string => `<${text}>`;
     const rows = [[{ text: "a" }, { text: "longer than that", paint: bold }]];
     expect(renderTable(["A", "B"], rows)).toBe("A   B\na   <longer than that>\n");
-    expect(renderTable(["A", "B"], rows, 10)).toBe("A   B\na   <longe>…\n");
+    expect(renderTable(["A", "B"], rows, { width: 10 })).toBe("A   B\na   <longe>…\n");
   });
 
   test("one long name takes a third of the width at most, without its middle, and costs the other columns nothing", () => {
     const name = `ingress/a-very-${"long-".repeat(25)}product`;
     const row = (text: string): { readonly text: string }[] =>
       [text, "True", "3/3", "Ready"].map((cell) => ({ text: cell }));
-    expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name), row("ingress/b")], 80)).toBe(
+    expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name), row("ingress/b")], { width: 80 })).toBe(
       [
         "POOL                         READY   ACTIVE   REASON",
         "ingress/a-ver…long-product   True    3/3      Ready",
@@ -283,6 +283,8 @@ describe("small texts", () => {
       ].join("\n"),
     );
     expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name)])).toContain(`${name}   True   `);
-    expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name)], 400)).toContain(`${name}   True   `);
+    expect(renderTable(["POOL", "READY", "ACTIVE", "REASON"], [row(name)], { width: 400 })).toContain(
+      `${name}   True   `,
+    );
   });
 });

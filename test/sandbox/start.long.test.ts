@@ -16,7 +16,7 @@ import { parse } from "yaml";
 import { loadConfig } from "../../src/adapters/kube/config.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
-import { oneAtATime } from "../../src/sandbox/one-at-a-time.ts";
+import { SharedFiles } from "../../src/sandbox/one-at-a-time.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/start.ts";
 import { uncomment } from "../setup/uncomment.ts";
 
@@ -275,21 +275,61 @@ test("a directory is served once; what a killed process left there is no server"
   }
 });
 
-test("work on the files waits for another process, but not for one that has died, nor where there is nothing to wait for", () => {
+test("work on the files waits for another process, but not for one that has died, nor where there is nothing to wait for", async () => {
   const dir = join(parent, "locked");
   mkdirSync(dir);
-  const exclusively = oneAtATime(dir);
+  const { exclusively } = new SharedFiles(dir);
   const lock = join(dir, ".lock");
-  expect(exclusively(() => readFileSync(lock, "utf8"))).toBe(String(process.pid));
+  expect(await exclusively(() => readFileSync(lock, "utf8"))).toBe(String(process.pid));
   expect(existsSync(lock)).toBe(false);
   const { pid } = spawnSync("true");
   writeFileSync(lock, String(pid));
-  expect(exclusively(() => "done")).toBe("done");
+  expect(await exclusively(() => "done")).toBe("done");
   writeFileSync(lock, "");
   utimesSync(lock, 1, 1);
-  expect(exclusively(() => "done")).toBe("done");
-  expect(() => exclusively(() => readFileSync(join(dir, "none")))).toThrow("ENOENT");
+  expect(await exclusively(() => "done")).toBe("done");
+  await expect(exclusively(() => readFileSync(join(dir, "none")))).rejects.toThrow("ENOENT");
   expect(existsSync(lock)).toBe(false);
   rmSync(dir, { recursive: true });
-  expect(exclusively(() => "done")).toBe("done");
+  expect(await exclusively(() => "done")).toBe("done");
+});
+
+/** Does so much work in a row that is to be written; returns how often it was, and for how long that went on, milliseconds. */
+async function written(files: SharedFiles, changes: number): Promise<{ readonly writes: number; readonly ms: number }> {
+  const startMs = performance.now();
+  let writes = 0;
+  const write = (): void => {
+    writes += 1;
+  };
+  for (let at = 0; at < changes; at += 1) await files.exclusively(() => files.save(write));
+  await files.close();
+  return { writes, ms: performance.now() - startMs };
+}
+
+test("a change is written at once after a quiet time, and thousands in a row at most every 200 ms and at the end", async () => {
+  const files = new SharedFiles(parent);
+  expect((await written(files, 1)).writes).toBe(1);
+  const { writes, ms } = await written(new SharedFiles(parent), 3000);
+  expect(writes).toBeGreaterThan(1);
+  expect(writes).toBeLessThanOrEqual(2 + ms / 200);
+});
+
+test("the lock is kept until all is written, and what goes wrong then is told", async () => {
+  const errors: unknown[] = [];
+  const files = new SharedFiles(parent, (error) => errors.push(error));
+  const lock = join(parent, ".lock");
+  const written: string[] = [];
+  const fail = (): void => {
+    throw new Error("the disk is full");
+  };
+  await expect(files.exclusively(() => files.save(fail))).rejects.toThrow("the disk is full");
+  expect(existsSync(lock)).toBe(false);
+  await files.exclusively(() => files.save(fail));
+  await files.exclusively(() => files.save(() => written.push("second")));
+  expect([existsSync(lock), written]).toEqual([true, []]);
+  const other = new SharedFiles(parent);
+  expect(await other.exclusively(() => [...written])).toEqual(["second"]);
+  expect(errors).toEqual([new Error("the disk is full")]);
+  await Promise.all([files.close(), other.close()]);
+  expect(existsSync(lock)).toBe(false);
 });

@@ -19,7 +19,8 @@ export const NODE_STORIES: readonly Story[] = [
     },
     told: {
       "since when it is dead, before any run has seen it": /203\.0\.113\.10 .* worker-1 \(not ready 20s\)/,
-      "that something is to be done": "1 address is on a node that cannot serve now. flipop plan shows what a run does",
+      "that no run has seen it, and who says what the next one does":
+        /! 203\.0\.113\.10 is active by status on a node that cannot serve: worker-1 \(not ready 20s\)\.\n +The last run was 1m ago\. flipop plan shows/,
       "that clients suffer now, and how long": "www.example.com: 1 of 3 addresses answers nobody for 10 s in all.",
       "that they are served all the same": "nodes.example.net and www.example.com always have service.",
       "what was done": "> moved 203.0.113.10 from worker-1 to worker-5 (0.0 s)",

@@ -42,7 +42,9 @@ type ResourceName =
   | "services"
   | "endpointSlices"
   | "leases"
-  | "events";
+  | "events"
+  | "cronJobs"
+  | "deployments";
 
 /** The resources flipop uses. */
 export const RESOURCES: Readonly<Record<ResourceName, Resource>> = {
@@ -57,6 +59,8 @@ export const RESOURCES: Readonly<Record<ResourceName, Resource>> = {
   endpointSlices: { group: "discovery.k8s.io", version: "v1", plural: "endpointslices", noun: "EndpointSlice" },
   leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", noun: "Lease" },
   events: { group: "events.k8s.io", version: "v1", plural: "events", noun: "Event" },
+  cronJobs: { group: "batch", version: "v1", plural: "cronjobs", noun: "CronJob" },
+  deployments: { group: "apps", version: "v1", plural: "deployments", noun: "Deployment" },
 };
 
 /**

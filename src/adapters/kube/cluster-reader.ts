@@ -5,6 +5,7 @@ import type { NodeFacts, PodFacts, PodSelector } from "../../model/node.ts";
 import { compareText, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../model/routed-ip.ts";
 import type { EndpointSliceFacts, ServiceFacts } from "../../model/service.ts";
+import type { Workload } from "../../model/workload.ts";
 import type {
   ClusterReader,
   EventReader,
@@ -13,14 +14,15 @@ import type {
   NamespaceReader,
   Overlay,
   PodLabelReader,
+  WorkloadReader,
 } from "../../ports/cluster.ts";
 import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { eventsRequest } from "./events.ts";
 import { answerJSON, malformed } from "./failures.ts";
-import { asList, asRecord } from "./json.ts";
+import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
 import { decodeLease } from "./lease.ts";
-import { type ListRequest, listObjects, type PageSource } from "./lists.ts";
+import { type ListRequest, listObjects, type PagedRequest, type PageSource } from "./lists.ts";
 import { decodeMeta } from "./metadata.ts";
 import { NAMESPACES_REQUEST } from "./namespace.ts";
 import { decodeNode, NODES_REQUEST } from "./node.ts";
@@ -35,7 +37,12 @@ import { Transport, type TransportOptions } from "./transport.ts";
 export function createClusterReader(
   connection: Connection,
   { overlay, ...options }: TransportOptions & { readonly overlay?: Overlay },
-): ClusterReader & NamespaceReader & IdentityReader & EventReader & PodLabelReader & { readonly close: () => void } {
+): ClusterReader &
+  NamespaceReader &
+  IdentityReader &
+  EventReader &
+  PodLabelReader &
+  WorkloadReader & { readonly close: () => void } {
   const transport = new Transport(connection, options);
   return new KubeClusterReader({
     connection,
@@ -58,7 +65,9 @@ export interface ReadAccess extends PageSource {
 }
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
-export class KubeClusterReader implements ClusterReader, NamespaceReader, IdentityReader, EventReader, PodLabelReader {
+export class KubeClusterReader
+  implements ClusterReader, NamespaceReader, IdentityReader, EventReader, PodLabelReader, WorkloadReader
+{
   readonly server: string;
   /** For texts: `context "admin" of /home/me/.kube/config`. */
   readonly source: string;
@@ -161,6 +170,11 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader, Identi
     return (await listObjects(this.#access, eventsRequest(namespace))).items;
   }
 
+  async listWorkloads(namespace: string): Promise<readonly Workload[]> {
+    const lists = WORKLOADS.map(async (kind) => await listObjects(this.#access, workloadsRequest(kind, namespace)));
+    return (await Promise.all(lists)).flatMap(({ items }) => items);
+  }
+
   async hasNamespace(name: string): Promise<boolean | undefined> {
     try {
       await this.#access.send(getCall(RESOURCES.namespaces, { name }));
@@ -248,6 +262,39 @@ export class KubeClusterReader implements ClusterReader, NamespaceReader, Identi
       throw error;
     }
   }
+}
+
+const WORKLOADS = ["CronJob", "Deployment"] as const;
+
+/** The label that the shipped manifests put on everything. */
+const OWN = "app.kubernetes.io/part-of=flipop";
+
+function workloadsRequest(kind: Workload["kind"], namespace: string): PagedRequest<Workload> {
+  const { cronJobs, deployments } = RESOURCES;
+  const resource = kind === "CronJob" ? cronJobs : deployments;
+  return {
+    resource,
+    path: resourcePath(resource, { namespace }),
+    query: { labelSelector: OWN },
+    project: (item) => decodeWorkload(kind, item),
+  };
+}
+
+function decodeWorkload(kind: Workload["kind"], item: unknown): Workload | undefined {
+  const name = asText(asRecord(asRecord(item)?.["metadata"])?.["name"]);
+  const spec = asRecord(asRecord(item)?.["spec"]);
+  if (name === undefined || spec === undefined) return undefined;
+  const holder = kind === "CronJob" ? asRecord(asRecord(spec["jobTemplate"])?.["spec"]) : spec;
+  const pod = asRecord(asRecord(holder?.["template"])?.["spec"]);
+  const isSuspended = kind === "CronJob" ? asFlag(spec["suspend"]) === true : asNumber(spec["replicas"]) === 0;
+  return {
+    kind,
+    name,
+    isSuspended,
+    schedule: asText(spec["schedule"]) ?? "",
+    ...optional("timeZone", asText(spec["timeZone"])),
+    image: asText(asRecord(asList(pod?.["containers"])[0])?.["image"]) ?? "",
+  };
 }
 
 /** The namespace that every cluster has from its first day on. */

@@ -1,10 +1,10 @@
 import { KubeError } from "../../model/errors.ts";
 import type { LeaseRecord } from "../../ports/cluster.ts";
-import type { ClusterInspector, Definition, Permission, Workload } from "../../ports/inspection.ts";
+import type { ClusterInspector, Definition, Permission } from "../../ports/inspection.ts";
 import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
-import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
+import { asFlag, asList, asRecord, asText } from "./json.ts";
 import { decodeLease } from "./lease.ts";
 import type { ListRequest } from "./lists.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
@@ -33,13 +33,6 @@ const REVIEWS: Resource = {
   plural: "selfsubjectaccessreviews",
   noun: "access review",
 };
-const WORKLOADS: Readonly<Record<Workload["kind"], Resource>> = {
-  CronJob: { group: "batch", version: "v1", plural: "cronjobs", noun: "CronJob" },
-  Deployment: { group: "apps", version: "v1", plural: "deployments", noun: "Deployment" },
-};
-/** The label that the shipped manifests put on everything. */
-const OWN = `labelSelector=${encodeURIComponent("app.kubernetes.io/part-of=flipop")}`;
-
 class KubeInspector extends KubeClusterReader implements ClusterInspector {
   readonly #transport: Transport;
   /** What came of each reading of a run, by what was asked for. */
@@ -80,15 +73,6 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
       if (error instanceof KubeError && error.failure === "not-found") return undefined;
       throw error;
     }
-  }
-
-  async listWorkloads(namespace: string): Promise<readonly Workload[]> {
-    const lists = (["CronJob", "Deployment"] as const).map(async (kind) => {
-      const resource = WORKLOADS[kind];
-      const items = await this.#list(resource, `${resourcePath(resource, { namespace })}?${OWN}`, namespace);
-      return items.flatMap((item) => workloadOf(kind, item) ?? []);
-    });
-    return (await Promise.all(lists)).flat();
   }
 
   async listLeases(name: string): Promise<readonly LeaseRecord[]> {
@@ -138,20 +122,4 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
     const why = "the answer is not what was asked for";
     throw malformed(call, this.#transport.connection, { status: 200, why });
   }
-}
-
-function workloadOf(kind: Workload["kind"], item: unknown): Workload | undefined {
-  const name = asText(asRecord(asRecord(item)?.["metadata"])?.["name"]);
-  const spec = asRecord(asRecord(item)?.["spec"]);
-  if (name === undefined || spec === undefined) return undefined;
-  const holder = kind === "CronJob" ? asRecord(asRecord(spec["jobTemplate"])?.["spec"]) : spec;
-  const pod = asRecord(asRecord(holder?.["template"])?.["spec"]);
-  const isSuspended = kind === "CronJob" ? asFlag(spec["suspend"]) === true : asNumber(spec["replicas"]) === 0;
-  return {
-    kind,
-    name,
-    isSuspended,
-    schedule: asText(spec["schedule"]) ?? "",
-    image: asText(asRecord(asList(pod?.["containers"])[0])?.["image"]) ?? "",
-  };
 }

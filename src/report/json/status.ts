@@ -49,6 +49,7 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastSuccess: reconciler.lastSuccess || null,
       lastResult: reconciler.lastResult || null,
       ...lastRunFields(reconciler.lastResult),
+      workloads: reconciler.workloads?.map((one) => ({ ...one, timeZone: one.timeZone ?? null })) ?? null,
       putOff: reconciler.putOff.map((one) => ({ ...one })),
       suspension: reconciler.suspension === undefined ? null : suspensionFields(reconciler.suspension),
       grants: reconciler.grants ?? null,
@@ -115,13 +116,15 @@ function recordSetField(row: RecordSetRow): JSONObject {
 
 /** What every object begins with. */
 function readinessFields(kind: ObjectRef["kind"], meta: ObjectMeta, row: Readiness): JSONObject {
-  const { ready, reason, message, stalled, suspended, notGranted } = row;
+  const { ready, reason, message, since, stalled, suspended, notGranted } = row;
   return {
     object: { kind, namespace: meta.namespace, name: meta.name },
     ready,
     reason: reason || null,
     message: plain(message),
-    stalled: stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message) },
+    since: since ?? null,
+    stalled:
+      stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message), since: stalled.since },
     notGranted:
       notGranted === undefined
         ? null

@@ -41,17 +41,41 @@ export interface Cell {
   readonly paint?: (text: string) => string;
 }
 
+/** What a table gives up where the terminal is too narrow for it. */
+interface TableWidth {
+  /** Absent = nothing is ever given up. */
+  readonly width?: number | undefined;
+  /** Of each column, when it is left out, the lowest number first; undefined = never. */
+  readonly spare?: readonly (number | undefined)[];
+}
+
 /**
- * Renders rows under a header, columns separated by three spaces as kubectl does, one line per row, no trailing spaces. With
- * `width`, lines end with `…` where they would be longer, and before that no column but the last takes more than a third of the width: one
- * long name costs the other columns nothing. Without `width` nothing is ever cut.
+ * Renders rows under a header, columns separated by three spaces as kubectl does, one line per row, no trailing spaces. Where lines would be longer than `width`, spare
+ * columns are left out, one after the other; then no column but the last takes more than a third of the width, so that one long name costs the other columns nothing; then lines end with `…`.
  */
-export function renderTable(header: readonly string[], rows: readonly (readonly Cell[])[], width?: number): string {
-  const whole = [header.map((text): Cell => ({ text })), ...rows];
-  const limit = width ?? Number.POSITIVE_INFINITY;
-  const all = lengthOf(whole, header.length) > limit ? whole.map((row) => narrowed(row, Math.floor(limit / 3))) : whole;
-  const widths = widthsOf(all, header.length);
-  return all.map((row) => `${renderRow(row, widths, limit)}\n`).join("");
+export function renderTable(
+  header: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { width = Number.POSITIVE_INFINITY, spare = [] }: TableWidth = {},
+): string {
+  const whole = withoutSpare([header.map((text): Cell => ({ text })), ...rows], spare, width);
+  const columns = whole[0]?.length ?? 0;
+  const all = lengthOf(whole, columns) > width ? whole.map((row) => narrowed(row, Math.floor(width / 3))) : whole;
+  const widths = widthsOf(all, columns);
+  return all.map((row) => `${renderRow(row, widths, width)}\n`).join("");
+}
+
+/** Returns the rows without as many of the spare columns as they are too long for. */
+function withoutSpare(
+  rows: readonly (readonly Cell[])[],
+  spare: readonly (number | undefined)[],
+  width: number,
+): readonly (readonly Cell[])[] {
+  const ranks = [...new Set(spare.filter((rank) => rank !== undefined))].toSorted((a, b) => a - b);
+  const kept = [0, ...ranks].map((last) =>
+    rows.map((row) => row.filter((_, column) => (spare[column] ?? Number.POSITIVE_INFINITY) > last)),
+  );
+  return kept.find((some) => lengthOf(some, some[0]?.length ?? 0) <= width) ?? kept.at(-1) ?? rows;
 }
 
 function widthsOf(rows: readonly (readonly Cell[])[], columns: number): readonly number[] {

@@ -51,7 +51,7 @@ function section(live: LiveObject, layout: Layout): string {
     recordCell(address, live, layout),
     answeredCell(address, live, layout),
   ]);
-  return linesText(head) + renderTable(header, rows, width);
+  return linesText(head) + renderTable(header, rows, { width });
 }
 
 function providerCell({ provider }: LiveAddress, layout: Layout): Cell {

@@ -160,7 +160,7 @@ function lossTable(cases: readonly LossCase[], { width }: Layout): readonly stri
     return [row, ...more.map((texts) => ["", "", ...texts, ""])];
   });
   const cells = rows.map((row) => row.map((text) => ({ text })));
-  return renderTable(LOSS_HEADER, cells, width).split("\n").slice(0, -1);
+  return renderTable(LOSS_HEADER, cells, { width }).split("\n").slice(0, -1);
 }
 
 function lostService({ fqdn, unservedMs, isUnservedAtEnd }: NameFate): string {

@@ -1,15 +1,8 @@
 import { plainValue } from "../../model/text.ts";
 import { type Overview, seenAtTimesOf } from "../overview.ts";
 import { wrap } from "./layout.ts";
-import {
-  missingGrants,
-  problemsOf,
-  reconcilerLines,
-  type StatusLayout,
-  type StatusTable,
-  type StatusTableRow,
-  statusTables,
-} from "./status.ts";
+import { reconcilerLines, type StatusLayout, type StatusTable, type StatusTableRow, statusTables } from "./status.ts";
+import { missingGrants, problemsOf } from "./status-problems.ts";
 import { clockText } from "./times.ts";
 
 /** Something of status that is another than it was. */
@@ -42,7 +35,10 @@ export function statusChanges(earlier: Overview, later: Overview, layout: Change
       object,
       text: `${time}${GAP}${kind.padEnd(KIND_COLUMN)}${GAP}${line}`,
     })),
-    ...newProblems(before, now).map(({ object, text }) => ({ object, text: behindTime(time, `! ${text}`, layout) })),
+    ...newProblems(before, now).map(({ object, text }) => ({
+      ...(object === "" ? {} : { object }),
+      text: behindTime(time, text, layout),
+    })),
     ...reconcilerChanges(before, now).map((text) => ({
       text: behindTime(time, `${"reconciler".padEnd(KIND_COLUMN)}${GAP}${text}`, layout),
     })),
@@ -92,11 +88,17 @@ function hasSameFacts(a: StatusTableRow, b: StatusTableRow | undefined): boolean
 
 /** A problem stays the same one while it is tried again. */
 function newProblems(before: Overview, now: Overview): readonly { readonly object: string; readonly text: string }[] {
-  const [old, fresh] = [before, now].map((overview) => [...problemsOf(overview), ...missingGrants(overview)]);
+  const [old, fresh] = [before, now].map((overview) => [
+    ...problemsOf(overview, { isApart: true }),
+    ...missingGrants(overview),
+  ]);
   const told = new Set(old?.map(({ what }) => what));
   return (fresh ?? [])
     .filter(({ what }) => !told.has(what))
-    .map(({ object, what, why }) => ({ object, text: why === "" ? what : `${what} (${why})` }));
+    .map(({ object, symbol, what, next }) => ({
+      object,
+      text: `${symbol} ${next === "" ? what : `${what} (${next})`}`,
+    }));
 }
 
 /** A fact that is no longer told is over: a suspension, or looks that were put off. */

@@ -5,18 +5,12 @@ import {
   type ObjectMeta,
   objectKey,
   type RecordSetStatus,
-  type RetryStatus,
-  retrySubjectText,
   shownAddresses,
 } from "../../model/resource.ts";
-import { type Suspended, whySuspended } from "../../model/suspension.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { durationText, parseTime } from "../../model/time.ts";
+import { nextStartMs } from "../../model/workload.ts";
 import {
-  type AddressRow,
-  type NamedRow,
-  type NodeTrouble,
-  namedRows,
   type Overview,
   type PoolRow,
   type Readiness,
@@ -25,8 +19,17 @@ import {
   type RoutedIPRow,
   whyReady,
 } from "../overview.ts";
-import { type Cell, countText, entryLines, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
-import { aheadText, readableTimes, rfc3339, untilText } from "./times.ts";
+import { type Cell, countText, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
+import {
+  addressReason,
+  missingGrants,
+  nodeText,
+  problemLines,
+  problemsOf,
+  retryText,
+  suspendedText,
+} from "./status-problems.ts";
+import { agoText, aheadText, clockText, readableTimes, rfc3339, untilText } from "./times.ts";
 import { formerNames, nameText, wantedName } from "./written-name.ts";
 
 /** How much of the stored state is shown, and how. */
@@ -46,19 +49,26 @@ export function renderStatus(overview: Overview, layout: StatusLayout): string {
   const parts = [
     tables.length === 0 ? `${wrap(plain(none), "", width).join("\n")}\n` : "",
     ...tables.map(({ header, rows }) => linesText([header, ...rows.map(({ line }) => line)])),
-    linesText([
-      ...problemsOf(shown).flatMap(({ what, why }) => entryLines("!", what, why, layout)),
-      ...dueLines(shown, layout),
-    ]),
+    linesText(problemsOf(shown).flatMap((problem) => problemLines(problem, layout))),
     grantText(shown, layout),
   ];
   const head = wrap(`Cluster ${plain(shown.cluster)}, read ${readText(nowMs)}`, "", width);
-  const reconciler = [layout.palette.strong("Reconciler"), ...reconcilerLines(shown).map((line) => `  ${line}`)];
+  const reconciler = [layout.palette.strong("Reconciler"), ...factLines(reconcilerLines(shown), layout)];
   return [linesText(head), ...parts, linesText(reconciler)].filter((part) => part !== "").join("\n");
 }
 
 function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Returns facts behind their names; what does not fit stands below, further in. */
+function factLines(facts: readonly string[], { width }: Layout): readonly string[] {
+  return facts.flatMap((fact) => {
+    const [, name = "", text = fact] = /^(\S[^:]*: +)(.*)$/.exec(fact) ?? [];
+    const margin = " ".repeat(2 + name.length);
+    const [first = "", ...rest] = wrap(text, margin, width);
+    return [`  ${name}${first.slice(margin.length)}`, ...rest];
+  });
 }
 
 /** Returns the tables that have rows: pools, their addresses, routed IPs, record sets, and what pools and routed IPs released. Its texts must be plain by now. */
@@ -76,67 +86,14 @@ export function statusTables(
   ].filter(({ rows }) => rows.length > 0);
 }
 
-/** A problem of an object, and what is known of its end. */
-interface StatusProblem {
-  /** As a target. */
-  readonly object: string;
-  readonly what: string;
-  readonly why: string;
-}
-
-/** Returns what waits for a person or is tried again: wrapped and never cut, it stands below the tables, whose last column may be. */
-export function problemsOf(overview: Overview): readonly StatusProblem[] {
-  return namedRows(overview).flatMap((row) => objectProblems(row, overview.nowMs));
-}
-
-/** What a run should do now. */
-function dueLines({ pools, routedIPs }: Overview, layout: Layout): readonly string[] {
-  const addresses = [...pools.flatMap((row) => row.addresses), ...routedIPs];
-  const lost = addresses.filter(({ trouble }) => trouble !== undefined).length;
-  const where = lost === 1 ? "is on a node that cannot" : "are on nodes that cannot";
-  const due = `${countText(lost, "address", "addresses")} ${where} serve now. flipop plan shows what a run does about it.`;
-  return lost === 0 ? [] : entryLines(".", due, "", layout);
-}
-
-function objectProblems(
-  { row: { stalled, notGranted, isBlocked }, name, retries }: NamedRow,
-  nowMs: number,
-): readonly StatusProblem[] {
-  // What waits for a grant alone is told below, with all that is missing.
-  const waiting =
-    stalled === undefined || stalled.reason === notGranted?.reason
-      ? []
-      : [{ object: name, what: `${name}: ${stalled.message || stalled.reason}`, why: "" }];
-  // One cause is told once, however much of the object waits for it.
-  const untold = isBlocked ? [] : retries.filter(({ error }) => stalled?.message.includes(error) !== true);
-  const causes = [...Map.groupBy(untold, ({ error }) => error)].map(([error, of]) => {
-    const [next] = of.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
-    const what = listText(
-      of.map(({ subject }) => retrySubjectText(subject)),
-      MOST_ADDRESSES,
-    );
-    return { object: name, what: `${name}: ${what}: ${error}`, why: retryText(next, nowMs) };
-  });
-  return [...waiting, ...causes];
-}
-
 /** Returns `2026-11-22 08:36:00 UTC`. */
 function readText(ms: number): string {
   return rfc3339(ms).replace("T", " ").replace("Z", " UTC");
 }
 
 function grantText(overview: Overview, layout: Layout): string {
-  const lines = missingGrants(overview).flatMap(({ what, why }) => entryLines("!", what, why, layout));
+  const lines = missingGrants(overview).flatMap((problem) => problemLines(problem, layout));
   return lines.length === 0 ? "" : linesText(["Not granted", ...lines]);
-}
-
-/** Returns what objects ask for and are not granted, since when, and who can grant it. */
-export function missingGrants(overview: Overview): readonly StatusProblem[] {
-  return namedRows(overview).flatMap(({ row: { notGranted }, name }) => {
-    if (notGranted === undefined) return [];
-    const { since, message, reason } = notGranted;
-    return [{ object: name, what: `${name}, since ${ago(since, overview.nowMs)}: ${message || reason}`, why: "" }];
-  });
 }
 
 /** A layout and the time that ages are counted to. */
@@ -144,8 +101,11 @@ interface Look extends StatusLayout {
   readonly nowMs: number;
 }
 
-/** A column of a table: its header, and what stands there for a row. */
-type Column<Row> = readonly [header: string, cell: (row: Row) => Cell | string];
+/** A column of a table: its header, what stands there for a row, and whether it is left out where the terminal is too narrow. */
+type Column<Row> = readonly [header: string, cell: (row: Row) => Cell | string, rank?: Spare | undefined];
+
+/** In which order columns are left out: those that say least of what is wrong go first. */
+type Spare = 1 | 2 | 3 | 4;
 
 /** A table of status, as lines. */
 export interface StatusTable {
@@ -180,7 +140,8 @@ function tableOf<Row>(
     }),
   );
   const headers = columns.map(([header]) => header);
-  const [header = "", ...lines] = renderTable(headers, all, width).split("\n");
+  const spare = columns.map(([, , rank]) => rank);
+  const [header = "", ...lines] = renderTable(headers, all, { width, spare }).split("\n");
   return {
     title: headers[0] ?? "",
     header,
@@ -219,25 +180,17 @@ function objectTable<Row extends Readiness>(
     ["READY", ({ ready }) => ({ text: ready, paint: ready === "True" ? palette.good : palette.bad })],
     ...(rows.some(({ stalled }) => stalled !== undefined) ? [problem] : []),
     ...columns,
-    ["AGE", (row) => ageText(objectOf(row).meta, nowMs)],
+    ["AGE", (row) => ageText(objectOf(row).meta, nowMs), 1],
     ...(wide ? wideColumns : []),
-    [
-      "REASON",
-      (row) => {
-        const why = readableTimes(row.ready === "True" && !wide ? row.reason : whyReady(row), nowMs);
-        return row.suspended === undefined ? why : `${suspendedText(row.suspended, nowMs)}; ${why}`;
-      },
-    ],
+    ["REASON", (row) => reasonText(row, look)],
   ];
   return tableOf(all, rows, look, (row) => refKey({ kind, ...objectOf(row).meta }));
 }
 
-/** Returns `suspended until 10:00:00 UTC (in 2h) by ana (maintenance 4711)`; only `suspended` where the spec says it. */
-function suspendedText(suspended: Suspended, nowMs: number): string {
-  const { source, untilMs } = suspended;
-  if (source === "spec") return "suspended";
-  const until = untilMs === undefined ? "" : ` ${untilText(untilMs, nowMs)}`;
-  return `suspended${until} ${whySuspended(suspended)}`;
+/** The word alone: what it says stands below the tables, where nothing is cut. With `wide` what a ready object says, too. */
+function reasonText(row: Readiness, { nowMs, wide }: Look): string {
+  const why = row.ready === "True" && wide ? readableTimes(whyReady(row), nowMs) : row.reason || "-";
+  return row.suspended === undefined ? why : "suspended";
 }
 
 function ageText({ createdAtMs }: ObjectMeta, nowMs: number): string {
@@ -253,7 +206,7 @@ function poolTable(rows: readonly PoolRow[]): ObjectTable<PoolRow> {
         "ACTIVE/DESIRED",
         ({ active, desired, unread }) => `${active}/${desired}${unread === 0 ? "" : ` (${unread} unread)`}`,
       ],
-      ["WAITING NODES", ({ pool }) => String(pool.status.assignableNodes.length)],
+      ["WAITING NODES", ({ pool }) => String(pool.status.assignableNodes.length), 3],
       ...nameColumn(rows),
     ],
   };
@@ -261,7 +214,7 @@ function poolTable(rows: readonly PoolRow[]): ObjectTable<PoolRow> {
 
 /** Names have a column only where an object asks for one. */
 function nameColumn<Row extends Pick<PoolRow, "name">>(rows: readonly Row[]): readonly Column<Row>[] {
-  return rows.some(({ name }) => name !== undefined) ? [["DNS NAME", ({ name }) => wantedName(name)]] : [];
+  return rows.some(({ name }) => name !== undefined) ? [["DNS NAME", ({ name }) => wantedName(name), 4]] : [];
 }
 
 function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
@@ -274,17 +227,17 @@ function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
     ["PROVIDER ID", ({ status }) => status.providerID ?? "-"],
     [
       "NOT MATCHING",
-      ({ status }) => (status.notMatchingSince === undefined ? "-" : ago(status.notMatchingSince, nowMs)),
+      ({ status }) => (status.notMatchingSince === undefined ? "-" : agoText(status.notMatchingSince, nowMs)),
     ],
     ["RETRY", ({ retry }) => retryText(retry, nowMs)],
   ];
   const columns: readonly Column<Row>[] = [
     ["ADDRESS", ({ ip }) => ip],
-    ["POOL", ({ pool }) => objectKey(pool.meta)],
+    ["POOL", ({ pool }) => objectKey(pool.meta), pools.length === 1 ? 1 : undefined],
     ["STATE", ({ status }) => ({ text: status.state, paint: palette[STATE_PAINT[status.state]] })],
     ["NODE", (row) => nodeCell(row, nowMs, palette)],
     ...(wide ? wideColumns : []),
-    ["REASON", (row) => addressReason(row, nowMs)],
+    ["REASON", (row) => (row.isBlocked ? "" : addressReason(row, nowMs)) || "-"],
   ];
   return tableOf(columns, rows, look, ({ pool }) => refKey({ kind: "pool", ...pool.meta }));
 }
@@ -305,23 +258,12 @@ function releasedTable({ pools, routedIPs }: Pick<Overview, "pools" | "routedIPs
   const columns: readonly Column<Row>[] = [
     ["RELEASED", ({ ip }) => ip],
     ["BY", ({ by }) => by],
-    ["SINCE", ({ releasedAt = "" }) => (parseTime(releasedAt) === undefined ? "-" : ago(releasedAt, nowMs))],
+    ["SINCE", ({ releasedAt = "" }) => (parseTime(releasedAt) === undefined ? "-" : agoText(releasedAt, nowMs))],
     ["NODE", ({ nodeName }) => nodeName ?? "-"],
     ...(wide ? [["PROVIDER ID", ({ providerID }: Row) => providerID ?? "-"] as const] : []),
     ["DRAINS", drains],
   ];
   return tableOf(columns, rows, look, ({ by }) => by);
-}
-
-/** Returns `CoolOff until 09:00:09 UTC (in 41m)`, `Failed: the droplet is off`, or `-`. Of a pool that stands still as a whole older errors are not told. */
-function addressReason(
-  { status, waitsUntilMs, isBlocked }: AddressRow & Pick<PoolRow, "isBlocked">,
-  nowMs: number,
-): string {
-  const until = waitsUntilMs === undefined ? "" : ` ${untilText(waitsUntilMs, nowMs)}`;
-  const reason = status.reason === undefined ? [] : [status.reason + until];
-  const error = isBlocked ? "" : readableTimes(status.error ?? "", nowMs);
-  return [...reason, error].filter(Boolean).join(": ") || "-";
 }
 
 /** Where the address of each routed IP is, and whom it follows; with `wide` the machine, the firewalls with the ports that flipop opened for it, and what is tried again first. */
@@ -335,8 +277,8 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
       ["ADDRESS", ({ address }) => address || "-"],
       ["NODE", (row) => nodeCell(row, nowMs, palette)],
       ["STATE", (row) => stateCell(row, palette)],
-      ["ISSUER", ({ routedIP }) => routedIP.spec.issuer || "-"],
-      ["SERVICE", ({ routedIP }) => routedIP.spec.serviceName || "-"],
+      ["ISSUER", ({ routedIP }) => routedIP.spec.issuer || "-", 2],
+      ["SERVICE", ({ routedIP }) => routedIP.spec.serviceName || "-", 3],
       ...nameColumn(rows),
     ],
     wideColumns: [
@@ -368,15 +310,8 @@ function nodeCell(
 ): Cell | string {
   const name = status?.nodeName ?? "-";
   if (trouble === undefined) return name;
-  const since = trouble.sinceMs === undefined ? "" : ` ${durationText(Math.max(nowMs - trouble.sinceMs, 0))}`;
-  return { text: `${name} (${TROUBLES[trouble.kind]}${since})`, paint: palette.bad };
+  return { text: nodeText(name, trouble, nowMs), paint: palette.bad };
 }
-
-const TROUBLES: Readonly<Record<NodeTrouble["kind"], string>> = {
-  gone: "gone",
-  deleting: "being deleted",
-  "not-ready": "not ready",
-};
 
 function stateCell({ status }: RoutedIPRow, palette: Palette): Cell | string {
   if (status === undefined) return "-";
@@ -397,7 +332,7 @@ function recordSetTable({ nowMs, palette, wide }: Look): ObjectTable<RecordSetRo
     objectOf: ({ recordSet }) => recordSet,
     columns: [
       ["DNS NAME", ({ name }) => nameText(name)],
-      ["PROVIDER", ({ name }) => name.provider],
+      ["PROVIDER", ({ name }) => name.provider, 2],
       ["STATE", (row) => recordSetState(row, palette)],
       ["PUBLISHED", (row) => publishedText(row, wide)],
     ],
@@ -442,19 +377,16 @@ const STATE_PAINT: Readonly<Record<IPState, keyof Palette>> = {
   disabled: "faint",
 };
 
-/** Returns `2 failed, next in 5s`, or `-` when nothing is to be tried again. */
-function retryText(retry: RetryStatus | undefined, nowMs: number): string {
-  return retry === undefined ? "-" : `${retry.attempts} failed, next ${aheadText(retry.nextAttemptTime, nowMs)}`;
-}
-
 /** Returns what is known of the reconciler, a line per fact: `lock:           Lease flipop/flipop, free`. */
 export function reconcilerLines({ reconciler: row, nowMs, nodesError }: Overview): readonly string[] {
-  if (row.error !== "") return [`unknown: ${row.error}`];
+  const runs = runsText(row, nowMs);
+  if (row.error !== "") return [`unknown: ${row.error}`, ...runs];
   const result = row.lastResult === "" ? "" : `, exit code ${row.lastResult.replace(/^(\d+) (.+)$/, "$1 ($2)")}`;
   return [
-    `last run:       ${row.lastRun === "" ? "never" : ago(row.lastRun, nowMs)}${result}`,
-    `last full look: ${row.lastSuccess === "" ? "never" : ago(row.lastSuccess, nowMs)}`,
-    ...row.putOff.map(putOffText),
+    `last run:       ${row.lastRun === "" ? "never" : agoText(row.lastRun, nowMs)}${result}`,
+    `last full look: ${row.lastSuccess === "" ? "never" : agoText(row.lastSuccess, nowMs)}`,
+    ...runs,
+    ...row.putOff.map((one) => putOffText(one, nowMs)),
     ...(row.suspension === undefined
       ? []
       : [
@@ -466,6 +398,25 @@ export function reconcilerLines({ reconciler: row, nowMs, nodesError }: Overview
   ];
 }
 
+/** What runs flipop, and when it does so next; nothing where nobody says. */
+function runsText({ workloads, lease }: ReconcilerRow, nowMs: number): readonly string[] {
+  if (workloads === undefined) return [];
+  const running = workloads.filter(({ isSuspended }) => !isSuspended);
+  if (running.length > 0)
+    return running.map((one) => {
+      if (one.kind === "Deployment") return `runs by itself: Deployment ${one.name}, which watches`;
+      const next = nextStartMs(one, nowMs);
+      const at = next === undefined ? "" : `, next at ${clockText(next, nowMs)} (${aheadText(rfc3339(next), nowMs)})`;
+      return `runs by itself: CronJob ${one.name}, ${one.schedule}${at}`;
+    });
+  const names = listText(workloads.map(({ kind, name }) => `${kind} ${name}`));
+  const why =
+    workloads.length === 0
+      ? `namespace ${lease.split("/")[0]} has no CronJob or Deployment of flipop`
+      : `${names} ${workloads.length === 1 ? "is" : "are"} suspended`;
+  return [`runs by itself: no: ${why}`];
+}
+
 /** How grants counted. Without them only where somebody asked. */
 function grantsText({ grants, asksForGrants }: ReconcilerRow): readonly string[] {
   if (grants === "warn") return ["grants:         only warned of (--grants warn)"];
@@ -475,16 +426,12 @@ function grantsText({ grants, asksForGrants }: ReconcilerRow): readonly string[]
     : [];
 }
 
-function putOffText({ provider, names, until }: ReconcilerRow["putOff"][number]): string {
+function putOffText({ provider, names, until }: ReconcilerRow["putOff"][number], nowMs: number): string {
+  const end = untilText(Date.parse(until), nowMs);
   const many = countText(names, "look");
-  return `put off:        ${many} at names at ${provider}, until ${until}: calls are kept for what is more urgent`;
+  return `put off:        ${many} at names at ${provider} ${end}: calls are kept for what is more urgent`;
 }
 
 function heldText({ heldBy, renewed }: ReconcilerRow, nowMs: number): string {
-  return heldBy === "" ? "free" : `held by ${heldBy}, renewed ${ago(renewed, nowMs)}`;
-}
-
-function ago(time: string, nowMs: number): string {
-  const at = Date.parse(time);
-  return Number.isNaN(at) ? time : `${durationText(Math.max(nowMs - at, 0))} ago`;
+  return heldBy === "" ? "free" : `held by ${heldBy}, renewed ${agoText(renewed, nowMs)}`;
 }

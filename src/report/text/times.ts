@@ -29,6 +29,18 @@ export function readableTimes(text: string, nowMs: number): string {
   });
 }
 
+/** Returns `8m ago` for an RFC 3339 time; a text that is no time as it is. */
+export function agoText(time: string, nowMs: number): string {
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? time : `${durationText(Math.max(nowMs - at, 0))} ago`;
+}
+
+/** Returns `since 12:00:30 UTC (8m ago)` for an RFC 3339 time; `""` for a text that is none. */
+export function sinceText(time: string, nowMs: number): string {
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? "" : `since ${clockText(at, nowMs)} (${agoText(time, nowMs)})`;
+}
+
 /** Returns `in 20s`, or `now` when the RFC 3339 time is not ahead; a text that is no time as it is, on one line. */
 export function aheadText(time: string, nowMs: number): string {
   const at = Date.parse(time);

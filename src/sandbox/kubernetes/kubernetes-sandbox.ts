@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import type { SandboxReply, SandboxRequest } from "../http-server.ts";
-import type { Exclusively } from "../one-at-a-time.ts";
+import type { Exclusively, Save } from "../one-at-a-time.ts";
 import { STANDARD_NAMESPACES, taintingOfCordonedNodes } from "./built-in-checks.ts";
 import { writeDocument } from "./complete-document.ts";
 import { handleRequest } from "./handle-request.ts";
@@ -24,6 +24,8 @@ interface KubernetesSandboxOptions {
   readonly onError?: (error: unknown) => void;
   /** Runs what a quiet watch does with the files, and waits its turn for that; default: at once. */
   readonly exclusively?: Exclusively;
+  /** Is asked for the files to be written; default: they are written at once. */
+  readonly save?: Save;
   /** Milliseconds between the bookmarks of a watch; default 60,000, as the API server sends them. */
   readonly bookmarkMs?: number;
 }
@@ -66,9 +68,15 @@ export function kubernetesSandbox(options: KubernetesSandboxOptions = {}): Kuber
     files?.refresh();
     if (files !== undefined) taintCordonedNodes();
   }
+  const { exclusively = async (work) => work(), save: ask = (write) => write() } = options;
+  /** What a person has written meanwhile stays. */
+  function write(): void {
+    refresh();
+    files?.save();
+  }
   function save(): void {
     if (files !== undefined) taintCordonedNodes();
-    files?.save();
+    if (files?.isChanged === true) ask(write);
   }
   refresh();
   save();
@@ -83,8 +91,7 @@ export function kubernetesSandbox(options: KubernetesSandboxOptions = {}): Kuber
     const reply = answer(api, request, options.bookmarkMs ?? BOOKMARK_MS);
     save();
     if (files === undefined || !("stream" in reply)) return reply;
-    const { exclusively = (work) => work() } = options;
-    const look = (): void =>
+    const look = (): Promise<void> =>
       exclusively(() => {
         refresh();
         save();
@@ -119,15 +126,10 @@ function refusal(error: StatusError): SandboxReply {
 type Stream = Extract<SandboxReply, { readonly stream: unknown }>["stream"];
 
 /** A watch that sees what people edit while it is quiet. */
-function polling(look: () => void, stream: Stream): Stream {
+function polling(look: () => Promise<void>, stream: Stream): Stream {
   return async (write, ended) => {
-    const timer = setInterval(() => {
-      try {
-        look();
-      } catch {
-        // Somebody is in the middle of an edit; the next request tells if it stays broken.
-      }
-    }, FILE_POLL_MS);
+    // Somebody may be in the middle of an edit; the next request tells if it stays broken.
+    const timer = setInterval(() => void look().catch(() => undefined), FILE_POLL_MS);
     try {
       await stream(write, ended);
     } finally {

@@ -80,6 +80,11 @@ export class WorldFiles {
     this.isOpen = true;
   }
 
+  /** True when something changed since it was last written. */
+  get isChanged(): boolean {
+    return this.isMemoryDirty || this.dirtyFiles.size > 0;
+  }
+
   /** Writes what changed since the last call. */
   save(): void {
     if (this.isMemoryDirty) {

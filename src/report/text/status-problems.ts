@@ -1,0 +1,235 @@
+import { REASONS } from "../../model/reason.ts";
+import { type RetryStatus, retrySubjectText } from "../../model/resource.ts";
+import { type Suspended, whySuspended } from "../../model/suspension.ts";
+import { durationText } from "../../model/time.ts";
+import {
+  type AddressRow,
+  type NamedRow,
+  type NodeTrouble,
+  namedRows,
+  type Overview,
+  type Readiness,
+} from "../overview.ts";
+import { countText, entryLines, type Layout, listText } from "./layout.ts";
+import { agoText, aheadText, readableTimes, sinceText, untilText } from "./times.ts";
+
+// What status tells below its tables, wrapped and never cut: everything that is not as it should be, since when, and what is known of its end. One cause is told once.
+//
+//   of one object   what waits for a person, who suspended it, why it is not ready; what failed and is tried again; what addresses wait for
+//   of several      that their nodes cannot serve any more and no run has seen it; that no run has looked at them
+
+/** Something that is not as it should be. */
+export interface StatusProblem {
+  /** As a target; `""` where it is of no single object. */
+  readonly object: string;
+  /** `.` where it waits by itself, or is as a person wants it. */
+  readonly symbol: "!" | ".";
+  readonly what: string;
+  /** Since when it is so; `""` = nobody knows. */
+  readonly since: string;
+  /** What is known of its end, or what a person can do; `""` = nothing. */
+  readonly next: string;
+}
+
+/**
+ * Returns everything that is not as it should be: of each object in the order of the tables, then of several. With `isApart` nothing is told of several objects in one, so
+ * that each stays the same while others come and go. Its texts must be plain by now. Pure.
+ */
+export function problemsOf(
+  overview: Overview,
+  { isApart = false }: { readonly isApart?: boolean } = {},
+): readonly StatusProblem[] {
+  const rows = namedRows(overview);
+  const parts = isApart ? rows.map((row) => [row]) : [rows];
+  return [
+    ...rows.flatMap((row) => objectProblems(row, overview.nowMs)),
+    ...parts.flatMap((some) => [...unseenTrouble(some, overview), ...unseenObjects(some)]),
+  ];
+}
+
+/** A problem of an object that its line names in front. */
+type Told = Pick<StatusProblem, "what"> & Partial<Pick<StatusProblem, "symbol" | "since" | "next">>;
+
+function objectProblems({ row, name, retries, addresses }: NamedRow, nowMs: number): readonly StatusProblem[] {
+  // Where the object stands still as a whole, what failed before says nothing of what comes next.
+  const failing = row.isBlocked ? [] : retries;
+  const standing = [...waitingForPerson(row, nowMs), ...standingStill(row, failing, nowMs)];
+  // What waits for a person may have failed before: that is one cause.
+  const untold = failing.filter(({ error }) => row.stalled?.message.includes(error) !== true);
+  const causes = [...standing, ...failingTexts(untold, row, nowMs)];
+  const rest = row.isBlocked || row.suspended !== undefined ? [] : addressTexts(addresses, causes, row, nowMs);
+  return [...causes, ...rest].map(({ symbol = "!", what, since: begun = "", next = "" }) => {
+    return { object: name, symbol, what: `${name}: ${what}`, since: begun, next };
+  });
+}
+
+/** What waits for a grant alone is told below, with all that is missing. */
+function waitingForPerson({ stalled, notGranted }: Readiness, nowMs: number): readonly Told[] {
+  if (stalled === undefined || stalled.reason === notGranted?.reason) return [];
+  const { message, reason, since } = stalled;
+  return [{ what: readableTimes(message || reason, nowMs), since: sinceText(since, nowMs) }];
+}
+
+/** Who suspended it, and why it is not ready where neither a person nor a failure is what it waits for. */
+function standingStill(row: Readiness, failing: readonly RetryStatus[], nowMs: number): readonly Told[] {
+  const { ready, reason, message, since = "", stalled, suspended, notGranted } = row;
+  const stays: readonly Told[] =
+    suspended === undefined ? [] : [{ symbol: ".", what: suspendedText(suspended, nowMs) }];
+  const isTold =
+    ready !== "False" ||
+    (suspended !== undefined && reason === "Suspended") ||
+    stalled?.message === message ||
+    notGranted?.reason === reason ||
+    failing.some(({ error }) => message.includes(error));
+  if (isTold) return stays;
+  const what = [reason, readableTimes(message, nowMs)].filter(Boolean).join(": ");
+  return [...stays, { what, since: sinceText(since, nowMs) }];
+}
+
+/** One cause is told once, however much of the object waits for it, and with it since when the object is not ready where that is why. */
+function failingTexts(
+  failing: readonly RetryStatus[],
+  { since = "", message }: Readiness,
+  nowMs: number,
+): readonly Told[] {
+  return [...Map.groupBy(failing, ({ error }) => error)].map(([error, of]) => {
+    const [next] = of.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
+    const subjects = of.map(({ subject }) => retrySubjectText(subject));
+    const node = subjects.find((subject) => error.startsWith(`${subject.replace(/^node /, "")}: `));
+    const shown = node === undefined ? error : error.slice(error.indexOf(": ") + 2);
+    return {
+      what: `${listText(subjects, MOST_SUBJECTS)}: ${readableTimes(shown, nowMs)}`,
+      since: since === "" || !message.includes(error) ? "" : `not ready ${sinceText(since, nowMs)}`,
+      next: retryText(next, nowMs),
+    };
+  });
+}
+
+/** How many things that one cause concerns are named. */
+const MOST_SUBJECTS = 3;
+
+/** Returns what addresses wait for, those of one reason together, as far as nothing tells of them yet. */
+function addressTexts(
+  addresses: readonly AddressRow[],
+  causes: readonly Told[],
+  { ready }: Readiness,
+  nowMs: number,
+): readonly Told[] {
+  const told = causes.map(({ what }) => what).join("\n");
+  const untold = addresses.filter(
+    ({ ip, status: { state, reason, error } }) =>
+      reason !== undefined && state !== "disabled" && !mentions(told, ip) && !(error && told.includes(error)),
+  );
+  const symbol = ready === "True" ? "." : "!";
+  return [...Map.groupBy(untold, (row) => addressReason(row, nowMs))].map(([reason, of]) => {
+    const ips = listText(
+      of.map(({ ip }) => ip),
+      MOST_SUBJECTS,
+    );
+    const [since = ""] = of.flatMap(({ status }) => status.notMatchingSince ?? []).toSorted();
+    const error = of.length === 1 ? readableTimes(of[0]?.status.error ?? "", nowMs) : "";
+    const what = `${ips}: ${[reason, error || sentenceOf(of[0]?.status.reason)].filter(Boolean).join(": ")}`;
+    const isDated = since !== "" && !error.includes("since");
+    return { symbol, what, since: isDated ? `not matching ${sinceText(since, nowMs)}` : "" };
+  });
+}
+
+function sentenceOf(reason = ""): string {
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason as keyof typeof REASONS].text : "";
+}
+
+function mentions(text: string, ip: string): boolean {
+  return text.split(/[\s,:;()"]+/).some((word) => word.replace(/\.$/, "") === ip);
+}
+
+/** Returns why an address is as it is, and until when where that is known: `CoolOff until 09:00:09 UTC (in 41m)`; `""` where nothing is to say. */
+export function addressReason({ status, waitsUntilMs }: AddressRow, nowMs: number): string {
+  const until = waitsUntilMs === undefined ? "" : ` ${untilText(waitsUntilMs, nowMs)}`;
+  return status.reason === undefined ? "" : status.reason + until;
+}
+
+/** Objects that no run has looked at as they are now. */
+function unseenObjects(rows: readonly NamedRow[]): readonly StatusProblem[] {
+  const unseen = rows.filter(({ row }) => row.ready === "Unknown");
+  return [...Map.groupBy(unseen, ({ row }) => row.message)].map(([message, of]) => {
+    const names = of.map(({ name }) => name);
+    const [object = ""] = names;
+    const text = names.length > 1 ? message.replace(/\bit\b/, "them").replace(/\bspec was\b/, "specs were") : message;
+    return {
+      object: names.length > 1 ? "" : object,
+      symbol: "!",
+      what: `${listText(names, MOST_SUBJECTS)}: ${text}`,
+      since: "",
+      next: "",
+    };
+  });
+}
+
+/** Addresses that status calls active, on nodes that cannot serve any more. */
+function unseenTrouble(rows: readonly NamedRow[], { reconciler, nowMs }: Overview): readonly StatusProblem[] {
+  const lost = rows.flatMap(({ name, addresses }) =>
+    addresses.flatMap(({ ip, status, trouble }) =>
+      trouble === undefined || status.state !== "active" || status.reason !== undefined
+        ? []
+        : [{ name, ip, node: nodeText(status.nodeName ?? "", trouble, nowMs) }],
+    ),
+  );
+  const [object = "", ...others] = new Set(lost.map(({ name }) => name));
+  if (lost.length === 0) return [];
+  const ips = lost.map(({ ip }) => ip);
+  const which = ips.length > MOST_SUBJECTS ? countText(ips.length, "address", "addresses") : listText(ips);
+  const nodes = [...new Set(lost.map(({ node }) => node))];
+  const where = `${nodes.length === 1 ? "a node that cannot serve" : "nodes that cannot serve"}: ${listText(nodes, MOST_SUBJECTS)}`;
+  return [
+    {
+      object: others.length === 0 ? object : "",
+      symbol: "!",
+      what: `${which} ${ips.length === 1 ? "is" : "are"} active by status on ${where}.`,
+      since: "",
+      next:
+        reconciler.lastRun === ""
+          ? "flipop plan shows what a run does about it."
+          : `The last run was ${agoText(reconciler.lastRun, nowMs)}. flipop plan shows what the next one does.`,
+    },
+  ];
+}
+
+const TROUBLES: Readonly<Record<NodeTrouble["kind"], string>> = {
+  gone: "gone",
+  deleting: "being deleted",
+  "not-ready": "not ready",
+};
+
+/** Returns a node with why it cannot serve, and for how long where that is known: `worker-1 (not ready 58s)`. */
+export function nodeText(name: string, { kind, sinceMs }: NodeTrouble, nowMs: number): string {
+  const since = sinceMs === undefined ? "" : ` ${durationText(Math.max(nowMs - sinceMs, 0))}`;
+  return `${name} (${TROUBLES[kind]}${since})`;
+}
+
+/** Returns what objects ask for and are not granted, since when, and who can grant it. */
+export function missingGrants(overview: Overview): readonly StatusProblem[] {
+  return namedRows(overview).flatMap(({ row: { notGranted }, name }) => {
+    if (notGranted === undefined) return [];
+    const { since, message, reason } = notGranted;
+    const what = `${name}, since ${agoText(since, overview.nowMs)}: ${message || reason}`;
+    return [{ object: name, symbol: "!", what, since: "", next: "" }];
+  });
+}
+
+/** Returns a problem as lines, wrapped: what, and below it since when and what next. */
+export function problemLines({ symbol, what, since, next }: StatusProblem, layout: Layout): readonly string[] {
+  return entryLines(symbol, what, [since, next].filter(Boolean).join("; "), layout);
+}
+
+/** Returns `2 failed, next in 5s`, or `-` when nothing is to be tried again. */
+export function retryText(retry: RetryStatus | undefined, nowMs: number): string {
+  return retry === undefined ? "-" : `${retry.attempts} failed, next ${aheadText(retry.nextAttemptTime, nowMs)}`;
+}
+
+/** Returns `suspended until 10:00:00 UTC (in 2h) by ana (maintenance 4711)`; only `suspended` where the spec says it. */
+export function suspendedText(suspended: Suspended, nowMs: number): string {
+  const { source, untilMs } = suspended;
+  if (source === "spec") return "suspended";
+  const until = untilMs === undefined ? "" : ` ${untilText(untilMs, nowMs)}`;
+  return `suspended${until} ${whySuspended(suspended)}`;
+}
