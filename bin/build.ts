@@ -24,7 +24,7 @@ const PLUGIN_NAMES: readonly string[] = ["kubectl-flipop", "kubectl_complete-fli
 
 async function buildPackage(target: string): Promise<void> {
   rmSync(target, { recursive: true, force: true });
-  const filter = (source: string): boolean => !basename(source).startsWith("Dockerfile");
+  const filter = (source: string): boolean => !/^(Dockerfile.*|chart)$/.test(basename(source));
   for (const name of COPIED) cpSync(join(ROOT, name), join(target, name), { recursive: true, filter });
   for (const name of PLUGIN_NAMES) symlinkSync("flipop", join(target, "bin", name));
   cpSync(join(ROOT, "src/report/schema"), join(target, "schema"), { recursive: true });

@@ -39,6 +39,7 @@ const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
   configmap: ["configmap.yaml"],
   alerts: ["monitoring/prometheusrule.yaml"],
   servicemonitor: ["watch/servicemonitor.yaml"],
+  dashboard: ["monitoring/dashboard.json"],
 };
 
 /** Name of a part, as `--only` takes it. */
@@ -53,7 +54,8 @@ export type ManifestPart =
   | "secret"
   | "configmap"
   | "alerts"
-  | "servicemonitor";
+  | "servicemonitor"
+  | "dashboard";
 
 /** All parts, in the order to apply them. */
 export const MANIFEST_PARTS: readonly ManifestPart[] = Object.keys(FILES) as ManifestPart[];
@@ -95,9 +97,30 @@ export function manifestText(
   const wanted = typeof parts === "string" ? INSTALLED[parts] : parts;
   return MANIFEST_PARTS.filter((part) => wanted.includes(part))
     .flatMap((part) => FILES[part])
-    .map((file) => changed(file, readFileSync(new URL(`../../cronjob/${file}`, import.meta.url), "utf8"), changes))
+    .map((file) => changed(file, shipped(file), changes))
     .join("---\n");
 }
+
+function shipped(file: string): string {
+  const text = readFileSync(new URL(`../../cronjob/${file}`, import.meta.url), "utf8");
+  return file.endsWith(".json") ? `${DASHBOARD}${text.replace(/^(?=.)/gm, "    ")}` : text;
+}
+
+/** What stands before the dashboard, so that Grafana's sidecar finds it. */
+const DASHBOARD = `# Grafana's sidecar loads what carries its label, from any namespace that it looks into.
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: flipop-dashboard
+  namespace: flipop
+  labels:
+    app.kubernetes.io/name: flipop
+    app.kubernetes.io/component: monitoring
+    app.kubernetes.io/part-of: flipop
+    grafana_dashboard: "1"
+data:
+  flipop.json: |
+`;
 
 function changed(
   file: string,

@@ -106,12 +106,17 @@ function rootCommand({ streams, env, program = "flipop" }: Invocation): Command 
     .addHelpText("after", EXAMPLES)
     .exitOverride()
     .configureOutput({
-      // Examples are indented lines.
-      writeOut: (text) => writeText(streams, text.replace(/^ {2}flipop /gm, `  ${program} `)),
+      writeOut: (text) => writeText(streams, asCalled(text, program)),
       writeErr: (text) => streams.stderr.write(text),
       outputError: () => undefined,
     })
     .hook("preAction", (_, command) => applyFlagEnvironment(command, env));
+}
+
+/** Returns a text of help in which every command line is as a person writes it: behind `kubectl`, unless it is for the file of a shell. */
+function asCalled(text: string, program: string): string {
+  const names = COMMANDS.filter((name) => name !== "completion").join("|");
+  return text.replace(new RegExp(`(?<!kubectl )\\bflipop (?=(?:--sandbox|${names})\\b)`, "g"), `${program} `);
 }
 
 /** Builds the command line. Each command is loaded only when it runs. Parsing throws CommanderError and writes help only. */
@@ -130,7 +135,7 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   addManifests(program, streams, onExit);
   addCompletion(program, streams, onExit);
   addVersion(program, streams, onExit);
-  addHelp(program, streams, onExit);
+  addHelp(program, invocation, onExit);
   return program;
 }
 
@@ -299,14 +304,18 @@ function addVersion(program: Command, streams: Streams, onExit: Program["onExit"
 }
 
 /** Help of commands is commander's; topics and reasons are told from flipop's own tables. */
-function addHelp(program: Command, streams: Streams, onExit: Program["onExit"]): void {
+function addHelp(
+  program: Command,
+  { streams, program: called = "flipop" }: Invocation,
+  onExit: Program["onExit"],
+): void {
   program
     .command("help")
     .argument("[WORD]", "a command, a topic or a reason")
     .description(`Print help for a command, a reason such as QuotaExceeded, or a topic: ${TOPIC_NAMES.join(", ")}.`)
     .action((word = "") => {
       const about = word === "" ? program : program.commands.find((one) => one.name() === word);
-      if (about === undefined) writeText(streams, helpText(word));
+      if (about === undefined) writeText(streams, asCalled(helpText(word), called));
       else about.outputHelp();
       onExit(EXIT.done);
     });

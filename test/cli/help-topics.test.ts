@@ -73,6 +73,19 @@ describe("as a plugin of kubectl", () => {
     expect((await invoke(["--version"], plugin)).stdout).toMatch(/^flipop \d/);
   });
 
+  test.for([
+    ["plan --help", "\nkubectl flipop help edits lists what --if can say."],
+    ["validate --help", "  kustomize build . | kubectl flipop validate -\n"],
+    ["sandbox --help", "It holds what kubectl flipop --sandbox=world works on"],
+    ["help FLP122", "\n  kubectl flipop manifests --only rbac | kubectl apply "],
+    ["completion --help", "  source <(flipop completion bash) "],
+  ])("%s says how to go on behind kubectl: %s", async ([line, wanted]) => {
+    const argv = (line ?? "").split(" ");
+    const { stdout } = await invoke(argv, plugin);
+    expect(stdout).toContain(wanted);
+    expect(stdout.replaceAll(/(?<!\()kubectl flipop /g, "flipop ")).toBe((await invoke(argv)).stdout);
+  });
+
   test("the same words are completed", async () => {
     const words = ["__complete", "--", "pl"];
     expect((await invoke(words, plugin)).stdout).toBe((await invoke(words)).stdout);

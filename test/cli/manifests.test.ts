@@ -62,6 +62,21 @@ describe("flipop manifests", () => {
     expect(kinds.filter((kind) => kind === "Secret" || kind === "ConfigMap")).toEqual([]);
   });
 
+  test("--only dashboard prints a ConfigMap that Grafana's sidecar finds, with the dashboard as it is", async () => {
+    const [dashboard, ...more] = documents(await printed("--only", "dashboard", "-n", "monitoring"));
+    expect([dashboard, more]).toEqual([
+      expect.objectContaining({
+        kind: "ConfigMap",
+        metadata: expect.objectContaining({
+          namespace: "monitoring",
+          labels: expect.objectContaining({ grafana_dashboard: "1" }),
+        }),
+        data: { "flipop.json": shippedText("monitoring/dashboard.json") },
+      }),
+      [],
+    ]);
+  });
+
   test("the admission policy is printed only when asked for, since it refuses what nobody has granted", async () => {
     for (const mode of ["cronjob", "watch"]) {
       const kinds = documents(await printed("--mode", mode)).map(({ kind }) => String(kind));
@@ -171,11 +186,11 @@ describe("flipop manifests", () => {
     ["--runbooks=https://wiki.example.com/{{ $x }}", "Write it like https://wiki.example.com/flipop, without a #."],
     [
       "--only=",
-      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor.",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor, dashboard.",
     ],
     [
       "--only=rbac,crd",
-      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor.",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor, dashboard.",
     ],
   ])("%s is a usage error that says what is allowed", async ([flag, hint]) => {
     const { stdout, stderr, exitCode } = await invoke(["manifests", flag ?? ""]);

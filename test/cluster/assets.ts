@@ -1,9 +1,9 @@
-// Where the tests get their etcd, kube-apiserver and kubectl: named by the environment, from the cache, or compiled once.
+// Where the tests get their etcd, kube-apiserver, kubectl and helm: named by the environment, from the cache, or compiled once.
 import { createHash } from "node:crypto";
 import { access, constants, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { buildKit, CLUSTER, type Kit, KUBECTL } from "./build.ts";
+import { buildKit, CLUSTER, type Kit, TOOLS, type Tool } from "./build.ts";
 
 /** The two programs a test cluster is made of, as absolute paths of executables. */
 export type Assets = { readonly etcd: string; readonly kubeAPIServer: string };
@@ -44,32 +44,38 @@ export async function ensureAssets(): Promise<Assets> {
 }
 
 /**
- * Returns the path of kubectl, compiling it into the cache when it is not there: about a minute, once. Order: `TEST_ASSET_KUBECTL`,
+ * Returns the path of a tool, compiling it into the cache when it is not there: a few minutes at most, once. Order: its variable (helm: `TEST_ASSET_HELM`),
  * the directory `KUBEBUILDER_ASSETS` if it holds one, the cache. The one of the machine is not asked: it may have any version.
  * @throws AssetsError when it can neither be found nor built.
  */
-export async function ensureKubectl(): Promise<string> {
-  return (await findKubectl()) ?? (await built(KUBECTL, findKubectl, "kubectl", "TEST_ASSET_KUBECTL to its path"));
+export async function ensureTool(tool: Tool): Promise<string> {
+  return (
+    (await findTool(tool)) ?? (await built(TOOLS[tool], () => findTool(tool), tool, `${variableOf(tool)} to its path`))
+  );
 }
 
-/** Returns the path of kubectl. Without one it says that tests are skipped, and returns undefined; with `CI=true` it throws. */
-export async function kubectlOrSkip(): Promise<string | undefined> {
-  return await ensureKubectl().catch((error: unknown) => {
+/** Returns the path of a tool. Without one it says that tests are skipped, and returns undefined; with `CI=true` it throws. */
+export async function toolOrSkip(tool: Tool): Promise<string | undefined> {
+  return await ensureTool(tool).catch((error: unknown) => {
     if (!(error instanceof AssetsError)) throw error;
-    skipOrFail(error, "TESTS WITH kubectl");
+    skipOrFail(error, `TESTS WITH ${tool}`);
     return undefined;
   });
 }
 
-async function findKubectl(): Promise<string | undefined> {
-  const file = process.env["TEST_ASSET_KUBECTL"];
-  if (file) return await named(file, "TEST_ASSET_KUBECTL");
-  const directories = [process.env["KUBEBUILDER_ASSETS"] ?? "", await cacheDirectory(KUBECTL)];
+async function findTool(tool: Tool): Promise<string | undefined> {
+  const file = process.env[variableOf(tool)];
+  if (file) return await named(file, variableOf(tool));
+  const directories = [process.env["KUBEBUILDER_ASSETS"] ?? "", await cacheDirectory(TOOLS[tool])];
   for (const directory of directories.filter((name) => name !== "")) {
-    const path = join(directory, "kubectl");
+    const path = join(directory, tool);
     if (await isExecutable(path)) return path;
   }
   return undefined;
+}
+
+function variableOf(tool: Tool): string {
+  return `TEST_ASSET_${tool.replaceAll("-", "_").toUpperCase()}`;
 }
 
 /** Builds a kit into the cache and finds it there. @throws AssetsError that says what to install or to set */

@@ -1,4 +1,4 @@
-// Compiles etcd, kube-apiserver and kubectl from their pinned Go modules. `go install …@version` refuses them (their go.mod has
+// Compiles etcd, kube-apiserver, kubectl and helm from their pinned Go modules. `go install …@version` refuses them (their go.mod has
 // `replace`), hence the small modules next to this file; they stay apart because their grpc and otel pins differ.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -51,19 +51,30 @@ export const CLUSTER: Kit = {
   sources: filesOf("etcd/go.mod", "etcd/go.sum", "etcd/main.go", "kas/go.mod", "kas/go.sum"),
 };
 
-/** What a person uses a cluster with. */
-export const KUBECTL: Kit = {
-  steps: [
-    {
-      program: "kubectl",
-      module: "kubectl",
-      duration: "about a minute",
-      flags: ["-ldflags", `-s -w ${versionFlags}`],
-      target: ".",
-    },
-  ],
-  sources: filesOf("kubectl/go.mod", "kubectl/go.sum", "kubectl/main.go"),
+/** A program that tests use by itself. */
+export type Tool = "kubectl" | "helm";
+
+/** Each is a kit of its own. */
+export const TOOLS: Readonly<Record<Tool, Kit>> = {
+  kubectl: toolOf("clients", {
+    program: "kubectl",
+    duration: "one to three minutes",
+    flags: ["-ldflags", `-s -w ${versionFlags}`],
+    target: "./kubectl",
+  }),
+  // Most of it is kubectl's, too, and compiled once for both.
+  helm: toolOf("clients", {
+    program: "helm",
+    duration: "one to three minutes",
+    flags: ["-ldflags", "-s -w"],
+    target: "helm.sh/helm/v4/cmd/helm",
+  }),
 };
+
+function toolOf(module: string, step: Omit<Step, "module">): Kit {
+  const own = step.target.startsWith("./") ? [`${module}/${step.target.slice(2)}/main.go`] : [];
+  return { steps: [{ ...step, module }], sources: filesOf(`${module}/go.mod`, `${module}/go.sum`, ...own) };
+}
 
 function filesOf(...names: readonly string[]): readonly string[] {
   return names.map((name) => join(import.meta.dirname, name));

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
-import { kubectlOrSkip } from "../cluster/assets.ts";
+import { toolOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { FLIPOP } from "./entry.ts";
 import { ACCOUNT, playStory } from "./kubectl-story.ts";
 
-const kubectl = await kubectlOrSkip();
+const kubectl = await toolOrSkip("kubectl");
 
 const parent = mkdtempSync(join(tmpdir(), "flipop-story-"));
 const ends: (() => Promise<unknown>)[] = [];

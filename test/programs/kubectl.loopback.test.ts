@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { kubectlOrSkip } from "../cluster/assets.ts";
+import { toolOrSkip } from "../cluster/assets.ts";
 import { FLIPOP } from "./entry.ts";
 
-const kubectl = await kubectlOrSkip();
+const kubectl = await toolOrSkip("kubectl");
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-plugin-"));
 afterAll(() => rmSync(dir, { recursive: true }));

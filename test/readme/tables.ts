@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { bundle } from "../../bin/bundle.ts";
+import { CHART, chartFiles } from "../../bin/chart.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
 import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
@@ -109,4 +110,5 @@ if (import.meta.main) {
   const more = { licences: await licencesOfBundle(), "on-call": await playedIncident() };
   for (const path of MANUAL) writeFileSync(new URL(path, ROOT), freshPage(readPage(path), more));
   writeFileSync(new URL(PLAN_SCHEMA, ROOT), freshSchema(readPage(PLAN_SCHEMA)));
+  for (const [path, text] of chartFiles()) writeFileSync(new URL(`${CHART}/${path}`, ROOT), text);
 }

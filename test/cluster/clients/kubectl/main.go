@@ -1,4 +1,4 @@
-// kubectl as it is published, with the version that it is pinned to; compiled by ../build.ts.
+// kubectl as it is published, with the version that it is pinned to; compiled by ../../build.ts.
 package main
 
 import (

@@ -1,0 +1,49 @@
+{{/* The image by digest if there is one, else by tag, which is the chart's appVersion unless given. */}}
+{{- define "flipop.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{/*
+The command line as a JSON list. `shipped` are the flags of the manifest, each with name and value (true = a switch), in their order; `flags` go before them;
+`others` are the flags that only the other mode takes.
+*/}}
+{{- define "flipop.args" -}}
+{{- $values := dict -}}
+{{- $names := list -}}
+{{- range .shipped -}}
+{{- $names = append $names .name -}}
+{{- $_ := set $values .name .value -}}
+{{- end -}}
+{{- $others := .others -}}
+{{- $mode := .mode -}}
+{{- range $name, $value := .flags -}}
+{{- if and (has $name $others) (ne (toString $value) "false") -}}
+{{- fail (printf "flags.%s means nothing with mode %s. Leave it out." $name $mode) -}}
+{{- end -}}
+{{- $_ := set $values $name $value -}}
+{{- if not (has $name $names) -}}
+{{- $names = append $names $name -}}
+{{- end -}}
+{{- end -}}
+{{- $args := list "reconcile" -}}
+{{- range $name := $names -}}
+{{- $flag := printf "--%s" $name -}}
+{{- $value := get $values $name -}}
+{{- if kindIs "bool" $value -}}
+{{- if $value -}}
+{{- $args = append $args $flag -}}
+{{- end -}}
+{{- else if kindIs "slice" $value -}}
+{{- range $value -}}
+{{- $args = concat $args (list $flag .) -}}
+{{- end -}}
+{{- else if kindIs "string" $value -}}
+{{- $args = concat $args (list $flag $value) -}}
+{{- else -}}
+{{- $args = concat $args (list $flag (int64 $value | toString)) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $args -}}
+{{- end -}}
