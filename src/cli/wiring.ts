@@ -59,7 +59,17 @@ export interface Wiring {
 export type Reader = NamespaceReader &
   EventReader &
   IdentityReader &
-  Pick<ClusterReader, "server" | "now" | "listPools" | "listRoutedIPs" | "listRecordSets" | "listNodes"> & {
+  Pick<
+    ClusterReader,
+    | "server"
+    | "now"
+    | "listPools"
+    | "listRoutedIPs"
+    | "listRoutedIPIssuers"
+    | "listServices"
+    | "listRecordSets"
+    | "listNodes"
+  > & {
     readonly readLease: (
       namespace: string,
       name: string,

@@ -240,7 +240,9 @@ describe("without a cluster", () => {
       .map(placeholderOf);
     expect(new Set(unknown)).toEqual(
       new Set([
+        "KEY",
         "LABELS",
+        "NAMESPACE/LABELS",
         "TIMES",
         "WHAT",
         "DURATION",
