@@ -3,6 +3,7 @@ import { obstacle } from "./apply/context.ts";
 import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
 import type { ObjectRef } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
+import { type PodSelector, podSelectorKey } from "./model/node.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
 import { waitingFor } from "./model/progress.ts";
@@ -11,7 +12,7 @@ import type { Restraint } from "./model/restraint.ts";
 import type { Outcome, Pass, PassResult, RunTiming, Selection } from "./model/run.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe, observeOwners, type Sight } from "./observe/observe.ts";
-import { readNearPods } from "./observe/read-cluster.ts";
+import { readNearPods, readPods } from "./observe/read-cluster.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
 import { type NextLook, nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
@@ -32,14 +33,27 @@ export interface PlanOptions {
   readonly restraint?: Restraint;
   /** Returns the world to plan for. Absent = the world as it is seen. */
   readonly edited?: (observation: Observation) => Observation;
+  /** Pods that are looked at, too, though no object asks for them. Absent = none. */
+  readonly pods?: readonly PodSelector[];
 }
 
 /** Reads the world and plans; what `reconcile` would do, by the same code. Writes nothing. */
 export async function planPass(deps: ReaderDeps, selection: Selection, options?: PlanOptions): Promise<PlannedWorld> {
-  const observed = await withNearPods(deps, await observe(deps));
+  const seen = await observe(deps);
+  const observed = await withNearPods(deps, await withPods(deps, seen, options?.pods ?? []));
   const { ownersWanted = [] } = plan(worldOf(observed, options), selection);
   const world = ownersWanted.length === 0 ? observed : await observeOwners(deps, observed, ownersWanted);
   return planWorld(world, selection, options);
+}
+
+async function withPods(
+  { cluster }: ReaderDeps,
+  observed: Observation,
+  selectors: readonly PodSelector[],
+): Promise<Observation> {
+  const unknown = selectors.filter((selector) => !observed.pods.has(podSelectorKey(selector)));
+  if (unknown.length === 0) return observed;
+  return { ...observed, pods: new Map([...observed.pods, ...(await readPods(cluster, unknown))]) };
 }
 
 /** Looks for the pods that were meant, too: a person will ask why a selector selects none. */

@@ -1,6 +1,7 @@
 import { PROVIDER_ENTRIES, PROVIDERS } from "../adapters/registry.ts";
-import type { Account, Facts, Objects, Probe } from "../doctor/facts.ts";
+import type { Account, Facts, LookedMachine, Objects, Planned, Probe } from "../doctor/facts.ts";
 import { type ProviderUse, providerUses } from "../doctor/uses.ts";
+import { refKey } from "../model/action.ts";
 import { ConfigError, ProviderError } from "../model/errors.ts";
 import type { ProviderAccess } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
@@ -137,6 +138,40 @@ function otherQuestions(
         : [{ what: `zone ${zone}`, ...only(`names at ${label}`), ask: async () => dns.findZone(zone) }],
     ),
   ];
+}
+
+/** So many machines are asked about, a call each: doctor may run every minute beside what needs the limit. */
+const MOST_MACHINES = 20;
+
+/** Asks whether providers know the machines of the nodes that match and carry no address yet: those that carry one are known. */
+export async function readMachines(
+  config: Config,
+  runtime: Runtime,
+  { observation, plan }: Planned,
+): Promise<Facts["machines"]> {
+  const { providers } = await openProviderReaders(config, runtime);
+  const nodes = new Map(observation.nodes.map((node) => [node.name, node]));
+  const wanted = plan.pools.flatMap(({ object, matching, status }) => {
+    const pool = observation.pools.find(({ kind, meta }) => refKey({ kind, ...meta }) === refKey(object));
+    const holding = new Set(Object.values(status.ips).flatMap(({ nodeName }) => nodeName ?? []));
+    return matching.flatMap((nodeName) => {
+      const provider = pool?.spec.provider ?? "";
+      const machineID = PROVIDERS.machineID(provider, nodes.get(nodeName)?.providerID ?? "");
+      return holding.has(nodeName) || machineID === undefined ? [] : [{ provider, nodeName, machineID }];
+    });
+  });
+  const machines = [...new Map(wanted.map((one) => [`${one.provider} ${one.machineID}`, one])).values()];
+  const asked = machines.slice(0, MOST_MACHINES).map(async (machine): Promise<LookedMachine> => {
+    const access = usable(providers, machine.provider);
+    if (access === undefined) return { ...machine, error: `there is no token for ${machine.provider}` };
+    try {
+      return { ...machine, isKnown: (await access.machineAddresses(machine.machineID)) !== undefined };
+    } catch (error) {
+      if (error instanceof ProviderError) return { ...machine, error: error.message };
+      throw error;
+    }
+  });
+  return { asked: await Promise.all(asked), count: machines.length };
 }
 
 function usable<P>(all: ReadonlyMap<string, ProviderAccess<P>>, name: string): P | undefined {

@@ -7,7 +7,7 @@ import { grantedPermissions, installPermissions, sortPermissions } from "../doct
 import type { ClusterInspector, Permission } from "../ports/inspection.ts";
 import { planPass } from "../reconcile.ts";
 import type { Config, Runtime } from "./config.ts";
-import { readAccounts } from "./doctor-accounts.ts";
+import { readAccounts, readMachines } from "./doctor-accounts.ts";
 import { readAnswers, readNames } from "./doctor-names.ts";
 import { readPushgateway } from "./doctor-pushgateway.ts";
 import { type Environment, readVersion } from "./environment.ts";
@@ -61,13 +61,17 @@ export function openSources(
     },
   };
 
-  function otherSources(): Pick<Sources, "accounts" | "plan" | "names" | "answers" | "pushgateway" | "own"> {
+  function otherSources(): Pick<
+    Sources,
+    "accounts" | "plan" | "machines" | "names" | "answers" | "pushgateway" | "own"
+  > {
     const { objects, nodes } = ofCluster;
     const planned = once(async () => await planOf(config, timed, await open()));
     const resolver = terms.resolver ?? config.resolver;
     return {
       accounts: { read: () => readAccounts({ config, runtime: timed, terms, objects, nodes }), isLate: true },
       plan: { read: planned, isLate: true },
+      machines: { read: async () => await readMachines(config, timed, await planned()), isLate: true },
       names: { read: async () => await readNames(config, timed, await planned()), isLate: true },
       answers: { read: async () => await readAnswers(await planned(), resolver), isLate: true },
       pushgateway: { read: () => readPushgateway(config, terms.env, CALL_MS) },

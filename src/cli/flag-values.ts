@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { ConfigError } from "../model/errors.ts";
-import { parseLabelSelector } from "../model/label-selector.ts";
+import { parseLabelSelector, podSelectorProblem } from "../model/label-selector.ts";
+import type { PodSelector } from "../model/node.ts";
 import { shownText } from "../model/resource.ts";
 import { LONGEST_SUSPENSION_MS } from "../model/suspension.ts";
 import { MANIFEST_PARTS, type ManifestPart } from "./manifests.ts";
@@ -28,6 +29,19 @@ export function labelSelector(text: string): string {
 /** A value of a flag that may be given several times. */
 export function addToList(text: string, before: readonly string[]): readonly string[] {
   return [...before, text];
+}
+
+/**
+ * A selector of pods, `NAMESPACE/LABELS`, after those that were given before. Without a namespace it is of all of them, without labels it is of all pods of the namespace.
+ * @throws InvalidArgumentError for a text that is none
+ */
+export function podSelectors(text: string, before: readonly PodSelector[]): readonly PodSelector[] {
+  const [, namespace, label] = /^([^/]*)\/(.*)$/s.exec(text) ?? [];
+  if (namespace === undefined || label === undefined || text === "/")
+    throw new InvalidArgumentError("Write it like ingress/app=web.");
+  const problem = podSelectorProblem({ namespace, label });
+  if (problem !== undefined) throw new InvalidArgumentError(`It selects no pods: ${problem.error}.`);
+  return [...before, { namespace, label }];
 }
 
 /** How often a flag was given. */

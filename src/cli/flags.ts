@@ -14,6 +14,7 @@ import {
   manifestParts,
   parseDuration,
   pastTime,
+  podSelectors,
   suspensionTime,
   valid,
   wholeNumber,
@@ -95,15 +96,6 @@ export interface PlanFlags extends CommonFlags, LimitFlags {
   readonly from?: string;
   /** A new file. */
   readonly save?: string;
-  readonly force?: boolean;
-}
-
-/** Flags of `snapshot`. */
-export interface SnapshotFlags extends ClusterFlags {
-  readonly grants?: GrantsFlag;
-  /** False with `--no-events`. */
-  readonly events: boolean;
-  readonly anonymize?: boolean;
   readonly force?: boolean;
 }
 
@@ -260,7 +252,9 @@ const LIMITS: FlagTable<LimitFlags> = {
   maxRemovals: flag("--max-removals <N>", "of these, remove at most N that the spec asks for no longer", wholeNumber),
 };
 
-const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
+const { allNamespaces: _all, selector: _selector, output: _output, ...REST } = COMMON;
+/** The flags of all that speaks to a cluster. */
+export const CLUSTER: FlagTable<Omit<ClusterFlags, keyof GlobalFlags>> = REST;
 
 /** Modes of `--grants`. */
 export const GRANTS: readonly GrantsFlag[] = ["off", "warn", "require"];
@@ -295,15 +289,6 @@ export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   from: FROM,
   save: flag("--save <FILE>", "also save the plan to a new file, for reconcile --plan"),
   force: flag("--force", "with --save: replace a file that exists"),
-};
-
-/** The flags of `snapshot`. */
-export const SNAPSHOT: FlagTable<Omit<SnapshotFlags, keyof GlobalFlags>> = {
-  ...CLUSTER,
-  grants: flag("--grants <MODE>", `whether to hold what namespaces grant; ${NOTED_GRANTS}`, GRANTS),
-  events: flag("--no-events", "leave out the Events that flipop wrote"),
-  anonymize: flag("--anonymize", "put other names in the place of all names and addresses; the plan stays the same"),
-  force: flag("--force", "replace a file that exists"),
 };
 
 /** The flags of `reconcile`. */
@@ -438,10 +423,12 @@ export function addFlags(command: Command, table: Readonly<Record<string, FlagRo
   return command;
 }
 
+/** The readers of what may be given several times. */
+const LISTS: ReadonlySet<Value> = new Set<Value>([addToList, findingCodes, podSelectors]);
+
 function optionOf({ spelling, help, value, byDefault }: FlagRow): Option {
   const option = new Option(spelling, help);
-  if (value === addToList || value === findingCodes)
-    return option.argParser(value as typeof addToList).default([], "none");
+  if (LISTS.has(value)) return option.argParser(value as typeof addToList).default([], "none");
   if (value === countUp) return option.argParser(countUp).default(0, "off");
   if (typeof value !== "function") option.choices(value);
   else if (value !== anyText) option.argParser(value as (text: string, before: unknown) => unknown);
@@ -477,6 +464,7 @@ function applyOne(owner: Command | null, option: Option, env: Environment): void
 /** @throws InvalidArgumentError for a text that is no value of the flag */
 function readVariable(option: Option, text: string): unknown {
   if (option.parseArg === (findingCodes as unknown)) return findingCodes(text, []);
+  if (option.parseArg === (podSelectors as unknown)) return podSelectors(text, []);
   if (Array.isArray(option.defaultValue)) return text.split(",");
   if (option.long === "--verbose" && /^[012]$/.test(text)) return Number(text);
   if (option.isBoolean() || option.negate) return readSwitch(text) !== option.negate;

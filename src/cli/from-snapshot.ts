@@ -8,6 +8,7 @@ import { planWorld } from "../reconcile.ts";
 import { readSnapshot, type Snapshot } from "../snapshot/snapshot.ts";
 import type { Config } from "./config.ts";
 import { digestOf, readDocumentFile } from "./document-file.ts";
+import { editedSnapshot } from "./edited-snapshot.ts";
 import type { Planner, Reader } from "./wiring.ts";
 
 /** The part of a configuration that a snapshot is read with. */
@@ -20,15 +21,12 @@ export async function snapshotReader({ from, warn }: FromConfig): Promise<Reader
 
 /**
  * Returns a world that was taken before in the place of one that is observed now: its time is the time it was taken.
- * @throws ConfigError `invalid` for what cannot be read, `usage` for objects that only a cluster could read
+ * @param overlay - how objects are seen in the place of those of the snapshot; absent = as they are
+ * @throws ConfigError `invalid` for what cannot be read, and for objects that ask for what the snapshot does not hold
  */
 export async function snapshotPlanner({ from, grants, warn }: FromConfig, overlay?: Overlay): Promise<Planner> {
-  if (overlay?.isEmpty === false)
-    throw new ConfigError(
-      "usage",
-      "A snapshot holds objects as they were read: -f, and edits of objects, need a cluster. Leave out --from.",
-    );
-  const snapshot = await readSnapshotFile(from, warn);
+  const taken = await readSnapshotFile(from, warn);
+  const snapshot = overlay === undefined || overlay.isEmpty ? taken : editedSnapshot(taken, overlay);
   const world = withGrants(snapshot.observation, grants);
   return { cluster: readerOf(snapshot), plan: async (selection, options) => planWorld(world, selection, options) };
 }
@@ -60,6 +58,8 @@ function readerOf({ observation, stored }: Snapshot): Reader {
     listPools: async () => stored.pools,
     listRoutedIPs: async () => stored.routedIPs,
     listRecordSets: async () => observation.recordSets,
+    listRoutedIPIssuers: async () => stored.issuers ?? [],
+    listServices: async () => stored.services ?? [],
     listNodes: async () => observation.nodes,
     hasNamespace: async () => undefined,
     listEvents: async (namespace) => {

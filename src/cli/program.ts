@@ -28,8 +28,6 @@ import {
   type ResumeFlags,
   SANDBOX,
   type SandboxFlags,
-  SNAPSHOT,
-  type SnapshotFlags,
   SUSPEND,
   type SuspendFlags,
   VALIDATE,
@@ -42,6 +40,7 @@ import { HISTORY, type HistoryFlags } from "./history-flags.ts";
 import { type Streams, writeDocument, writeText } from "./output.ts";
 import type { Invocation, Session } from "./session.ts";
 import { SIMULATE, type SimulateFlags } from "./simulate-flags.ts";
+import { SNAPSHOT, type SnapshotFlags } from "./snapshot-flags.ts";
 import { STATUS, type StatusFlags } from "./status-flags.ts";
 
 const NAMES = [
@@ -405,10 +404,13 @@ Examples:
   flipop snapshot world.yaml
   flipop plan --from world.yaml --if node/worker-1=NotReady
   flipop status --from world.yaml
+  flipop snapshot --pods ingress/app=api world.yaml
+  flipop plan --from world.yaml --if pool/ingress/web.match.podLabel=app=api
   flipop snapshot --anonymize world.yaml         to show it to strangers
 
 It holds the objects of flipop, the nodes, and what providers show of the addresses and names that objects ask for; no token, no URL, no name of a pod, and of the
 nodes only the labels that selectors read. Writes nothing but the file, which only its owner may read.
+Objects may be edited in a plan of it, too. A selector that no object has needs its pods, with --pods, and its labels of nodes, with --node-labels.
 With --anonymize no name and no address of the world is in it: worker-1 becomes n2014-2003, and of texts only the words that flipop
 knows are left. What came first by name still does, so plan, explain and simulate say the same with other names.`;
 

@@ -83,7 +83,8 @@ function scenarioOf(
     return rollingUpgradeOf(observation, rollingUpgrade, pace, times);
   } catch (error) {
     if (from === undefined || !(error instanceof ConfigError) || error.kind !== "invalid") throw error;
-    const hint = "Of nodes a snapshot holds the labels that objects select by, and those of places.";
+    const hint =
+      "Of nodes a snapshot holds the labels that objects select by, and those of places; more with --node-labels KEY.";
     throw new ConfigError("invalid", `${error.message} ${hint}`, { cause: error });
   }
 }

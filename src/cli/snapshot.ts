@@ -1,4 +1,6 @@
 import type { Observation } from "../model/observation.ts";
+import { objectKey } from "../model/resource.ts";
+import type { RoutedIP } from "../model/routed-ip.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { orMissing } from "../observe/read-cluster.ts";
 import { planWorld } from "../reconcile.ts";
@@ -6,16 +8,16 @@ import { EXIT } from "../report/exit-code.ts";
 import { API_VERSION, type JSONObject } from "../report/json/document.ts";
 import { rfc3339 } from "../report/text/times.ts";
 import { anonymize } from "../snapshot/anonymize.ts";
-import { readSnapshot, type WrittenSnapshot, writeSnapshot } from "../snapshot/snapshot.ts";
+import { readSnapshot, type StoredPart, type WrittenSnapshot, writeSnapshot } from "../snapshot/snapshot.ts";
 import { resolveConfig } from "./config.ts";
 import { digestOf, holdsSecret, writeNewFile } from "./document-file.ts";
 import { readVersion } from "./environment.ts";
-import type { SnapshotFlags } from "./flags.ts";
 import { writeLine, writeText } from "./output.ts";
 import { readPast } from "./past.ts";
 import type { Session } from "./session.ts";
+import type { SnapshotFlags } from "./snapshot-flags.ts";
 import { readLease } from "./status.ts";
-import type { Planner } from "./wiring.ts";
+import type { Planner, Reader } from "./wiring.ts";
 import { yamlText } from "./yaml-text.ts";
 
 /** Runs `snapshot`: writes what one pass observes as YAML, to a new file or to standard output. Never writes to the cluster or a provider. Returns the exit code. */
@@ -38,7 +40,7 @@ export async function runSnapshot(session: Session, file: string | undefined, fl
 /** The snapshot of a world, and what it lacks because it could not be read. */
 async function takenFrom(
   { cluster, plan }: Planner,
-  { leaseNamespace, leaseName, events: mayHoldEvents, anonymize: isAnonymous }: SnapshotFlags,
+  { leaseNamespace, leaseName, events: mayHoldEvents, anonymize: isAnonymous, pods, nodeLabels }: SnapshotFlags,
 ): Promise<{ readonly text: string; readonly gaps: readonly string[] }> {
   const [pools, { objects: routedIPs }, past] = await Promise.all([
     cluster.listPools(),
@@ -47,8 +49,15 @@ async function takenFrom(
       ? readPast(cluster, { namespace: leaseNamespace, name: leaseName })
       : readLease(cluster, leaseNamespace, leaseName),
   ]);
-  const { observation, plan: planned } = await plan({});
-  const stored = { pools, routedIPs, leaseKey: `${leaseNamespace}/${leaseName}`, ...past };
+  const { observation, plan: planned } = await plan({}, { pods });
+  const stored = {
+    pools,
+    routedIPs,
+    ...(await referencesOf(routedIPs, cluster)),
+    nodeLabels,
+    leaseKey: `${leaseNamespace}/${leaseName}`,
+    ...past,
+  };
   const snapshot = { observation, stored };
   const written = isAnonymous ? anonymize(snapshot).written : writeSnapshot(snapshot);
   const document = {
@@ -62,6 +71,19 @@ async function takenFrom(
   };
   const gaps = planned.gaps.map(({ provider, subject, error }) => `not read: ${subject || provider}: ${error}`);
   return { text: yamlText(document as JSONObject), gaps };
+}
+
+/** What routed IPs refer to. Of Services only those that they name: others are nobody's business. */
+async function referencesOf(
+  routedIPs: readonly RoutedIP[],
+  cluster: Pick<Reader, "listRoutedIPIssuers" | "listServices">,
+): Promise<Pick<StoredPart, "issuers" | "services">> {
+  const { objects: issuers } = await orMissing(() => cluster.listRoutedIPIssuers());
+  if (routedIPs.length === 0) return { issuers, services: [] };
+  const named = new Set(
+    routedIPs.map(({ meta: { namespace }, spec: { serviceName: name } }) => objectKey({ namespace, name })),
+  );
+  return { issuers, services: (await cluster.listServices()).filter((service) => named.has(objectKey(service))) };
 }
 
 /** The id of the plan that others will make of what is written. */

@@ -61,7 +61,17 @@ export type Reader = NamespaceReader &
   EventReader &
   IdentityReader &
   Partial<WorkloadReader> &
-  Pick<ClusterReader, "server" | "now" | "listPools" | "listRoutedIPs" | "listRecordSets" | "listNodes"> & {
+  Pick<
+    ClusterReader,
+    | "server"
+    | "now"
+    | "listPools"
+    | "listRoutedIPs"
+    | "listRoutedIPIssuers"
+    | "listServices"
+    | "listRecordSets"
+    | "listNodes"
+  > & {
     readonly readLease: (
       namespace: string,
       name: string,

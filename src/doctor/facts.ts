@@ -35,6 +35,7 @@ export interface Facts {
   readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID">[];
   readonly accounts: readonly Account[];
   readonly plan: Planned;
+  readonly machines: LookedMachines;
   /** The names that are published, as far as their records are known; in the order of the plan. */
   readonly names: readonly LookedName[];
   /** What clients are told of these names, by FQDN. */
@@ -106,6 +107,23 @@ export interface Planned {
   readonly plan: Plan;
   /** How many calls reading took, by provider. */
   readonly calls: ReadonlyMap<string, number>;
+}
+
+/** Machines of nodes that may take an address, and whether their provider knows them. */
+export interface LookedMachines {
+  readonly asked: readonly LookedMachine[];
+  /** How many nodes there are that may take an address, asked about or not. */
+  readonly count: number;
+}
+
+/** A machine that the provider was asked about. */
+export interface LookedMachine {
+  readonly provider: string;
+  readonly nodeName: string;
+  readonly machineID: string;
+  /** Absent = `error` says why nobody knows. */
+  readonly isKnown?: boolean;
+  readonly error?: string;
 }
 
 /** A name that an object publishes, and what stands there. */

@@ -25,20 +25,33 @@ export const PERMISSION_CHECKS: Checks<"FLP121" | "FLP122" | "FLP123" | "FLP124"
   FLP125: check(["installing", "own"], ({ installing, own }) => missing(installing, own)),
 };
 
+/** A permission with a consequence of its own is told by itself; the others, of which the check says what follows, together. */
 function missing(reviewed: readonly Reviewed[], { asker }: Facts["own"]): readonly Verdict[] {
-  return allOr(
-    reviewed
-      .filter(({ isAllowed }) => !isAllowed)
-      .map(({ permission }) => {
-        const consequence = consequenceOf(permission);
-        const what = `${asker} may not ${permission.verb} ${resourceText(permission)}`;
-        return failing(what, consequence === undefined ? {} : { consequence });
-      }),
-    fine(`${reviewed.length} permissions`),
+  const lacking = reviewed.filter(({ isAllowed }) => !isAllowed).map(({ permission }) => permission);
+  const alone = lacking.flatMap((permission) => {
+    const consequence = consequenceOf(permission);
+    const what = `${asker} may not ${permission.verb} ${resourceText(permission)}`;
+    return consequence === undefined ? [] : [failing(what, { consequence })];
+  });
+  const others = lacking.filter((permission) => consequenceOf(permission) === undefined);
+  const together = [...Map.groupBy(others, ({ verb }) => verb)].map(([verb, same]) =>
+    failing(`${asker} may not ${verb} ${resourcesText(same)}`),
   );
+  return allOr([...alone, ...together], fine(`${reviewed.length} permissions`));
 }
 
-function resourceText({ resource, subresource, namespace, name }: Permission): string {
+/** Returns `namespaces, clusterroles; in flipop: roles, cronjobs`. */
+function resourcesText(permissions: readonly Permission[]): string {
+  const [only, ...others] = permissions;
+  if (only !== undefined && others.length === 0) return resourceText(only);
+  const places = [...Map.groupBy(permissions, ({ namespace }) => namespace)].map(([namespace, same]) => {
+    const names = same.map(({ namespace: _all, ...rest }) => resourceText(rest)).join(", ");
+    return namespace === undefined ? names : `in ${namespace}: ${names}`;
+  });
+  return places.join("; ");
+}
+
+function resourceText({ resource, subresource, namespace, name }: Omit<Permission, "verb">): string {
   const part = subresource === undefined ? resource : `${resource}/${subresource}`;
   return `${part}${name === undefined ? "" : ` ${name}`}${namespace === undefined ? "" : ` in ${namespace}`}`;
 }

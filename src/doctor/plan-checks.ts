@@ -27,13 +27,21 @@ export const PLAN_CHECKS: Checks<
   FLP151: held("address", ["IPNotFound"], "every address exists"),
   FLP152: held("address", ["ForeignHolder"], "no address is on a foreign machine"),
   FLP153: held("address", ["Conflict"], "no address is asked for twice"),
-  FLP154: check(["plan"], ({ plan }) => {
-    const nodes = plan.plan.pools.flatMap(({ object, skipped }) =>
-      toldWith(skipped, ["MachineNotFound"]).map(({ nodeName }) =>
-        failing(`${refKey(object)}: the provider does not know the machine of ${nodeName}`),
-      ),
+  FLP154: check(["plan", "machines"], ({ plan, machines: { asked, count } }) => {
+    if (!has("address", plan)) return [notApplicable(NOTHING.address)];
+    const missing = asked
+      .filter(({ isKnown }) => isKnown === false)
+      .map(({ provider, nodeName, machineID }) =>
+        failing(`${provider} does not know machine ${machineID} of ${nodeName}`),
+      );
+    const open = asked.flatMap(({ nodeName, error }) =>
+      error === undefined ? [] : [unknown(`${nodeName}: ${error}`)],
     );
-    return judged("address", plan, nodes, "every machine is known");
+    const all =
+      asked.length === count
+        ? "every machine is known"
+        : `the ${asked.length} machines that were asked about, of ${count}, are known`;
+    return allOr([...missing, ...open], fine(all));
   }),
   FLP161: held("name", ["ZoneNotFound"], "every zone is there"),
   FLP162: held("name", ["Conflict"], "no name is asked for twice"),

@@ -71,7 +71,8 @@ async function readAllPods(
   cluster: ClusterReader,
   { pools, recordSets }: Pick<Observation, "pools" | "recordSets">,
 ): Promise<Observation["pods"]> {
-  return new Map([...(await readPods(cluster, [...pools, ...recordSets])), ...(await readEndpoints(cluster, pools))]);
+  const selected = await readPods(cluster, podSelectors([...pools, ...recordSets]));
+  return new Map([...selected, ...(await readEndpoints(cluster, pools))]);
 }
 
 /**
@@ -107,10 +108,16 @@ async function readNodes(cluster: ClusterReader): Promise<Pick<Observation, "nod
   return { nodes, nodesReadAtMs: cluster.now() };
 }
 
-/** Lists each distinct pod selector once, one after another, so that at most one page of pods is in memory per list. */
-async function readPods(cluster: ClusterReader, objects: readonly Matching[]): Promise<Observation["pods"]> {
+/**
+ * Lists the pods of each selector once, one selector after another, so that at most one page of pods is in memory per list.
+ * @throws KubeError as {@link readCluster}
+ */
+export async function readPods(
+  cluster: Pick<ClusterReader, "listPods">,
+  selectors: readonly PodSelector[],
+): Promise<Observation["pods"]> {
   const pods = new Map<string, PodReading>();
-  for (const selector of podSelectors(objects)) {
+  for (const selector of selectors) {
     const read = async (): Promise<ReadonlyMap<string, PodSummary>> => summarizePods(await cluster.listPods(selector));
     pods.set(podSelectorKey(selector), await readOrRefused(read, selectorText(selector), selector.namespace !== ""));
   }
@@ -157,7 +164,8 @@ async function readEndpoints(cluster: ClusterReader, pools: readonly Pool[]): Pr
 /** What has a `spec.match`. */
 type Matching = Pool | RecordSet;
 
-function podSelectors(objects: readonly Matching[]): readonly PodSelector[] {
+/** Returns the distinct selectors of pods that objects ask for, as far as they can be read. Pure. */
+export function podSelectors(objects: readonly Matching[]): readonly PodSelector[] {
   const selectors = objects
     .map(({ spec }) => ({ namespace: spec.match.podNamespace, label: spec.match.podLabel }))
     .filter((selector) => selector.namespace !== "" || selector.label !== "")

@@ -104,6 +104,7 @@ const TERMS: readonly string[] = [
   ...Object.keys(REASONS),
   ...["Ready", "Reconciling", "Stalled", "Granted"],
   ...["NoSchedule", "PreferNoSchedule", "NoExecute", "Exists", "Equal", "TCP", "UDP", "SCTP", "Normal", "Warning"],
+  ...["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"],
   ...["acquire", "annotate", "finalizer"],
   ...["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"],
   ...Object.keys(ACTIONS)

@@ -29,7 +29,8 @@ import type {
   Toleration,
   UnreadyNode,
 } from "../model/resource.ts";
-import type { RoutedIP, RoutedIPSpec, RoutedPort } from "../model/routed-ip.ts";
+import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec, RoutedPort } from "../model/routed-ip.ts";
+import type { ServiceFacts, ServicePort } from "../model/service.ts";
 import type { Suspension } from "../model/suspension.ts";
 import {
   fields,
@@ -88,20 +89,22 @@ const META: Shape<ObjectMeta> = fields<ObjectMeta>(
   "approval",
 );
 
+const TOLERATIONS: Shape<readonly Toleration[]> = list(
+  fields<Toleration>(
+    { key: text, operator: term, value: text, effect: term, tolerationSeconds: number },
+    "key",
+    "operator",
+    "value",
+    "effect",
+    "tolerationSeconds",
+  ),
+);
+
 const MATCH: Shape<MatchSpec> = fields<MatchSpec>({
   nodeLabel: text,
   podNamespace: text,
   podLabel: text,
-  tolerations: list(
-    fields<Toleration>(
-      { key: text, operator: term, value: text, effect: term, tolerationSeconds: number },
-      "key",
-      "operator",
-      "value",
-      "effect",
-      "tolerationSeconds",
-    ),
-  ),
+  tolerations: TOLERATIONS,
 });
 
 const DNS_SPEC: Shape<DNSRecordSetSpec> = fields<DNSRecordSetSpec>(
@@ -388,4 +391,43 @@ export const ROUTED_IP: Shape<RoutedIP> = fields<RoutedIP>(
     decodeError: sentence,
   },
   "decodeError",
+);
+
+/** A RoutedIPIssuer. */
+export const ROUTED_IP_ISSUER: Shape<RoutedIPIssuer> = fields<RoutedIPIssuer>(
+  {
+    meta: META,
+    spec: fields<RoutedIPIssuerSpec>(
+      {
+        provider: term,
+        region: text,
+        reclaimPolicy: RECLAIM,
+        firewallName,
+        nodeLabel: text,
+        tolerations: TOLERATIONS,
+        approval: APPROVAL,
+        maxUnavailable: MAX_UNAVAILABLE,
+        drainSeconds: number,
+      },
+      "approval",
+      "maxUnavailable",
+      "drainSeconds",
+    ),
+    decodeError: sentence,
+  },
+  "decodeError",
+);
+
+/** A Service, as far as a RoutedIP is made of it. */
+export const SERVICE: Shape<ServiceFacts> = fields<ServiceFacts>(
+  {
+    namespace: text,
+    name: text,
+    resourceVersion: text,
+    type: term,
+    selector: texts,
+    ports: list(fields<ServicePort>({ protocol: term, port: number, nodePort: number })),
+    unreadable: word("spec", "spec.type", "spec.selector", "spec.ports"),
+  },
+  "unreadable",
 );

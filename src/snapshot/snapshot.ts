@@ -1,11 +1,13 @@
 import type { PastEvent } from "../model/change.ts";
 import { parseLabelSelector } from "../model/label-selector.ts";
+import { nearestSelector } from "../model/nearest.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { GROUP, type Pool } from "../model/resource.ts";
-import type { RoutedIP } from "../model/routed-ip.ts";
-import { POOL, ROUTED_IP } from "./object-shapes.ts";
+import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import type { ServiceFacts } from "../model/service.ts";
+import { POOL, ROUTED_IP, ROUTED_IP_ISSUER, SERVICE } from "./object-shapes.ts";
 import {
   fields,
   list,
@@ -26,12 +28,17 @@ export interface Snapshot {
   readonly stored: StoredPart;
 }
 
-/** What `status` reads and a plan does not. */
+/** What `status` reads and a plan does not, and what a plan of other objects is made of. */
 export interface StoredPart {
   /** FloatingIPPools as they are stored. */
   readonly pools: readonly Pool[];
   /** RoutedIPs as they are stored. */
   readonly routedIPs: readonly RoutedIP[];
+  /** What they refer to; of Services only those that they name. Absent = not known. */
+  readonly issuers?: readonly RoutedIPIssuer[];
+  readonly services?: readonly ServiceFacts[];
+  /** The labels of nodes that are held though no object selects by them. Absent = none. */
+  readonly nodeLabels?: readonly string[];
   /** `NAMESPACE/NAME` of the Lease. */
   readonly leaseKey: string;
   /** Absent where there is none, or where it may not be read. */
@@ -55,12 +62,18 @@ const STORED: Shape<StoredPart> = fields<StoredPart>(
   {
     pools: list(POOL),
     routedIPs: list(ROUTED_IP),
+    issuers: list(ROUTED_IP_ISSUER),
+    services: list(SERVICE),
+    nodeLabels: list(text),
     leaseKey: term,
     lease: fields<LeasePart>({ holder: text, renewTimeMs: number, annotations: recordOf(term, term) }),
     leaseError: sentence,
     events: list(PAST_EVENT),
     eventsError: sentence,
   },
+  "issuers",
+  "services",
+  "nodeLabels",
   "lease",
   "leaseError",
   "events",
@@ -79,7 +92,7 @@ export interface WrittenSnapshot {
  * @param by - what is written in the place of texts; absent = they are written as they are
  */
 export function writeSnapshot({ observation, stored }: Snapshot, by?: Renaming): WrittenSnapshot {
-  const labels = askedLabels(observation);
+  const labels = heldLabels({ observation, stored });
   const nodes = observation.nodes.map((node) => withLabels(node, labels));
   const known = new Set(observation.pools.map((pool) => JSON.stringify(POOL.write(pool))));
   const pools = stored.pools.filter((pool) => !known.has(JSON.stringify(POOL.write(pool))));
@@ -112,13 +125,27 @@ function keyOf({ meta }: Pool): string {
   return `${meta.namespace}/${meta.name}`;
 }
 
-/** The labels of nodes that a selector reads, or that say where a node is. */
-function askedLabels({ pools, recordSets, registry }: Observation): ReadonlySet<string> {
-  const selectors = [...pools, ...recordSets].map(({ spec }) => parseLabelSelector(spec.match.nodeLabel));
-  const asked = selectors.flatMap((parsed) => ("selector" in parsed ? [...parsed.selector.demands.keys()] : []));
+/** Returns which labels of nodes a snapshot holds: those that a selector reads or means, that say where a node is, and that were asked for. Pure. */
+export function heldLabels({ observation, stored: { issuers = [], nodeLabels = [] } }: Snapshot): ReadonlySet<string> {
+  const { pools, recordSets, nodes, registry } = observation;
+  const selecting = [...[...pools, ...recordSets].map(({ spec }) => spec.match), ...issuers.map(({ spec }) => spec)];
+  const selectors = [...new Set(selecting.map(({ nodeLabel }) => nodeLabel))];
+  const labels = nodes.map((node) => node.labels);
+  const meant = selectors.flatMap((selector) => nearestSelector(selector, labels) ?? []);
   const providers = new Set(pools.map(({ spec }) => spec.provider));
   const places = [...providers].flatMap((name) => registry.get(name)?.addresses?.regionLabel ?? []);
-  return new Set([...asked, ...places, ...Object.values(registry.placeLabels)]);
+  return new Set([
+    ...[...selectors, ...meant].flatMap(selectedLabels),
+    ...places,
+    ...Object.values(registry.placeLabels),
+    ...nodeLabels,
+  ]);
+}
+
+/** Returns the labels that a selector reads; none where it cannot be read. Pure. */
+export function selectedLabels(selector: string): readonly string[] {
+  const parsed = parseLabelSelector(selector);
+  return "selector" in parsed ? [...parsed.selector.demands.keys()] : [];
 }
 
 function withLabels(node: NodeFacts, keys: ReadonlySet<string>): NodeFacts {

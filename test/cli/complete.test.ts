@@ -248,7 +248,9 @@ describe("without a cluster", () => {
       .map(placeholderOf);
     expect(new Set(unknown)).toEqual(
       new Set([
+        "KEY",
         "LABELS",
+        "NAMESPACE/LABELS",
         "TIMES",
         "WHAT",
         "DURATION",

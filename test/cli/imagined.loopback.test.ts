@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Document, parseAllDocuments } from "yaml";
+import { uncomment } from "../setup/uncomment.ts";
 import { type Printed, realCommand } from "./real-command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "flipop-imagined-"));
 const WORLD = join(root, "world");
 const BY_HAND = join(root, "by-hand");
+/** A snapshot of the world. */
+const TAKEN = join(root, "taken.yaml");
 
 /** Runs a command line in this process on the embedded world of a folder. */
 async function flipop(dir: string, ...args: readonly string[]): Promise<Printed> {
@@ -16,11 +19,19 @@ async function flipop(dir: string, ...args: readonly string[]): Promise<Printed>
 
 /** What a plan would do and hold, without times and what was read along the way. */
 async function planOf(dir: string, ...args: readonly string[]): Promise<object> {
-  const { stdout, stderr } = await flipop(dir, "plan", "-o", "json", ...args);
+  return timeless(await flipop(dir, "plan", "-o", "json", ...args));
+}
+
+function timeless({ stdout: text, stderr }: Printed): object {
   expect(stderr).toBe("");
-  const timeless = stdout.replace(/\d{4}-\d\d-\d\dT[\d:]+Z|\d\d:\d\d:\d\d UTC \(in [^)]*\)/g, "TIME");
-  const { actions, followUps, holds, pools, routedIPs, recordSets, impact } = JSON.parse(timeless);
+  const stdout = text.replace(/\d{4}-\d\d-\d\dT[\d:]+Z|\d\d:\d\d:\d\d UTC \(in [^)]*\)/g, "TIME");
+  const { actions, followUps, holds, pools, routedIPs, recordSets, impact } = JSON.parse(stdout);
   return { actions, followUps, holds, pools, routedIPs, recordSets, impact };
+}
+
+/** The same of a snapshot. */
+async function planFrom(path: string, ...args: readonly string[]): Promise<object> {
+  return timeless(await realCommand(["plan", "-o", "json", "--from", path, ...args], { identity: "imagined" }));
 }
 
 /** Changes a file of the world by hand. */
@@ -125,6 +136,8 @@ function foreignDroplet(): void {
 beforeAll(async () => {
   const { stderr, exitCode } = await flipop(WORLD, "reconcile", "--settle", "--timeout", "40s");
   expect([stderr, exitCode]).toEqual(["", 0]);
+  const more = ["--pods", "ingress/app=wbe", "--node-labels", "tier"];
+  expect(await flipop(WORLD, "snapshot", TAKEN, ...more)).toMatchObject({ stderr: "", exitCode: 0 });
 });
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -134,10 +147,12 @@ describe("a plan for a world that is imagined", () => {
     expect(await planOf(WORLD)).toMatchObject({ actions: [], followUps: [] });
   });
 
-  test.for(EDITS)("%s is planned as if it were so", async ([edits, byHand]) => {
+  test.for(EDITS)("%s is planned as if it were so, and over a snapshot the same", async ([edits, byHand]) => {
     rmSync(BY_HAND, { recursive: true, force: true });
     cpSync(WORLD, BY_HAND, { recursive: true });
-    const imagined = await planOf(WORLD, ...edits.split(" ").flatMap((edit) => ["--if", edit]));
+    const args = edits.split(" ").flatMap((edit) => ["--if", edit]);
+    const imagined = await planOf(WORLD, ...args);
+    if (!edits.includes("recordName=other")) expect(await planFrom(TAKEN, ...args)).toEqual(imagined);
     byHand();
     expect(imagined).toEqual(await planOf(BY_HAND));
     expect(imagined).not.toEqual(await planOf(WORLD));
@@ -244,5 +259,110 @@ spec:
     expect([stdout, exitCode]).toEqual(["", 78]);
     expect(stderr).toContain(`flipop: ${file}`);
     expect(stderr).toContain(why);
+  });
+});
+
+describe("a snapshot, in which objects are others", () => {
+  const ROUTED = join(root, "routed");
+  const HELD = join(root, "routed.yaml");
+  const from = async (...args: readonly string[]): Promise<Printed> =>
+    await realCommand([...args, "--from", HELD], { identity: "imagined" });
+
+  beforeAll(async () => {
+    await flipop(ROUTED, "status");
+    const path = join(ROUTED, "routed-ips.yaml");
+    writeFileSync(path, uncomment(readFileSync(path, "utf8")));
+    expect(await flipop(ROUTED, "reconcile", "--settle", "--timeout", "40s")).toMatchObject({ exitCode: 0 });
+    expect(await flipop(ROUTED, "snapshot", HELD)).toMatchObject({ stderr: "", exitCode: 0 });
+  }, 60_000);
+
+  const POOL = (name: string, more = ""): string =>
+    `{apiVersion: flipop.digitalocean.com/v1alpha1, kind: FloatingIPPool, metadata: {name: ${name}, namespace: ingress}, spec: {provider: digitalocean, region: nyc3, ips: [203.0.113.10, 203.0.113.11], match: {podNamespace: ingress, podLabel: app=web}${more}}}\n`;
+
+  test.for([
+    ["routedip/ingress/web=Deleted"],
+    ["routedip/ingress/web.suspend=true"],
+    ["routedip/ingress/web.ports=[{protocol: udp, port: 5000-5010}]"],
+    ["routedip/ingress/web.address=", "node/worker-4=NotReady"],
+    ["routedip/ingress/web.issuer=other"],
+    ["issuer/ingress/edge.tolerations=[{operator: Exists}]", "node/worker-4=Cordoned"],
+    ["issuer/ingress/edge.routedIPFirewallName=", "node/worker-4=Gone"],
+    ["issuer/ingress/edge.maxUnavailable=50%", "issuer/ingress/edge.routedIPReclaimPolicy=Delete"],
+    ["issuer/ingress/edge=Deleted"],
+    ["pool/ingress/web.maxUnavailable=10%", "pool/ingress/web.desiredIPs=1"],
+    ["dns/ingress/nodes.dnsRecordSet.ttl=120"],
+    ["dns/ingress/nodes.addressType=InternalIP"],
+  ] as const)("%s is planned and simulated as it is over the cluster", async (edits) => {
+    const args = edits.flatMap((edit) => ["--if", edit]);
+    expect(timeless(await from("plan", "-o", "json", ...args))).toEqual(await planOf(ROUTED, ...args));
+    const steps = ({ stdout, exitCode }: Printed): object => ({
+      exitCode,
+      ...JSON.parse(stdout),
+      observedAt: "",
+      cluster: "",
+    });
+    const live = await flipop(ROUTED, "simulate", "-o", "json", ...args);
+    expect(steps(await from("simulate", "-o", "json", ...args))).toEqual(steps(live));
+  });
+
+  test("a file is laid over the objects of the snapshot, and a new one is chosen by name", async () => {
+    const file = join(root, "laid.yaml");
+    for (const text of [
+      POOL("web"),
+      POOL("fresh", ", suspend: true"),
+      `${POOL("web", ", desiredIPs: 1")}---\n${POOL("more")}`,
+      "{apiVersion: flipop.digitalocean.com/v1alpha1, kind: RoutedIP, metadata: {name: second, namespace: ingress}, spec: {issuer: edge, serviceName: web, address: 203.0.113.12}}\n",
+    ]) {
+      writeFileSync(file, text);
+      expect(timeless(await from("plan", "-o", "json", "-f", file))).toEqual(await planOf(ROUTED, "-f", file));
+    }
+    writeFileSync(file, POOL("more"));
+    const { stdout, stderr, exitCode } = await from("plan", "pool/ingress/more", "-f", file);
+    expect([stderr, exitCode]).toEqual(["", 3]);
+    expect(stdout).toContain("It is owned by pool ingress/web, which is older.");
+  });
+
+  test.for([
+    [
+      "pool/ingress/web.match.podLabel=app=x",
+      78,
+      'The snapshot holds no pods of "ingress|app=x". Take one with --pods ingress/app=x.',
+    ],
+    [
+      "pool/ingress/web.match.podNamespace=",
+      78,
+      'The snapshot holds no pods of "|app=web". Take one with --pods /app=web.',
+    ],
+    [
+      "pool/ingress/web.match.nodeLabel=tier in (edge)",
+      78,
+      "The snapshot does not hold the label tier of nodes. Take one with --node-labels tier.",
+    ],
+    [
+      "issuer/ingress/edge.nodeLabel=pool",
+      78,
+      "The snapshot does not hold the label pool of nodes. Take one with --node-labels pool.",
+    ],
+    [
+      "routedip/ingress/web.serviceName=db",
+      78,
+      "The snapshot does not hold Service ingress/db: no routed IP named it when it was taken.",
+    ],
+    [
+      "pool/ingress/wep.desiredIPs=1",
+      78,
+      "There is no object pool/ingress/wep ('pool/ingress/wep.desiredIPs=1'). Did you mean pool/ingress/web?",
+    ],
+  ] as const)("%s exits %d, since nobody knows what it would change", async ([edit, exitCode, text]) => {
+    for (const command of ["plan", "simulate"])
+      expect(await from(command, "--if", edit)).toMatchObject({ stdout: "", stderr: `flipop: ${text}\n`, exitCode });
+  });
+
+  test("an address and a name that nobody asked for count as not read", async () => {
+    const edits = ["pool/ingress/web.ips=[203.0.113.10, 203.0.113.77]", "pool/ingress/web.dnsRecordSet.recordName=new"];
+    const { stdout, exitCode } = await from("plan", ...edits.flatMap((edit) => ["--if", edit]));
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain("203.0.113.77: left as it is\n      The snapshot does not hold it.");
+    expect(stdout).toContain("new.example.com: left as it is\n      The snapshot does not hold it.");
   });
 });

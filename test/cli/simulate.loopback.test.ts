@@ -260,7 +260,7 @@ spec: { match: {}, dnsRecordSet: { provider: cloudflare, zone: example.net, reco
     expect(await flipop("simulate", "-q", "--rolling-upgrade", "kept=back", "--from", file)).toMatchObject({
       stdout: "",
       stderr:
-        "flipop: --rolling-upgrade kept=back selects no node. Of nodes a snapshot holds the labels that objects select by, and those of places.\n",
+        "flipop: --rolling-upgrade kept=back selects no node. Of nodes a snapshot holds the labels that objects select by, and those of places; more with --node-labels KEY.\n",
       exitCode: 78,
     });
   });

@@ -278,7 +278,9 @@ describe("--from", () => {
     const cases: readonly (readonly [readonly string[], number, string])[] = [
       [["plan", "--from", file, "--context", "prod"], 64, "--from needs no cluster: leave out --context."],
       [["--sandbox", "status", "--from", file], 64, "--from needs no cluster: leave out --sandbox."],
-      [["plan", "--from", file, "--if", "pool/ingress/web.desiredIPs=2"], 64, "Leave out --from."],
+      [["--sandbox", "snapshot", "--pods", "app=web"], 64, "Write it like ingress/app=web."],
+      [["--sandbox", "snapshot", "--pods", "/"], 64, "Write it like ingress/app=web."],
+      [["--sandbox", "snapshot", "--pods", "ingress/app in web"], 64, "It selects no pods: "],
       [["plan", "--from", file, "--grants", "require"], 78, "Take one with --grants require."],
       [["plan", "--from", at("nowhere.yaml")], 78, "There is no file"],
       [["history", "--from", at("nowhere.yaml")], 78, "There is no file"],

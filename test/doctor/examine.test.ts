@@ -222,9 +222,17 @@ test("the rate limit has room for the runs of its time, or it is told", () => {
 });
 
 test("a machine that the provider does not know is told for each node", () => {
-  const skipped = [{ nodeName: "n1", reason: "MachineNotFound", detail: "" }];
-  expect(resultsOf("FLP154", planned({ pools: [{ object: ref, skipped }] }))).toEqual(["error"]);
-  expect(resultsOf("FLP154", planned({}))).toEqual(["success"]);
+  const machine = { provider: "digitalocean", nodeName: "n1", machineID: "1" };
+  const asked = (own: object, count = 1): Answers =>
+    ({ ...planned({}), machines: known({ asked: [{ ...machine, ...own }], count }) }) as unknown as Answers;
+  const said = (answers: Answers): readonly string[] =>
+    examine(ALL, answers).findings.flatMap(({ code, result, message }) =>
+      code === "FLP154" ? [`${result} ${message}`] : [],
+    );
+  expect(said(asked({ isKnown: false }))).toEqual(["error digitalocean does not know machine 1 of n1"]);
+  expect(said(asked({ isKnown: true }))).toEqual(["success every machine is known"]);
+  expect(said(asked({ isKnown: true }, 4))).toEqual(["success the 1 machines that were asked about, of 4, are known"]);
+  expect(said(asked({ error: "it did not answer" }))).toEqual(["unknown n1: it did not answer"]);
 });
 
 test("a firewall without room is told", () => {

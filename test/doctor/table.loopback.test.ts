@@ -26,17 +26,9 @@ function tableOf(argv: readonly string[], { stdout, stderr, exitCode }: Examined
   return text;
 }
 
-/** Examines the world, once more where this machine was too busy to answer itself in time. */
-async function examined(...args: readonly string[]): Promise<Examined> {
-  for (let more = 4; ; more--) {
-    const found = await world.examine(...args);
-    if (more === 0 || !/answer (from \S+ )?within/.test(found.stdout)) return found;
-  }
-}
-
 test.for([[], ["-o", "wide"]])("the table of a world in which all is well, doctor %s", async (args) => {
   const argv = ["doctor", ...args];
-  const text = tableOf(argv, await examined(...args));
+  const text = tableOf(argv, await world.examineInTime(...args));
   await expect(text).toMatchFileSnapshot(`../golden/${argv.join(" ").replace("-o ", "")} of a healthy world.md`);
 });
 
@@ -64,7 +56,7 @@ test("the table of a world in which much is wrong", async () => {
   const dns = await serveDNS(() => [{ fqdn: "www.example.com", address: "198.51.100.9", ttl: 60 }], undefined);
   world.env["FLIPOP_RESOLVER"] = dns.address;
   try {
-    const text = tableOf(["doctor"], await examined());
+    const text = tableOf(["doctor"], await world.examineInTime());
     await expect(text).toMatchFileSnapshot("../golden/doctor of a bad world.md");
   } finally {
     await dns.close();

@@ -1,10 +1,11 @@
 import { memoryWorld } from "./memory-world.ts";
 import { notForEverySave } from "./part-of.ts";
 import { runScenarios } from "./run-scenarios.ts";
-import { World } from "./world.ts";
+import { SnapshotWorld } from "./snapshot-world.ts";
 
 runScenarios("memory", memoryWorld, {
   select: notForEverySave(),
-  open: (backend) => new World(backend),
+  open: (backend) => new SnapshotWorld(backend),
+  after: (world) => world.checkSnapshot(),
   name: "memory",
 });

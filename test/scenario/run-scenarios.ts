@@ -2,26 +2,26 @@ import { describe, test } from "vitest";
 import type { Backend } from "./backend.ts";
 import { play, type Register, type Scenario } from "./scenario.ts";
 import { SCENARIO_GROUPS } from "./scenario-groups.ts";
-import { World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** Which scenarios of a group are played. */
 export type Select = (scenarios: readonly Scenario[], group: string) => readonly Scenario[];
 
 /** How scenarios are driven. */
-interface Drive {
+interface Drive<W extends World> {
   /** Which of those that play in the world are played. */
   readonly select: Select;
-  readonly open: (backend: Backend) => World;
+  readonly open: (backend: Backend) => W;
   /** What is looked at after the end. */
-  readonly after?: (world: World) => Promise<void>;
+  readonly after?: (world: W) => Promise<void>;
   readonly name: string;
 }
 
 /** Declares every scenario that plays in this kind of world as a test; each gets a world of its own. */
-export function runScenarios(
+export function runScenarios<W extends World>(
   kind: Backend["kind"],
   makeBackend: (number: number) => Backend | Promise<Backend>,
-  drive: Drive = { select: (all) => all, open: (backend) => new World(backend), name: kind },
+  drive: Drive<W>,
 ): void {
   let count = 0;
   for (const { group, scenarios } of chosen(kind, drive.select)) {

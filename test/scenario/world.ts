@@ -4,6 +4,7 @@ import type { Plan } from "../../src/model/plan.ts";
 import { GROUP, type PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { SavedPlan } from "../../src/model/saved-plan.ts";
+import type { ClusterReader } from "../../src/ports/cluster.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import { type PlannedWorld, planPass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
@@ -288,11 +289,17 @@ export class World {
       const { observation, plan } = await planPass(this.deps(running.clock, own), this.#selection(selection));
       checkSnapshot(observation, plan, this.#selection(selection));
       checkAnonymized(observation);
+      await this.note({ observation, plan }, ports.cluster);
       return { observation, plan };
     } finally {
       running.kill();
       ports.close();
     }
+  }
+
+  /** Is shown every world that was planned, and its cluster. */
+  protected async note(_planned: PlannedWorld, _cluster: ClusterReader): Promise<void> {
+    await Promise.resolve();
   }
 
   /** Requests about addresses since the last run began: all, and those that change something. */

@@ -6,13 +6,24 @@ import { planWorld } from "../../src/reconcile.ts";
 import { planDocument } from "../../src/report/json/plan.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
-import { readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
+import { heldLabels, readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
 
-/** A world as it comes back from a snapshot's text. */
+/** A world as it comes back from a snapshot's text. Written once more it is the same text, byte for byte. */
 function throughText(observation: Observation): Snapshot {
   const stored = { pools: [], routedIPs: [], leaseKey: "flipop/flipop" };
   const text = JSON.stringify(writeSnapshot({ observation, stored }));
-  return readSnapshot(JSON.parse(text), { name: observation.cluster, registry: observation.registry });
+  const read = readSnapshot(JSON.parse(text), { name: observation.cluster, registry: observation.registry });
+  expect(JSON.stringify(writeSnapshot({ observation: read.observation, stored }))).toBe(text);
+  const held = heldLabels({ observation, stored });
+  const nodes = observation.nodes.map((node) => ({
+    ...node,
+    labels: Object.fromEntries(Object.entries(node.labels).filter(([key]) => held.has(key))),
+  }));
+  expect(read.observation, "a snapshot holds all of a world, but for labels that nobody reads").toEqual({
+    ...observation,
+    nodes,
+  });
+  return read;
 }
 
 /** A snapshot of a world holds all that a plan is made of: the plan of what comes back is the same, as a document and as a text. */

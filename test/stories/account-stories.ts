@@ -32,7 +32,7 @@ export const ACCOUNT_STORIES: readonly Story[] = [
     told: {
       "what is missing without a cluster, and how to try without one": /--sandbox/,
       "that nothing can be installed, and who can help":
-        /! FLP125 you may not create clusterroles\n[\s\S]*Let somebody install it who may\./,
+        /! FLP125 you may not create .*clusterroles[\s\S]*Let somebody install it who may\./,
       "which definition is missing": /! FLP111 .*routedips/,
       "which permission is missing, and what follows":
         /! FLP122 you may not patch nodes\n +Annotations are not written/,

@@ -17,6 +17,7 @@ import {
   type Toleration,
 } from "../../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec, RoutedPort } from "../../model/routed-ip.ts";
+import { formatTime } from "../../model/time.ts";
 import { RESOURCES } from "./call.ts";
 import {
   defaulted,
@@ -28,6 +29,7 @@ import {
   optional,
   orElse,
   problemsOf,
+  storedObject,
   text,
   textOrEmpty,
   type Wrong,
@@ -45,6 +47,14 @@ export interface ReadableResource<T extends { readonly meta: ObjectMeta }>
   extends Pick<ListRequest<T>, "kind" | "resource" | "rules"> {
   /** Undefined only for something without a name. Never throws. */
   readonly decode: (object: unknown) => T | undefined;
+  /** Returns metadata and spec of an object as they are stored: `decode` reads them again. Annotations, and what is wrong with the spec, are not among them. */
+  readonly encode: (object: T) => EncodedObject;
+}
+
+/** An object as it is stored. */
+export interface EncodedObject {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly spec: Readonly<Record<string, unknown>>;
 }
 
 /** How one kind of flipop's custom resources goes over the wire, both ways. */
@@ -74,11 +84,19 @@ export const CUSTOM_RESOURCES: {
   readonly routedIPs: CustomResource<RoutedIP, RoutedIPStatus>;
   readonly issuers: ReadableResource<RoutedIPIssuer>;
 } = {
-  pools: { kind: "pool", resource: RESOURCES.pools, decode: decodePool, status: POOL_STATUS, rules: RULES },
+  pools: {
+    kind: "pool",
+    resource: RESOURCES.pools,
+    decode: decodePool,
+    encode: (pool) => encodeObject(POOL_SPEC, pool),
+    status: POOL_STATUS,
+    rules: RULES,
+  },
   recordSets: {
     kind: "record-set",
     resource: RESOURCES.recordSets,
     decode: decodeRecordSet,
+    encode: (object) => encodeObject(RECORD_SET_SPEC, object),
     status: RECORD_SET_STATUS,
     rules: RULES,
   },
@@ -86,6 +104,7 @@ export const CUSTOM_RESOURCES: {
     kind: "routed-ip",
     resource: RESOURCES.routedIPs,
     decode: decodeRoutedIP,
+    encode: (object) => encodeObject(ROUTED_IP_SPEC, object),
     status: ROUTED_IP_STATUS,
     rules: RULES,
   },
@@ -93,6 +112,7 @@ export const CUSTOM_RESOURCES: {
     kind: "issuer",
     resource: RESOURCES.issuers,
     decode: decodeRoutedIPIssuer,
+    encode: (object) => encodeObject(ISSUER_SPEC, object),
     rules: { visible: withoutVersion, foreign: withoutVersion },
   },
 };
@@ -130,6 +150,7 @@ const maxUnavailable: Field<MaxUnavailable> = {
     if (percent >= 1 && percent <= 100) return { percent };
     return void wrong("an integer of at least 1, or a percentage from 1% to 100%", value);
   },
+  write: (value) => ("count" in value ? value.count : `${value.percent}%`),
 };
 
 /** The longest time an address may be kept longer than the TTL, seconds. */
@@ -295,4 +316,21 @@ function decodeObject<Spec extends object, Status>(
   const spec = defaulted(fields).read(object?.["spec"], problemsOf("spec", problems)) as Spec;
   const decoded = { meta, spec, status: readStatus(object?.["status"]) };
   return problems.length === 0 ? decoded : { ...decoded, decodeError: problems.join("; ") };
+}
+
+/** Writes metadata and spec of an object, by the description that its spec is read by. */
+function encodeObject<Spec extends object>(
+  fields: FieldsOf<Spec>,
+  { meta, spec }: { readonly meta: ObjectMeta; readonly spec: Spec },
+): EncodedObject {
+  const { namespace, name, uid, resourceVersion, generation, createdAtMs, isDeleting, finalizers, labels } = meta;
+  const creationTimestamp = formatTime(createdAtMs);
+  return {
+    metadata: {
+      ...{ namespace, name, uid, resourceVersion, generation, creationTimestamp, finalizers, labels },
+      // When the deletion was asked for nobody reads.
+      ...(isDeleting ? { deletionTimestamp: creationTimestamp } : {}),
+    },
+    spec: storedObject(fields, spec),
+  };
 }

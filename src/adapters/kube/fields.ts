@@ -82,17 +82,23 @@ export function object<T extends object>(fields: FieldsOf<T>): Field<T> {
       if (record === undefined && (value ?? undefined) !== undefined) wrong("an object", value);
       return record && (readMembers(members, record, wrong) as T | undefined);
     },
-    write: (value) => {
-      const described = Object.keys(fields).map((name) => [name, value[name as keyof T]] as const);
-      return Object.fromEntries(described.filter(([, member]) => member !== undefined));
-    },
+    write: (value) => storedObject(fields, value),
   };
+}
+
+/** Returns an object as it is stored: every field that is there, under the name that it is stored under. */
+export function storedObject<T extends object>(fields: FieldsOf<T>, value: T): Readonly<Record<string, unknown>> {
+  const described = membersOf(fields).flatMap(([name, { key = name, write }]) => {
+    const member: unknown = value[name as keyof T];
+    return member === undefined ? [] : [[key, write === undefined ? member : write(member, undefined)] as const];
+  });
+  return Object.fromEntries(described);
 }
 
 /** An object whose fields all have defaults: there is one even where it is absent. */
 export function defaulted<T extends object>(fields: FieldsOf<T>): Field<T> {
-  const { read } = object(fields);
-  return { read: (value, wrong) => read(value, wrong) ?? read({}, wrong) };
+  const field = object(fields);
+  return { ...field, read: (value, wrong) => field.read(value, wrong) ?? field.read({}, wrong) };
 }
 
 /** What may be left out. An empty list counts as absent. */
@@ -106,7 +112,7 @@ export function optional<T>(field: Field<T>): OptionalField<T> {
 
 /** What has a default. */
 export function orElse<T>(field: Field<T>, otherwise: T): Field<T> {
-  return { read: (value, wrong) => field.read(value, wrong) ?? otherwise };
+  return { ...field, read: (value, wrong) => field.read(value, wrong) ?? otherwise };
 }
 
 /** A field that is stored under another name. */
