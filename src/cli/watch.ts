@@ -73,14 +73,16 @@ export async function runWatch(session: Session, names: readonly string[], flags
   });
 }
 
-function serve(
+async function serve(
   { secrets }: Session,
   address: ListenAddress,
   health: WatchHealth,
   metrics: WatchMetrics,
 ): Promise<Endpoints> {
-  return serveEndpoints(address, {
-    metrics: () => metrics.text(),
+  const { processMetrics } = await import("../adapters/pushgateway/pushgateway.ts");
+  const ofProcess = processMetrics();
+  return await serveEndpoints(address, {
+    metrics: async () => `${await metrics.text()}${await ofProcess()}`,
     health: () => health.health(),
     readiness: () => {
       const { isOK, why } = health.readiness();
