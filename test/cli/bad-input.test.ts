@@ -163,7 +163,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "plan -o xml",
-    "Option '-o, --output <FORMAT>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name. See flipop plan --help.",
+    "Option '-o, --output <FORMAT>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name, markdown. See flipop plan --help.",
     64,
     scene,
   ],
@@ -372,10 +372,21 @@ describe("bad input", () => {
     });
   });
 
-  test("a bad flag beside -o json gives an Error document on stdout, too", async () => {
-    const { stdout, exitCode } = await invoke(["plan", "-o", "json", "--al"], scene);
+  test.for([
+    ["plan", "-o", "json"],
+    ["plan", "-ojson"],
+    ["reconcile", "--output=jsonl"],
+  ])("a bad flag beside %j gives an Error document on stdout, too", async (words) => {
+    const { stdout, exitCode } = await invoke([...words, "--al"], scene);
     expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 64, category: "usage" });
     expect(exitCode).toBe(64);
+  });
+
+  test("a bad flag beside -o markdown gives a comment that tells it", async () => {
+    const { stdout } = await invoke(["plan", "-o", "markdown", "--al"], { ...scene, env: { FLIPOP_OUTPUT: "json" } });
+    expect(stdout).toBe(
+      "<!-- flipop error -->\n### flipop could not do it\n\nUnknown option '--al'. Did you mean one of --all, --as? See flipop plan --help.\n\nExit code 64 (usage)\n",
+    );
   });
 
   test("no command at all prints help to stderr and is a usage error", async () => {
