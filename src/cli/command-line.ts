@@ -5,6 +5,7 @@ import { ConfigError } from "../model/errors.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { EXIT, exitCodeOfError } from "../report/exit-code.ts";
 import { errorDocument } from "../report/json/document.ts";
+import { errorMarkdown } from "../report/markdown/markdown.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { askOnTerminal } from "./ask.ts";
 import { COMPLETE } from "./completion.ts";
@@ -12,7 +13,15 @@ import { flagsBehindCommand, missingCommand } from "./early-flags.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
 import { meantCommand } from "./help-topics.ts";
-import { isDocument, KnownSecrets, type OutputStream, redactingStreams, writeDocument, writeLine } from "./output.ts";
+import {
+  isDocument,
+  KnownSecrets,
+  type OutputStream,
+  redactingStreams,
+  writeDocument,
+  writeLine,
+  writeText,
+} from "./output.ts";
 import { buildProgram, COMMANDS, separateSandbox } from "./program.ts";
 import { type Invocation, openSession, type Session } from "./session.ts";
 import type { Wiring } from "./wiring.ts";
@@ -99,15 +108,19 @@ function guessFlags({ argv, env }: Invocation): Partial<CommonFlags> {
     return flag.exec(flags[at] ?? "")?.groups?.["value"] || flags[at + 1];
   };
   // `-o json`, `-ojson`, `-o=json`, and behind letters that are switches: `-qojson`.
-  const output = find(/^(?:--output(?:=(?<value>.*))?|-[qvARy]*o=?(?<value>.*))$/s, "FLIPOP_OUTPUT");
+  const asked = find(/^(?:--output(?:=(?<value>.*))?|-[qvARy]*o=?(?<value>.*))$/s, "FLIPOP_OUTPUT");
+  const output = TELLING.find((format) => format === asked);
   const logFormat = find(/^--log-format(?:=(?<value>.*))?$/s, "FLIPOP_LOG_FORMAT");
   return {
-    ...(output === "json" || output === "yaml" ? { output } : {}),
+    ...(output === undefined ? {} : { output }),
     ...(logFormat === "json" || logFormat === "text" ? { logFormat } : {}),
   };
 }
 
-/** Writes an error to stderr, with `-o json|yaml` also as the one document on stdout. Returns the exit code. */
+/** The formats of results in which an error is told, too. */
+const TELLING = ["json", "jsonl", "yaml", "markdown"] as const;
+
+/** Writes an error to stderr, with `-o json|jsonl|yaml` also as the one document on stdout, with `-o markdown` as that. Returns the exit code. */
 async function reportError(session: Session, error: unknown): Promise<number> {
   const { streams, output, lines, verbosity } = session;
   const exitCode = exitCodeOfError(error);
@@ -120,6 +133,7 @@ async function reportError(session: Session, error: unknown): Promise<number> {
     writeLine(session, "error", errorText(error, verbosity));
   }
   if (isDocument(output)) await writeDocument(streams, errorDocument(error, exitCode), output);
+  if (output === "markdown") writeText(streams, errorMarkdown(error, exitCode));
   return exitCode;
 }
 

@@ -38,8 +38,8 @@ import {
 //     -> the variable FLIPOP_REQUEST_TIMEOUT for --request-timeout                    applyFlagEnvironment
 //     -> the field of the flags that the command gets: requestTimeout                 (named by commander)
 
-/** Formats of `-o`. */
-export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
+/** Formats of `-o`: `jsonl` is JSON with each document in one line, `markdown` a comment on a pull request. */
+export type OutputFormat = "table" | "wide" | "json" | "jsonl" | "yaml" | "name" | "markdown";
 
 /** The flag that stands before or after the command. */
 export interface GlobalFlags {
@@ -215,6 +215,17 @@ export const GLOBAL: FlagTable<GlobalFlags> = {
   sandbox: flag("--sandbox [DIR]", "run on an embedded world kept in DIR instead of a cluster and accounts"),
 };
 
+/** Returns the flag of a command whose result is about objects; `more` are the formats that it has beside the usual ones. */
+export function outputFlag(...more: readonly ("jsonl" | "markdown")[]): FlagRow {
+  const telling = [
+    ...(more.includes("jsonl") ? ["jsonl is json in one line"] : []),
+    ...(more.includes("markdown") ? ["markdown is a comment on a pull request"] : []),
+    "name prints targets of flipop, which kubectl cannot read",
+  ];
+  const formats = ["table", "wide", "json", "yaml", "name", ...more];
+  return flag("-o, --output <FORMAT>", `format of the result; ${telling.join("; ")}`, formats, "table");
+}
+
 const LEASE_NAME = valid(isSubdomain, "It is no name of a Lease.");
 const NAMESPACE = valid(isNamespaceName, "It is no name of a namespace.");
 
@@ -230,12 +241,7 @@ export const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   asGroup: flag("--as-group <GROUP>", "act as this group, repeatable", addToList),
   leaseNamespace: flag("--lease-namespace <NAME>", "namespace of the Lease", NAMESPACE, "flipop"),
   leaseName: flag("--lease-name <NAME>", "name of the Lease", LEASE_NAME, "flipop"),
-  output: flag(
-    "-o, --output <FORMAT>",
-    "format of the result; name prints targets of flipop, which kubectl cannot read",
-    ["table", "wide", "json", "yaml", "name"],
-    "table",
-  ),
+  output: outputFlag(),
   quiet: flag("-q, --quiet", "print the result and errors only"),
   verbose: flag("-v, --verbose", "say more, such as request ids of errors; twice for stacks", countUp),
   color: flag("--color <WHEN>", "colour", ["auto", "always", "never"], "auto"),
@@ -276,6 +282,7 @@ export const FROM: FlagRow = flag(
 /** The flags of `plan`. */
 export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  output: outputFlag("markdown"),
   grants: flag("--grants <MODE>", `whether grants of namespaces count; ${NOTED_GRANTS}`, GRANTS),
   all: flag("--all", "show objects, addresses and names that stay as they are, too, and every hold at its object"),
   detailedExitcode: flag("--detailed-exitcode", "exit 2 when there are changes to make"),
@@ -294,6 +301,7 @@ export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
 /** The flags of `reconcile`. */
 export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  output: outputFlag("jsonl"),
   grants: flag("--grants <MODE>", "whether grants of namespaces count: not, as a warning, or required", GRANTS, "off"),
   onLocked: flag("--on-locked <MODE>", "while another run holds the lock; fail, with --watch wait, by default", [
     "fail",

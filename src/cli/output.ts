@@ -55,11 +55,13 @@ function shownText(text: string): string {
     .join("");
 }
 
-/** A result in the three forms that it can be printed in; only the one that `-o` asks for is made. */
+/** A result in the forms that it can be printed in; only the one that `-o` asks for is made. */
 export interface Result {
   readonly document: () => JSONObject;
   readonly names: () => readonly string[];
   readonly text: () => string;
+  /** Absent for a command whose `-o` does not know it. */
+  readonly markdown?: () => string;
   /** Says that no object was selected. The text says it by itself; the other forms cannot. */
   readonly none?: string | undefined;
 }
@@ -69,30 +71,36 @@ export async function writeResult(voice: Voice, output: OutputFormat, result: Re
   const { streams } = voice;
   const isText = !isDocument(output) && output !== "name";
   if (result.none !== undefined && !isText) writeLine(voice, "warn", result.none);
-  if (isText) writeText(streams, result.text());
+  if (output === "markdown") writeText(streams, result.markdown?.() ?? "");
+  else if (isText) writeText(streams, result.text());
   else if (isDocument(output)) await writeDocument(streams, result.document(), output);
   else writeLines(streams, [...new Set(result.names())]);
 }
 
-/** True for the formats that print exactly one document. */
-export function isDocument(output: OutputFormat): output is "json" | "yaml" {
-  return output === "json" || output === "yaml";
+/** A format that prints documents. */
+type DocumentFormat = "json" | "jsonl" | "yaml";
+
+/** True for the formats that print documents: exactly one, unless the command goes on. */
+export function isDocument(output: OutputFormat): output is DocumentFormat {
+  return output === "json" || output === "jsonl" || output === "yaml";
 }
 
 /** Writes exactly one document to stdout, as JSON or YAML. */
-export async function writeDocument(streams: Streams, document: JSONObject, format: "json" | "yaml"): Promise<void> {
+export async function writeDocument(streams: Streams, document: JSONObject, format: DocumentFormat): Promise<void> {
+  if (format === "jsonl") return writeDocumentLine(streams, document);
   if (format === "json") return streams.stdout.write(`${escapedJSON(JSON.stringify(document, null, 2))}\n`);
   const { yamlText } = await import("./yaml-text.ts");
   streams.stdout.write(yamlText(document));
 }
 
+/** Writes one document to stdout, as JSON in one line. */
+export function writeDocumentLine(streams: Streams, document: JSONObject): void {
+  streams.stdout.write(`${escapedJSON(JSON.stringify(document))}\n`);
+}
+
 /** Writes one of several documents to stdout: JSON in one line, YAML behind a line `---`. */
-export async function writeNextDocument(
-  streams: Streams,
-  document: JSONObject,
-  format: "json" | "yaml",
-): Promise<void> {
-  if (format === "json") return streams.stdout.write(`${escapedJSON(JSON.stringify(document))}\n`);
+export async function writeNextDocument(streams: Streams, document: JSONObject, format: DocumentFormat): Promise<void> {
+  if (format !== "yaml") return writeDocumentLine(streams, document);
   streams.stdout.write("---\n");
   await writeDocument(streams, document, format);
 }

@@ -7,6 +7,7 @@ import { withStandIns } from "../rehearse/announce.ts";
 import { standInsOf } from "../rehearse/edited-world.ts";
 import { EXIT, exitCodeOfPlan } from "../report/exit-code.ts";
 import { planDocument } from "../report/json/plan.ts";
+import { planMarkdown } from "../report/markdown/plan.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
 import { renderPlan } from "../report/text/plan.ts";
 import { resolveConfig } from "./config.ts";
@@ -51,6 +52,7 @@ export async function runPlan(session: Session, names: readonly string[], flags:
     document: () => planDocument(plan, imagined?.told),
     names: () => announcedActions(plan).map(({ object }) => refKey(object)),
     text: () => renderPlan(plan, layout),
+    markdown: () => planMarkdown(plan, layout),
     none,
   });
   const isText = session.output === "table" || session.output === "wide";

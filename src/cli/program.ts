@@ -342,6 +342,7 @@ Examples:
   flipop plan --if pool/ingress/web.desiredIPs=2
   flipop plan -f web.yaml
   flipop plan --save friday.json   read it, then: flipop reconcile --plan friday.json
+  flipop plan -f web.yaml -o markdown --detailed-exitcode   for a pull request; 2 = there is something to change
 
 flipop help edits lists what --if can say. Objects of -f take the place of those that the cluster has.`;
 
@@ -372,6 +373,7 @@ Examples:
   flipop reconcile --settle                      once, until nothing is left to do
   flipop reconcile pool/ingress/web              for one object
   flipop reconcile --watch --metrics-addr :8080  go on until it is stopped
+  flipop reconcile --watch -o jsonl              print a RunResult for each pass that changed something, one in a line
   flipop plan --save friday.json && flipop reconcile --plan friday.json
 
 flipop plan is the dry run. With --plan it does what stands in the saved plan and nothing else: no recovery either that has become
@@ -384,6 +386,7 @@ Examples:
   flipop status --check && echo fine
   flipop status --check --wait 2m                after an apply: until nothing is wrong, else 6
   flipop status --watch                          go on, and print each row that changes
+  flipop status --watch -o jsonl                 print a Status when something has changed, one in a line
   flipop status --live pool/ingress/web          what the provider, the nodes, the DNS provider and the servers of the zone
                                                  say now; = agrees with what is stored
 

@@ -63,7 +63,7 @@ export async function openSession(
   const { env, runID, wallMs, ask } = invocation;
   const { output = "table", quiet = false, verbose = 0, color = "auto", logFormat = "auto" } = flags;
   const { isTTY, columns } = invocation.streams.stdout;
-  const isColoured = isColourOn(color, env, isTTY) && !isDocument(output);
+  const isColoured = isColourOn(color, env, isTTY) && !isDocument(output) && output !== "markdown";
   const isInPod = Boolean(env["KUBERNETES_SERVICE_HOST"]) && !invocation.streams.stderr.isTTY;
   const lines: LineStyle = {
     format: logFormat === "auto" ? (isInPod ? "json" : "text") : logFormat,

@@ -5,6 +5,7 @@ import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isSelected } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { overviewDocument } from "../report/json/status.ts";
+import { statusMarkdown } from "../report/markdown/status.ts";
 import { namedRows, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { renderLive } from "../report/text/live.ts";
 import { renderStatus } from "../report/text/status.ts";
@@ -57,7 +58,7 @@ export async function runStatus(session: Session, names: readonly string[], flag
 }
 
 /** @throws ConfigError `usage` for flags that contradict each other */
-function checkFlags({ check, wait, watch, from, live }: StatusFlags): void {
+function checkFlags({ check, wait, watch, from, live, output }: StatusFlags): void {
   const isAgain = watch || wait !== undefined;
   const again = watch ? "--watch" : "--wait";
   const refused: readonly (readonly [boolean | undefined, string])[] = [
@@ -69,6 +70,8 @@ function checkFlags({ check, wait, watch, from, live }: StatusFlags): void {
     [wait !== undefined && !check, "--wait waits until --check finds nothing wrong. Add --check."],
     [live && from !== undefined, "A snapshot says nothing of now: leave out --from or --live."],
     [live && isAgain, `--live asks everybody once, to spare their limits: leave out --live or ${again}.`],
+    [output === "markdown" && watch, "-o markdown is one comment, and --watch goes on: leave out one of them."],
+    [output === "markdown" && live, "-o markdown shows what is stored: leave out --live, or print it with -o table."],
     [from !== undefined && isAgain, `A snapshot never changes: leave out --from or ${again}.`],
   ];
   const why = refused.find(([isSo]) => isSo)?.[1];
@@ -80,6 +83,7 @@ function formsOf({ layout }: Session, { overview, none }: Look): Result {
     document: () => overviewDocument(overview),
     names: () => namedRows(overview).map(({ name }) => name),
     text: () => (overview.live === undefined ? renderStatus : renderLive)(overview, { ...layout, ...given({ none }) }),
+    markdown: () => statusMarkdown(overview, none),
     none,
   };
 }

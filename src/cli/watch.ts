@@ -5,6 +5,7 @@ import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import { plain } from "../model/text.ts";
 import type { Secrets } from "../ports/system.ts";
 import { EXIT, exitCodeOfRun } from "../report/exit-code.ts";
+import { runDocument } from "../report/json/run.ts";
 import { runMetrics, type Sample, sample } from "../report/metrics/samples.ts";
 import { addRun, readTotals } from "../report/metrics/totals.ts";
 import { painted } from "../report/text/layout.ts";
@@ -17,7 +18,7 @@ import { type Endpoints, type ListenAddress, parseListenAddress, serveEndpoints,
 import { readVersion } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
 import { Outage } from "./outage.ts";
-import { redactedSamples, writeLine, writeText } from "./output.ts";
+import { redactedSamples, writeDocumentLine, writeLine, writeText } from "./output.ts";
 import { isWhole, logRun, reportLocked, runRequest } from "./run.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
@@ -73,14 +74,16 @@ export async function runWatch(session: Session, names: readonly string[], flags
   });
 }
 
-function serve(
+async function serve(
   { secrets }: Session,
   address: ListenAddress,
   health: WatchHealth,
   metrics: WatchMetrics,
 ): Promise<Endpoints> {
-  return serveEndpoints(address, {
-    metrics: () => metrics.text(),
+  const { processMetrics } = await import("../adapters/pushgateway/pushgateway.ts");
+  const ofProcess = processMetrics();
+  return await serveEndpoints(address, {
+    metrics: async () => `${await metrics.text()}${await ofProcess()}`,
     health: () => health.health(),
     readiness: () => {
       const { isOK, why } = health.readiness();
@@ -99,13 +102,13 @@ function checkFlags({ output }: Session, flags: ReconcileFlags): void {
   if (flags.pushgateway !== undefined)
     refuse("--pushgateway is for single runs: with --watch Prometheus scrapes --metrics-addr. Leave one of them out.");
   refuseLimits(flags);
-  if (output !== "table" && output !== "wide")
+  if (output !== "table" && output !== "wide" && output !== "jsonl")
     refuse(
-      `-o ${output} prints one document, and --watch does not end. Use --log-format json for lines that programs read.`,
+      `-o ${output} prints one result, and --watch does not end. Use -o jsonl for a document per line, or --log-format json for lines on stderr.`,
     );
 }
 
-/** Writes a line per change with time and reason: on a terminal to stdout, in a pod as JSON to stderr. Silent while nothing changes. */
+/** Writes a line per change with time and reason: on a terminal to stdout, in a pod as JSON to stderr; with `-o jsonl` a document per pass that changed something. Silent while nothing changes. */
 class WatchLog {
   readonly #session: Session;
   readonly #outage: Outage;
@@ -135,15 +138,15 @@ class WatchLog {
 
   passed(result: PassResult): void {
     this.#outage.recovered();
-    const { lines: style, streams, verbosity, layout } = this.#session;
+    const { lines: style, streams, verbosity, layout, output } = this.#session;
     const lines = watchLines(result, this.#before).filter(({ isBrief }) => isBrief !== true || verbosity > 0);
     const isFirst = this.#before === undefined;
     this.#before = result.remaining;
-    if (style.format === "json") {
-      const exitCode = exitCodeOfRun(result, { partialOk: true });
-      if (lines.length > 0 || isFirst) logRun(this.#session, result, exitCode);
-      return;
-    }
+    const exitCode = exitCodeOfRun(result, { partialOk: true });
+    const isTold = lines.length > 0 || isFirst;
+    if (output === "jsonl" && isTold) writeDocumentLine(streams, runDocument(result, exitCode));
+    if (style.format === "json" && isTold) logRun(this.#session, result, exitCode);
+    if (output === "jsonl" || style.format === "json") return;
     const texts = lines.map(({ symbol, object, text }) => `${painted(symbol, layout.palette)} ${object}: ${text}`);
     if (isFirst) texts.push(plain(`${activeText(result.remaining)}; watching for changes.`));
     writeText(streams, texts.map((text) => `${style.now()} ${text}\n`).join(""));

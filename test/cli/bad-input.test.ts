@@ -174,7 +174,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "plan -o xml",
-    "Option '-o, --output <FORMAT>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name. See flipop plan --help.",
+    "Option '-o, --output <FORMAT>' argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name, markdown. See flipop plan --help.",
     64,
     scene,
   ],
@@ -399,6 +399,7 @@ describe("bad input", () => {
     "-o=json frobnicate",
     "frobnicate -ojson",
     "suspend -ojson web",
+    "reconcile --output=jsonl --al",
   ])("flipop %s gives an Error document on stdout, too", async (line) => {
     const { stdout, stderr, exitCode } = await invoke(line.split(" "), scene);
     expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 64, category: "usage" });
@@ -416,6 +417,13 @@ describe("bad input", () => {
       expect(await invoke(line.split(" "), scene)).toMatchObject({ stdout: "", exitCode: 64 });
     },
   );
+
+  test("a bad flag beside -o markdown gives a comment that tells it", async () => {
+    const { stdout } = await invoke(["plan", "-o", "markdown", "--al"], { ...scene, env: { FLIPOP_OUTPUT: "json" } });
+    expect(stdout).toBe(
+      "<!-- flipop error -->\n### flipop could not do it\n\nUnknown option '--al'. Did you mean one of --all, --as? See flipop plan --help.\n\nExit code 64 (usage)\n",
+    );
+  });
 
   test("no command at all prints help to stderr and is a usage error", async () => {
     const { stdout, stderr, exitCode } = await invoke([], scene);

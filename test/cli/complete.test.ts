@@ -102,15 +102,23 @@ describe("without a cluster", () => {
     [["status", "-n", "shop", "--name"], [":4"]],
     [
       ["status", "-o", ""],
-      ["table", "wide", "json", "yaml", "name", ":4"],
+      ["table", "wide", "json", "yaml", "name", "jsonl", "markdown", ":4"],
     ],
     [
       ["status", "-o", "j"],
-      ["json", ":4"],
+      ["json", "jsonl", ":4"],
     ],
     [
       ["status", "-qo", "j"],
-      ["json", ":4"],
+      ["json", "jsonl", ":4"],
+    ],
+    [
+      ["plan", "-o", "m"],
+      ["markdown", ":4"],
+    ],
+    [
+      ["reconcile", "--output=j"],
+      ["--output=json", "--output=jsonl", ":4"],
     ],
     [
       ["status", "--output=w"],

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { processMetrics } from "../../src/adapters/pushgateway/pushgateway.ts";
 import { type Endpoints, parseListenAddress, serveEndpoints } from "../../src/cli/endpoints.ts";
 import type { WatchRequest } from "../../src/cli/wiring.ts";
 import { aToldRun } from "../report/metrics/told-run.ts";
@@ -59,6 +60,16 @@ test("metrics that cannot be written are a 500, and the server goes on", async (
   });
 });
 
+test("what nobody has measured since the last scrape is left out", async () => {
+  const text = processMetrics();
+  const measured = /^nodejs_eventloop_lag_mean_seconds [\d.]+$/m;
+  await expect.poll(text, { interval: 400 }).toMatch(measured);
+  const [, second] = [await text(), await text()];
+  expect(second).not.toMatch(/^nodejs_eventloop_lag_\w+_seconds /m);
+  expect(second).not.toMatch(/ nan$/im);
+  expect(second).toMatch(/^nodejs_eventloop_lag_seconds \d/m);
+});
+
 test("an address that is taken is refused with its port and what to do", async () => {
   const first = await serveEndpoints(
     { host: "127.0.0.1", port: 0 },
@@ -87,6 +98,8 @@ test("a watcher serves its endpoints while it stands by and while it leads", asy
     request.onRun({ end: aToldRun({ result: aQuietRun() }), isNoted: true });
     await look("/metrics", /flipop_leader \d/);
     await look("/metrics", /flipop_last_success_timestamp_seconds \d/);
+    await look("/metrics", /^process_cpu_seconds_total (?=\d)/m);
+    await look("/metrics", /^nodejs_heap_size_used_bytes (?=\d)/m);
     await look("/healthz", /.+/);
     return { kind: "stopped" };
   };
@@ -97,6 +110,8 @@ test("a watcher serves its endpoints while it stands by and while it leads", asy
     "200 flipop_leader 0",
     "200 flipop_leader 1",
     "200 flipop_last_success_timestamp_seconds 1",
+    "200 process_cpu_seconds_total ",
+    "200 nodejs_heap_size_used_bytes ",
     "200 the last pass ended 0s ago",
   ]);
 });

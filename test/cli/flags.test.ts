@@ -65,7 +65,7 @@ describe("flags", () => {
   test.for([
     ["FLIPOP_TIMEOUT", "soon", "Write it like 500ms, 30s, 5m or 1h; at most 24h."],
     ["FLIPOP_SETTLE", "perhaps", "It takes true or false."],
-    ["FLIPOP_OUTPUT", "xml", "Allowed choices are table, wide, json, yaml, name."],
+    ["FLIPOP_OUTPUT", "xml", "Allowed choices are table, wide, json, yaml, name, jsonl."],
   ] as const)("the variable %s with the value %s is refused by name", async ([name, value, hint]) => {
     const { stderr, exitCode, requests } = await invoke(["reconcile"], { ...quiet, env: { [name]: value } });
     expect(stderr).toBe(`flipop: The environment variable ${name} is '${value}'. ${hint}\n`);

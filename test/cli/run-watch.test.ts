@@ -5,6 +5,7 @@ import type { PassResult } from "../../src/model/run.ts";
 import type { WatchAnswer } from "../../src/watch/watch.ts";
 import { aToldRun } from "../report/metrics/told-run.ts";
 import { applied, aQuietRun, aRun, failed, steady } from "../report/runs.ts";
+import { schemaErrors } from "../report/schemas.ts";
 import { afterFailure, NOW_MS } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
@@ -154,6 +155,44 @@ describe("reconcile --watch", () => {
     for (const line of lines) expect(line).toMatchObject({ runID: "0f1e2d3c", time: expect.any(String) });
   });
 
+  test("with -o jsonl prints a document in a line for the first pass, and for each that changed something", async () => {
+    const scene = watching((request) => {
+      passed(request, aQuietRun());
+      passed(request, aQuietRun());
+      passed(request, moved());
+      passed(request, aQuietRun());
+    });
+    const { stdout, stderr } = await invoke(["reconcile", "--watch", "-o", "jsonl"], scene);
+    const documents = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(documents.map((document) => schemaErrors(document, "RunResult"))).toEqual([[], []]);
+    expect(documents.map(({ outcomes, exitCode }) => [outcomes.length, exitCode])).toEqual([
+      [0, 0],
+      [3, 0],
+    ]);
+    expect(stderr.split("\n")).toContain("flipop: holds the Lease flipop/flipop and passes from now on");
+    const logged = await invoke(["reconcile", "--watch", "-o", "jsonl", "--log-format", "json"], scene);
+    expect(logged.stdout).toBe(stdout);
+    expect(logged.stderr).toContain('"msg":"1 moved, 1 annotated, 1 annotation cleared');
+  });
+
+  test("with -o jsonl ends with an Error document in a line when it cannot go on", async () => {
+    const error = new KubeError({
+      failure: "forbidden",
+      operation: "list x",
+      subject: "",
+      status: 403,
+      message: "It is not permitted.",
+    });
+    const scene: Scene = { observation: steady(), watch: () => Promise.reject(error) };
+    const { stdout, exitCode } = await invoke(["reconcile", "--watch", "-o", "jsonl"], scene);
+    expect(exitCode).toBe(77);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 77, message: "It is not permitted." });
+  });
+
   test("tells a cluster that is away at the 1st, 2nd, 4th, 8th failure, and when it is back", async () => {
     const error = new KubeError({
       failure: "unavailable",
@@ -182,7 +221,9 @@ describe("reconcile --watch", () => {
   test.for([
     [["--watch", "--settle"], "--settle is for a single run"],
     [["--watch", "--pushgateway", "http://127.0.0.1:1"], "--pushgateway is for single runs"],
-    [["--watch", "-o", "json"], "-o json prints one document"],
+    [["--watch", "-o", "json"], "-o json prints one result"],
+    [["--watch", "-o", "yaml"], "Use -o jsonl for a document per line"],
+    [["--watch", "-o", "markdown"], "argument 'markdown' is invalid"],
     [["--watch", "--metrics-addr", "8080"], "is no address to listen on"],
     [["--watch", "--metrics-addr", ":99999"], "is no address to listen on"],
     [["--metrics-addr", ":8080"], "--metrics-addr needs --watch"],

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { beforeAll, expect, test } from "vitest";
-import { metricsText } from "../../src/adapters/pushgateway/pushgateway.ts";
+import { metricsText, processMetrics } from "../../src/adapters/pushgateway/pushgateway.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
 import { runMetrics } from "../../src/report/metrics/samples.ts";
 import { addRun, readTotals } from "../../src/report/metrics/totals.ts";
@@ -35,6 +35,18 @@ test("promtool finds nothing wrong with the metrics but the two inherited names 
     code: 3,
     findings: names.map((name) => `${name} counter metrics should have "_total" suffix`).sort(),
   });
+});
+
+test("of the process's metrics promtool finds wrong only the three names that prom-client gives them", async ({
+  skip,
+}) => {
+  if (promtool === undefined) return skip("needs promtool");
+  const text = processMetrics();
+  const names = ["handles", "requests", "resources"].map((what) => `nodejs_active_${what}_total`);
+  const findings = names.map((name) => `${name} non-counter metrics should not have "_total" suffix`);
+  expect(await check(promtool, await text())).toEqual({ code: 3, findings });
+  await expect.poll(text, { interval: 400 }).toMatch(/^nodejs_eventloop_lag_mean_seconds [\d.]+$/m);
+  expect(await check(promtool, await text())).toEqual({ code: 3, findings });
 });
 
 test("promtool would find a name that breaks the rules", async ({ skip }) => {

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { bundle } from "../../bin/bundle.ts";
 import { CHART, chartFiles } from "../../bin/chart.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
+import { processMetrics } from "../../src/adapters/pushgateway/pushgateway.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
 import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
 import { FINDING_CODES, FINDINGS } from "../../src/model/finding.ts";
@@ -87,6 +88,15 @@ export function readPage(path: string): string {
   return readFileSync(new URL(path, ROOT), "utf8");
 }
 
+/** The table of the metrics of a process, from what it writes. */
+export async function processTable(): Promise<string> {
+  const text = await processMetrics()();
+  const rows = [...text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)$/gm)].map(
+    ([, name, help, type]) => `| \`${name}\` | ${type} | ${help} |`,
+  );
+  return ["| metric | type | meaning |", "|---|---|---|", ...rows].join("\n");
+}
+
 /** The door's table of licences, from the bundle itself: some 2 s. */
 export async function licencesOfBundle(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "flipop-licences-"));
@@ -107,7 +117,11 @@ export async function playedIncident(): Promise<string> {
 }
 
 if (import.meta.main) {
-  const more = { licences: await licencesOfBundle(), "on-call": await playedIncident() };
+  const more = {
+    "process-metrics": await processTable(),
+    licences: await licencesOfBundle(),
+    "on-call": await playedIncident(),
+  };
   for (const path of MANUAL) writeFileSync(new URL(path, ROOT), freshPage(readPage(path), more));
   writeFileSync(new URL(PLAN_SCHEMA, ROOT), freshSchema(readPage(PLAN_SCHEMA)));
   for (const [path, text] of chartFiles()) writeFileSync(new URL(`${CHART}/${path}`, ROOT), text);

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type OutputStream, writeDocument, writeLine, writeLines, writeText } from "../../src/cli/output.ts";
 import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts";
-import { REASONS } from "../../src/model/reason.ts";
 import type { Outcome } from "../../src/model/run.ts";
 import { plain, plainValue } from "../../src/model/text.ts";
 import { eventOf } from "../../src/report/events.ts";
@@ -10,17 +9,16 @@ import { errorDocument, type JSONObject } from "../../src/report/json/document.t
 import { planDocument } from "../../src/report/json/plan.ts";
 import { runDocument } from "../../src/report/json/run.ts";
 import { overviewDocument } from "../../src/report/json/status.ts";
-import { overviewOf, type StoredFacts } from "../../src/report/overview.ts";
+import { overviewOf } from "../../src/report/overview.ts";
 import { errorText, messageOf } from "../../src/report/text/errors.ts";
 import type { Palette } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
 import type { PlanLayout } from "../../src/report/text/plan-entries.ts";
 import { renderRun, watchLines } from "../../src/report/text/run.ts";
 import { renderStatus } from "../../src/report/text/status.ts";
-import { afterFailureWithDNS, beforePurchase } from "./dns-world.ts";
-import { afterRoutedFailure, ROUTED_FACTS } from "./routed-world.ts";
+import { poisoned, storedFacts, WORLDS } from "./poisoned.ts";
 import { applied, aRun } from "./runs.ts";
-import { afterFailure, aLease, NOW_MS, planOf } from "./world.ts";
+import { afterFailure, planOf } from "./world.ts";
 
 /** One of each kind that steers: terminal codes in C0 and C1, line ends and separators of every sort, marks that turn text around. */
 const HOSTILE =
@@ -28,43 +26,12 @@ const HOSTILE =
 const HARMLESS = "X [31m ]0;title ! forged";
 const STEERING = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
-/** Texts that the code looks up, and no API can put there: everything else may be anything. */
-const LOOKED_UP: ReadonlySet<string> = new Set([
-  "kind",
-  "state",
-  "outcome",
-  "what",
-  "status",
-  "type",
-  "provider",
-  "dnsProvider",
-]);
-
-/** The value with a text behind every text of it, the names of fields that addresses are included. */
-function poisoned<T>(value: T, poison: string): T {
-  return poisonedPart(value, "", poison) as T;
-}
-
-function poisonedPart(part: unknown, key: string, poison: string): unknown {
-  if (typeof part === "string") return LOOKED_UP.has(key) || part in REASONS ? part : part + poison;
-  if (Array.isArray(part)) return part.map((inner) => poisonedPart(inner, key, poison));
-  if (typeof part !== "object" || part === null || part instanceof Error) return part;
-  return Object.fromEntries(
-    Object.entries(part).map(([name, inner]) => [
-      /^\d/.test(name) ? name + poison : name,
-      poisonedPart(inner, name, poison),
-    ]),
-  );
-}
-
 /** Our own colours. */
 const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");
 
 const code = (number: number) => (text: string) => `\u001b[${number}m${text}\u001b[39m`;
 const COLOURED: Palette = { strong: code(1), faint: code(2), good: code(32), bad: code(31), notable: code(33) };
 const layout: PlanLayout & { readonly verbosity: 0 } = { palette: COLOURED, all: true, wide: true, verbosity: 0 };
-
-const WORLDS = { afterFailure, afterFailureWithDNS, afterRoutedFailure, beforePurchase };
 
 /** What a failed, a skipped and an applied action leave, with the text in whatever an API said. */
 const outcomeWith =
@@ -81,14 +48,6 @@ const outcomeWith =
     });
     return { action, outcome: "failed", ms: 1, error };
   };
-
-function storedFacts(poison: string): StoredFacts {
-  const { pools, recordSets } = afterFailureWithDNS();
-  const { routedIPs } = ROUTED_FACTS;
-  const lease = aLease({ holder: "laptop" });
-  const facts = { cluster: "https://k", nowMs: NOW_MS, pools, recordSets, routedIPs, leaseKey: "flipop/flipop", lease };
-  return poisoned(facts, poison);
-}
 
 /** Every text that a command makes of what it read, by its name. */
 const TEXTS: Readonly<Record<string, (poison: string) => string>> = {

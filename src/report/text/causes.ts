@@ -4,20 +4,29 @@ import { isAboutObject } from "../../model/hold.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { SharedCause } from "../causes.ts";
 import { heldText, withTimeAndAdvice } from "./holds.ts";
-import { countText, entryLines, listText } from "./layout.ts";
+import { countText, type Entry, linesOf, listText } from "./layout.ts";
 import type { PlanLayout } from "./plan-entries.ts";
 import { clockText } from "./times.ts";
 
-/** Returns one entry per cause that several objects wait for, with an empty line at the end where there are any; `wide` says all of it and names the objects. */
-export function causeLines(causes: readonly SharedCause[], nowMs: number, layout: PlanLayout): string[] {
-  const lines = causes.flatMap((cause) => {
+/** Returns one entry per cause that several objects wait for; `wide` says all of it and names the objects. */
+export function causeEntries(
+  causes: readonly SharedCause[],
+  nowMs: number,
+  { wide }: Pick<PlanLayout, "wide">,
+): readonly Entry[] {
+  return causes.map((cause) => {
     const limit = limitText(cause, nowMs);
     const told = [
-      ...(limit === undefined || layout.wide ? [withTimeAndAdvice(cause.why, cause.first, nowMs)] : []),
-      ...(layout.wide ? [listText(namesOf(cause))] : []),
+      ...(limit === undefined || wide ? [withTimeAndAdvice(cause.why, cause.first, nowMs)] : []),
+      ...(wide ? [listText(namesOf(cause))] : []),
     ];
-    return entryLines("!", limit ?? headingText(cause), told.join("\n"), layout);
+    return { symbol: "!", what: limit ?? headingText(cause), why: told.join("\n") };
   });
+}
+
+/** Returns the {@link causeEntries} as lines, with an empty line at the end where there are any. */
+export function causeLines(causes: readonly SharedCause[], nowMs: number, layout: PlanLayout): string[] {
+  const lines = linesOf(causeEntries(causes, nowMs, layout), layout);
   return lines.length === 0 ? [] : [...lines, ""];
 }
 

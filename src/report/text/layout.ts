@@ -18,6 +18,29 @@ const PAINT: Readonly<Record<EntrySymbol, keyof Palette>> = {
   "?": "notable",
 };
 
+/** What one line of a plan, a run or a status is about, and why: of the lines of `why` each says one thing; `""` = nothing. */
+export interface Entry {
+  readonly symbol: EntrySymbol;
+  readonly what: string;
+  readonly why: string;
+}
+
+/** Entries under a heading that says what they have in common. */
+export interface Block {
+  readonly heading: string;
+  readonly entries: readonly Entry[];
+}
+
+/** Returns entries as {@link entryLines} lays each of them out. */
+export function linesOf(entries: readonly Entry[], layout: Layout): string[] {
+  return entries.flatMap(({ symbol, what, why }) => entryLines(symbol, what, why, layout));
+}
+
+/** Returns blocks as lines, an empty line behind each. */
+export function blockLines(blocks: readonly Block[], layout: Layout): string[] {
+  return blocks.flatMap(({ heading, entries }) => [heading, ...linesOf(entries, layout), ""]);
+}
+
 /** Returns one entry: the symbol and what it is about, and below it, further in, why. Lines without line ends. */
 export function entryLines(symbol: EntrySymbol, what: string, why: string, { palette, width }: Layout): string[] {
   const [first = "", ...rest] = wrap(what, "    ", width);

@@ -5,7 +5,7 @@ import type { Hold, PoolAssessment } from "../../model/plan.ts";
 import { heldTogether, withoutSubjects } from "../causes.ts";
 import { actionText, dnsChangeLines, whyAction } from "./actions.ts";
 import { heldText, holdText, whyHold, withTimeAndAdvice } from "./holds.ts";
-import { type EntrySymbol, entryLines, type Layout, listText } from "./layout.ts";
+import { type Entry, type EntrySymbol, type Layout, listText } from "./layout.ts";
 
 /** How much a plan shows. */
 export interface PlanLayout extends Layout {
@@ -34,10 +34,10 @@ export interface EditsTold {
 /** How many addresses that stay in a name are shown. */
 const MOST_KEPT = 3;
 
-/** Returns the lines about one action that is still to be done: what, for DNS address by address, and why. The pool tells why a holder no longer matches. */
-export function actionLines(action: Action, pool: PoolAssessment | undefined, layout: PlanLayout): string[] {
+/** Returns one action that is still to be done: what, for DNS address by address, and why. The pool tells why a holder no longer matches. */
+export function actionEntry(action: Action, pool: PoolAssessment | undefined, layout: Pick<PlanLayout, "wide">): Entry {
   const what = layout.wide ? `${actionText(action)} [${action.reason}${idsOf(action)}]` : actionText(action);
-  return entryLines(symbolOf(action), what, changeAndReason(action, whyAction(action, pool), layout), layout);
+  return { symbol: symbolOf(action), what, why: changeAndReason(action, whyAction(action, pool), layout) };
 }
 
 /** Returns the symbol of an action: the first records of a name are a creation. */
@@ -60,30 +60,39 @@ function idsOf(action: Action): string {
   return `, machine ${from}${action.after.machineID}`;
 }
 
-/** Returns the lines about the holds of one object: those of several subjects that have one cause are one entry. */
-export function heldLines(holds: readonly Hold[], nowMs: number, layout: PlanLayout, isRest = false): string[] {
-  return heldTogether(holds).flatMap((together) => {
+/** Returns the holds of one object: those of several subjects that have one cause are one entry. */
+export function heldEntries(
+  holds: readonly Hold[],
+  nowMs: number,
+  layout: Pick<PlanLayout, "wide">,
+  isRest = false,
+): readonly Entry[] {
+  return heldTogether(holds).map((together) => {
     const [first, ...more] = together;
-    if (more.length === 0) return holdLines(first, nowMs, layout, { isRest });
+    if (more.length === 0) return holdEntry(first, nowMs, layout, { isRest });
     const subjects = together.map(({ subject }) => subject);
     const text = `${listText(subjects, layout.wide ? Number.POSITIVE_INFINITY : MOST_TOGETHER)}: ${heldText(first).replace(/\bit is$/, "they are")}`;
     const what = layout.wide ? `${text} [${first.reason}]` : text;
     const why = withTimeAndAdvice(withoutSubjects(whyHeld(first), new Set(subjects)), first, nowMs);
-    return entryLines(first.needsPerson ? "!" : ".", what, why, layout);
+    return { symbol: heldSymbol(first), what, why };
   });
 }
 
 /** How many of the subjects that have one cause are named. */
 const MOST_TOGETHER = 3;
 
-/** Returns the lines about one hold: what is not done, until when and why; then a line that says more, if there is one. */
-export function holdLines(
+/** Returns one hold: what is not done, until when and why; then a line that says more, if there is one. */
+export function holdEntry(
   hold: Hold,
   nowMs: number,
-  layout: PlanLayout,
+  { wide }: Pick<PlanLayout, "wide">,
   { more = "", isRest = false }: { readonly more?: string; readonly isRest?: boolean },
-): string[] {
+): Entry {
   const text = holdText(hold, isRest);
-  const what = layout.wide ? `${text} [${hold.reason}]` : text;
-  return entryLines(hold.needsPerson ? "!" : ".", what, `${whyHold(hold, nowMs)}\n${more}`.trimEnd(), layout);
+  const what = wide ? `${text} [${hold.reason}]` : text;
+  return { symbol: heldSymbol(hold), what, why: `${whyHold(hold, nowMs)}\n${more}`.trimEnd() };
+}
+
+function heldSymbol({ needsPerson }: Hold): EntrySymbol {
+  return needsPerson ? "!" : ".";
 }

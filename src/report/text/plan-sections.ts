@@ -16,29 +16,78 @@ import type { DNSMemory, IPState, IPStatus } from "../../model/resource.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionText } from "./actions.ts";
 import { whyHold } from "./holds.ts";
-import { countText, entryLines, listText, wrap } from "./layout.ts";
-import { actionLines, heldLines, holdLines, type PlanLayout } from "./plan-entries.ts";
+import { countText, type Entry, linesOf, listText, wrap } from "./layout.ts";
+import { actionEntry, heldEntries, holdEntry, type PlanLayout } from "./plan-entries.ts";
 import { activeCount, unreadAddresses, unreadInUse } from "./summary.ts";
 import { clockText } from "./times.ts";
 
+/** What a plan tells of one object: how it and its nodes stand, and what changes, is held, or is in error. */
+export interface PlanSection {
+  /** The object as a target: `pool/ingress/web`. */
+  readonly key: string;
+  /** What stands behind the key: `: 1 of 2 addresses active, 2 of 5 nodes match`. */
+  readonly facts: string;
+  /** Which nodes are not served, and why; a sentence each. */
+  readonly nodes: readonly string[];
+  readonly changes: readonly PlannedChange[];
+  /** What is held or in error; with `all` what stays, too. */
+  readonly held: readonly Entry[];
+  /** What stays and is worth telling beside them. */
+  readonly rest: readonly Entry[];
+  /** True where something of it is held, be it told here or elsewhere. */
+  readonly isHeld: boolean;
+  /** True for an object that no longer exists and left something behind. */
+  readonly isGone?: true;
+}
+
+/** A change; `isFollowing` = an annotation that comes by itself when an address is confirmed or gone. */
+export type PlannedChange = Entry & { readonly isFollowing: boolean };
+
 /**
- * Returns the sections of a plan, each with an empty line at its end: every pool, routed IP and record set with its nodes, its actions and its holds, each with its reason.
- * Holds of `told` stand elsewhere. Where the plan is {@link isShort}, what stays as it is is only counted.
+ * Returns a section for every pool, every routed IP, every record set, and every object that is gone and left something behind, in this order. Holds of `elsewhere` are told of
+ * there.
  */
-export function objectSections(plan: Plan, told: ReadonlySet<Hold>, layout: PlanLayout): string[] {
+export function planSections(plan: Plan, elsewhere: ReadonlySet<Hold>, layout: PlanLayout): readonly PlanSection[] {
   const ordered = [...plan.pools.filter((pool) => !isRouted(pool)), ...plan.pools.filter(isRouted)];
-  const sections = [
-    ...ordered.map((pool) => poolSection(pool, ownOf(refKey(pool.object), plan, told), layout)),
-    ...plan.recordSets.map((one) => recordSetSection(one, ownOf(refKey(one.object), plan, told), layout)),
-  ];
-  const shown = isShort(layout) ? sections.filter(({ own }) => own.length > 0) : sections;
-  const still =
-    sections.length - shown.length - sections.filter(({ own, isHeld }) => own.length === 0 && isHeld).length;
   return [
-    ...shown.flatMap(({ heading, own, rest }) => [...heading, ...own, ...rest, ""]),
-    ...goneSections(plan, told, layout),
-    ...(isShort(layout) ? stillLines(still, layout) : []),
+    ...ordered.map((pool) => poolSection(pool, ownOf(refKey(pool.object), plan, elsewhere), layout)),
+    ...plan.recordSets.map((one) => recordSetSection(one, ownOf(refKey(one.object), plan, elsewhere), layout)),
+    ...goneSections(plan, elsewhere, layout),
   ];
+}
+
+/** Returns the sections of a plan as lines, an empty line behind each. Where the plan is {@link isShort}, what stays as it is is only counted. */
+export function sectionLines(plan: Plan, elsewhere: ReadonlySet<Hold>, layout: PlanLayout): string[] {
+  const sections = planSections(plan, elsewhere, layout);
+  const there = sections.filter(({ isGone }) => isGone !== true);
+  const isStill = ({ changes, held }: PlanSection): boolean => changes.length + held.length === 0;
+  const still = isShort(layout) ? there.filter(isStill) : [];
+  return [
+    ...sections.filter((one) => !still.includes(one)).flatMap((one) => linesOfSection(one, layout)),
+    ...stillLines(still.filter(({ isHeld }) => !isHeld).length, layout),
+  ];
+}
+
+function linesOfSection({ key, facts, nodes, changes, held, rest }: PlanSection, layout: PlanLayout): string[] {
+  const { palette, width } = layout;
+  const [first = "", ...more] = wrap(`${key}${facts}`, "", width);
+  return [
+    palette.strong(key) + first.slice(key.length),
+    ...more,
+    ...nodes.flatMap((text) => wrap(text, "    ", width).map((line) => palette.faint(line))),
+    ...linesOf([...folded(changes, layout), ...held, ...rest], layout),
+    "",
+  ];
+}
+
+/** In a short plan annotations that follow are one entry, unless they are all there is. */
+function folded(changes: readonly PlannedChange[], layout: PlanLayout): readonly Entry[] {
+  const following = isShort(layout) && !layout.wide ? changes.filter(({ isFollowing }) => isFollowing) : [];
+  if (following.length === 0 || following.length === changes.length) return changes;
+  return changes.flatMap((change) => {
+    if (!change.isFollowing) return [change];
+    return change === following[0] ? [followingEntry(following.length)] : [];
+  });
 }
 
 /** True for a plan that tells only what changes and what is held; a person who names something wants to see it, too. */
@@ -52,18 +101,7 @@ function stillLines(count: number, { palette }: PlanLayout): string[] {
   return [palette.faint(text), ""];
 }
 
-/** What a plan tells of one object: its heading with its nodes, and its own lines: what changes, is held, or is in error. */
-interface Section {
-  readonly heading: readonly string[];
-  readonly own: readonly string[];
-  /** What stays and is worth telling beside them. */
-  readonly rest: readonly string[];
-  /** True where something of it is held, be it told here or elsewhere. */
-  readonly isHeld: boolean;
-}
-/** Returns what is told of one pool or routed IP: heading, nodes, actions, holds and, on demand, what stays. */
-function poolSection(pool: PoolAssessment, own: Own, layout: PlanLayout): Section {
-  const key = refKey(pool.object);
+function poolSection(pool: PoolAssessment, own: Own, layout: PlanLayout): PlanSection {
   const { actions, holds } = own;
   const served = new Set(actions.flatMap((action) => servedNode(action)));
   // A node may carry an address that could not be looked at.
@@ -71,18 +109,18 @@ function poolSection(pool: PoolAssessment, own: Own, layout: PlanLayout): Sectio
   const without = isRouted(pool) ? pool.waiting : pool.waiting.filter((name) => !keepersOf(pool).has(name));
   const waiting = isKnown ? without.filter((name) => !served.has(name)) : [];
   return {
-    heading: [
-      ...headingLines(key, headingFacts(pool, own), layout),
-      ...nodeLines({ ...pool, waiting, isRouted: isRouted(pool) }, layout),
-    ],
-    own: [
-      ...ownLines(own, pool, layout),
-      ...restLines(pool, actions, holds, layout),
-      ...firewallLines(pool, actions, layout),
+    key: refKey(pool.object),
+    facts: headingFacts(pool, own),
+    nodes: nodeTexts({ ...pool, waiting, isRouted: isRouted(pool) }, layout),
+    changes: changesOf(own, pool, layout),
+    held: [
+      ...heldOf(own, layout),
+      ...restEntries(pool, actions, holds, layout),
+      ...firewallEntries(pool, actions, layout),
     ],
     rest: [
-      ...foreignLines(pool.status, actions, layout),
-      ...publishedLines(pool.status, [...actions, ...holds], layout),
+      ...foreignEntries(pool.status, actions, layout),
+      ...publishedEntries(pool.status, [...actions, ...holds], layout),
     ],
     isHeld: holds.length > 0,
   };
@@ -95,48 +133,37 @@ interface Own {
   /** What it would do if it were not suspended; absent where nothing is suspended. */
   readonly suspended: readonly Action[] | undefined;
   /** Those of the holds that are told of elsewhere. */
-  readonly told: ReadonlySet<Hold>;
+  readonly elsewhere: ReadonlySet<Hold>;
   readonly nowMs: number;
 }
 
-function ownOf(key: string, plan: Plan, told: ReadonlySet<Hold>): Own {
+function ownOf(key: string, plan: Plan, elsewhere: ReadonlySet<Hold>): Own {
   const isOwn = ({ object }: Action | Hold): boolean => refKey(object) === key;
   return {
     actions: announcedActions(plan).filter(isOwn),
     holds: plan.holds.filter(isOwn),
     suspended: plan.suspendedActions?.filter(isOwn),
-    told,
+    elsewhere,
     nowMs: plan.observedAtMs,
   };
 }
 
-function ownLines(
-  { actions, holds, suspended, told, nowMs }: Own,
-  pool: PoolAssessment | undefined,
-  layout: PlanLayout,
-): string[] {
-  const following = isShort(layout) && !layout.wide ? actions.filter(isFollowing) : [];
-  const isFolded = following.length > 0 && following.length < actions.length;
-  const folded = new Set(isFolded ? following : []);
+function changesOf({ actions }: Own, pool: PoolAssessment | undefined, layout: PlanLayout): readonly PlannedChange[] {
+  return actions.map((action) => ({ ...actionEntry(action, pool, layout), isFollowing: isFollowing(action) }));
+}
+
+function heldOf({ actions, holds, suspended, elsewhere, nowMs }: Own, layout: PlanLayout): readonly Entry[] {
   const isRest = actions.some(({ kind }) => kind === "acquire-ip");
-  const own = holds.filter((hold) => !told.has(hold));
+  const own = holds.filter((hold) => !elsewhere.has(hold));
   const annotations = isShort(layout) ? sharedAnnotations(own) : [];
   const shared = new Set(annotations);
+  const others = own.filter((hold) => !shared.has(hold) && !isSuspension(hold));
   return [
-    ...actions.flatMap((action) => {
-      if (!folded.has(action)) return actionLines(action, pool, layout);
-      return action === following[0] ? followingLines(following, layout) : [];
-    }),
-    ...annotationLines(annotations, nowMs, layout),
+    ...annotationEntry(annotations, nowMs, layout),
     ...own
       .filter(isSuspension)
-      .flatMap((hold) => holdLines(hold, nowMs, layout, { more: suspendedText(suspended, layout) })),
-    ...heldLines(
-      own.filter((hold) => !shared.has(hold) && !isSuspension(hold)),
-      nowMs,
-      layout,
-      isRest,
-    ),
+      .map((hold) => holdEntry(hold, nowMs, layout, { more: suspendedText(suspended, layout) })),
+    ...heldEntries(others, nowMs, layout, isRest),
   ];
 }
 
@@ -153,14 +180,14 @@ function sharedAnnotations(holds: readonly Hold[]): readonly Hold[] {
 const PATCH = /^Cannot patch nodes \S+:/;
 
 /** Returns `flipop may not patch nodes: 2 annotations wait`, and why. */
-function annotationLines(holds: readonly Hold[], nowMs: number, layout: PlanLayout): string[] {
+function annotationEntry(holds: readonly Hold[], nowMs: number, layout: PlanLayout): readonly Entry[] {
   const [first] = holds;
   if (first === undefined) return [];
   const who = PATCH.test(first.detail) && first.detail.includes("(403)") ? "flipop may not patch nodes: " : "";
   const what = `${who}${countText(holds.length, "annotation")} ${holds.length === 1 ? "waits" : "wait"}`;
   const why = whyHold({ ...first, detail: first.detail.replace(PATCH, "Cannot patch nodes:") }, nowMs);
   const nodes = layout.wide ? `\n${listText(holds.map(({ subject }) => subject))}` : "";
-  return entryLines(holds.some(({ needsPerson }) => needsPerson) ? "!" : ".", what, why + nodes, layout);
+  return [{ symbol: holds.some(({ needsPerson }) => needsPerson) ? "!" : ".", what, why: why + nodes }];
 }
 
 function isSuspension({ kind, reason }: Hold): boolean {
@@ -184,10 +211,10 @@ function isFollowing(action: Action): boolean {
   return action.kind === "clear-annotation" && action.requires.length > 0 && action.isGivenUp !== true;
 }
 
-function followingLines({ length }: readonly Action[], layout: PlanLayout): string[] {
+function followingEntry(count: number): Entry {
   const what =
-    length === 1 ? "1 annotation follows (-o wide shows it)" : `${length} annotations follow (-o wide shows them)`;
-  return entryLines("~", what, "", layout);
+    count === 1 ? "1 annotation follows (-o wide shows it)" : `${count} annotations follow (-o wide shows them)`;
+  return { symbol: "~", what, why: "" };
 }
 
 function blockedText(holds: readonly Hold[]): string | undefined {
@@ -242,12 +269,12 @@ function servedNode(action: Action): readonly string[] {
   return action.kind === "acquire-ip" && "node" in action.after ? [action.after.node.nodeName] : [];
 }
 
-function restLines(
+function restEntries(
   pool: PoolAssessment,
   actions: readonly Action[],
   holds: readonly Hold[],
   layout: PlanLayout,
-): string[] {
+): readonly Entry[] {
   const { focus } = layout;
   const told = new Set([
     ...actions.flatMap((a) => (changesAddress(a) ? [a.ip] : [])),
@@ -259,49 +286,50 @@ function restLines(
     )
     .sort(([a], [b]) => compareIPv4(a, b));
   return [
-    ...errorLines(pool.status.error, holds, layout),
-    ...rest.flatMap(([ip, status]) => addressLines(ip, status, pool, layout)),
+    ...errorEntry(pool.status.error, holds),
+    ...rest.flatMap(([ip, status]) => addressEntry(ip, status, pool, layout)),
   ];
 }
 
 /** With `all`, what flipop added to firewalls and stays there, where no action tells of that firewall. */
-function firewallLines({ status }: PoolAssessment, actions: readonly Action[], layout: PlanLayout): string[] {
+function firewallEntries({ status }: PoolAssessment, actions: readonly Action[], layout: PlanLayout): readonly Entry[] {
   if (!layout.all || layout.focus !== undefined) return [];
   const told = new Set(actions.flatMap((action) => (changesFirewall(action) ? [action.firewall.id] : [])));
   return (status.firewalls ?? [])
     .filter(({ id }) => !told.has(id))
-    .flatMap(({ name, ports, machineIDs }) => {
+    .map(({ name, ports, machineIDs }) => {
       const added = [...ports, ...(machineIDs.length === 0 ? [] : [countText(machineIDs.length, "node")])];
       const verb = added.length === 1 && ports.length <= 1 && machineIDs.length <= 1 ? "stays" : "stay";
-      return entryLines("=", `${listText(added)} ${verb} on firewall ${name}`, "", layout);
+      return { symbol: "=", what: `${listText(added)} ${verb} on firewall ${name}`, why: "" };
     });
 }
 
 /** Of a pool that stands still as a whole an older error is not told: it is not what comes next. */
-function addressLines(ip: string, status: IPStatus, { blocked }: PoolAssessment, layout: PlanLayout): string[] {
+function addressEntry(
+  ip: string,
+  status: IPStatus,
+  { blocked }: PoolAssessment,
+  { all }: PlanLayout,
+): readonly Entry[] {
   if (status.state === "error" && blocked === undefined)
-    return entryLines("!", `${ip} is in error`, status.error ?? "", layout);
-  if (!layout.all) return [];
+    return [{ symbol: "!", what: `${ip} is in error`, why: status.error ?? "" }];
+  if (!all) return [];
   const where = status.nodeName === undefined ? "" : ` on ${status.nodeName}`;
   const what = status.state === "active" ? `${ip} stays${where}` : `${ip} stays ${status.state}${where}`;
-  return entryLines("=", what, "", layout);
+  return [{ symbol: "=", what, why: "" }];
 }
 
-/** Returns what is told of one record set: heading with its name, nodes, actions, holds and, on demand, what stays. */
-function recordSetSection(recordSet: RecordSetAssessment, own: Own, layout: PlanLayout): Section {
+function recordSetSection(recordSet: RecordSetAssessment, own: Own, layout: PlanLayout): PlanSection {
   const { actions, holds } = own;
   return {
-    heading: [
-      ...headingLines(refKey(recordSet.object), recordSetFacts(recordSet, own), layout),
-      ...nodeLines({ notMatching: recordSet.notMatching, skipped: [], waiting: [] }, layout),
-    ],
-    own: [
-      ...ownLines(own, undefined, layout),
-      ...(layout.focus === undefined ? errorLines(recordSet.status.error, holds, layout) : []),
-    ],
+    key: refKey(recordSet.object),
+    facts: recordSetFacts(recordSet, own),
+    nodes: nodeTexts({ notMatching: recordSet.notMatching, skipped: [], waiting: [] }, layout),
+    changes: changesOf(own, undefined, layout),
+    held: [...heldOf(own, layout), ...(layout.focus === undefined ? errorEntry(recordSet.status.error, holds) : [])],
     rest: [
-      ...foreignLines(recordSet.status, actions, layout),
-      ...publishedLines(recordSet.status, [...actions, ...holds], layout),
+      ...foreignEntries(recordSet.status, actions, layout),
+      ...publishedEntries(recordSet.status, [...actions, ...holds], layout),
     ],
     isHeld: holds.length > 0,
   };
@@ -322,50 +350,65 @@ function writtenName({ fqdn, written }: RecordSetAssessment): string {
   return written.provider === "" ? name : `${name} at ${written.provider}`;
 }
 
-/** Returns the lines about objects that no longer exist and left something behind, each section with an empty line at its end. */
-function goneSections(plan: Plan, told: ReadonlySet<Hold>, layout: PlanLayout): string[] {
+function goneSections(plan: Plan, elsewhere: ReadonlySet<Hold>, layout: PlanLayout): readonly PlanSection[] {
   const known = new Set([...plan.pools, ...plan.recordSets].map(({ object }) => refKey(object)));
   const gone = [...announcedActions(plan), ...plan.holds]
     .map(({ object }) => refKey(object))
     .filter((key) => !known.has(key));
-  return [...new Set(gone)]
-    .sort()
-    .flatMap((key) => [
-      `${layout.palette.strong(key)}: no longer exists, or is not selected`,
-      ...ownLines(ownOf(key, plan, told), undefined, layout),
-      "",
-    ]);
+  return [...new Set(gone)].sort().map((key) => {
+    const own = ownOf(key, plan, elsewhere);
+    return {
+      key,
+      facts: ": no longer exists, or is not selected",
+      nodes: [],
+      changes: changesOf(own, undefined, layout),
+      held: heldOf(own, layout),
+      rest: [],
+      isHeld: own.holds.length > 0,
+      isGone: true,
+    };
+  });
 }
 
-/** Returns the line about the error in an object's status; nothing where a hold tells of it: of the whole object, with the same text, or with the same particulars. */
-function errorLines(error: string | undefined, holds: readonly Hold[], layout: PlanLayout): string[] {
+/** Returns the error in an object's status; nothing where a hold tells of it: of the whole object, with the same text, or with the same particulars. */
+function errorEntry(error: string | undefined, holds: readonly Hold[]): readonly Entry[] {
   const tells = (hold: Hold): boolean =>
     (hold.kind === "reconcile" && REASONS[hold.reason].held?.object === undefined) ||
     error === problemText(hold) ||
     (hold.detail !== "" && error?.includes(hold.detail) === true);
-  return error === undefined || holds.some(tells) ? [] : entryLines("!", error, "", layout);
+  return error === undefined || holds.some(tells) ? [] : [{ symbol: "!", what: error, why: "" }];
 }
 
-/** Returns, with `all`, the line about a name whose records stay as they are: nothing where an action or a hold tells of it. */
-function publishedLines({ publishedDNS }: DNSMemory, told: readonly (Action | Hold)[], layout: PlanLayout): string[] {
+/** Returns, with `all`, a name whose records stay as they are: nothing where an action or a hold tells of it. */
+function publishedEntries(
+  { publishedDNS }: DNSMemory,
+  told: readonly (Action | Hold)[],
+  layout: PlanLayout,
+): readonly Entry[] {
   const { all, wide, focus } = layout;
   if (!all || publishedDNS === undefined) return [];
   const { name, provider, addresses } = publishedDNS;
   if (focus !== undefined && !addresses.some((address) => focus.has(address))) return [];
   if (told.some((entry) => ("subject" in entry ? entry.subject : subjectOf(entry)) === name)) return [];
   const list = listText(addresses, wide ? Number.POSITIVE_INFINITY : 8);
-  return entryLines("=", `${name} at ${provider} stays ${list === "" ? "without an address" : list}`, "", layout);
+  return [{ symbol: "=", what: `${name} at ${provider} stays ${list === "" ? "without an address" : list}`, why: "" }];
 }
 
-/** Returns the lines about records of a name that flipop did not write and that stay, each with the time since when it is known. */
-function foreignLines({ publishedDNS }: DNSMemory, actions: readonly Action[], layout: PlanLayout): string[] {
-  if (publishedDNS?.foreign === undefined || layout.focus !== undefined) return [];
+/** Returns the records of a name that flipop did not write and that stay, each with the time since when it is known. */
+function foreignEntries(
+  { publishedDNS }: DNSMemory,
+  actions: readonly Action[],
+  { focus }: PlanLayout,
+): readonly Entry[] {
+  if (publishedDNS?.foreign === undefined || focus !== undefined) return [];
   const replaced = new Set(actions.flatMap((action) => (changesName(action) ? (action.unrecorded ?? []) : [])));
   return publishedDNS.foreign
     .filter(({ address }) => !replaced.has(address))
-    .flatMap(({ address, since }) =>
-      entryLines("=", `${publishedDNS.name}: ${address} is foreign and stays, first seen ${since}`, "", layout),
-    );
+    .map(({ address, since }) => ({
+      symbol: "=",
+      what: `${publishedDNS.name}: ${address} is foreign and stays, first seen ${since}`,
+      why: "",
+    }));
 }
 
 /** Nodes to tell of: those an object does not want, those that can take nothing, those that wait. */
@@ -377,9 +420,11 @@ interface NodeGroups {
   readonly isRouted?: boolean;
 }
 
-/** Returns the lines about the nodes of an object that are not served, and why; grouped, at most three by name unless `wide`. */
-function nodeLines({ notMatching, skipped, waiting, isRouted }: NodeGroups, layout: PlanLayout): string[] {
-  const { width, palette, wide, focus } = layout;
+/** Returns which nodes of an object are not served, and why; grouped, at most three by name unless `wide`. */
+function nodeTexts(
+  { notMatching, skipped, waiting, isRouted }: NodeGroups,
+  { wide, focus }: PlanLayout,
+): readonly string[] {
   const isMeant = (name: string): boolean => focus === undefined || focus.has(name);
   const most = wide ? Number.POSITIVE_INFINITY : 3;
   const meant = (verdicts: readonly NodeVerdict[]): readonly NodeVerdict[] =>
@@ -387,7 +432,7 @@ function nodeLines({ notMatching, skipped, waiting, isRouted }: NodeGroups, layo
   const told = (text: string, items: readonly unknown[], list: string): string[] =>
     items.length === 0 ? [] : [`${text}: ${list}.`];
   const waitingFor = waiting.filter(isMeant);
-  const texts = [
+  return [
     ...told("Not matching", meant(notMatching), groupVerdicts(meant(notMatching), most)),
     ...told("Cannot take an address", meant(skipped), groupVerdicts(meant(skipped), most)),
     ...told(
@@ -396,7 +441,6 @@ function nodeLines({ notMatching, skipped, waiting, isRouted }: NodeGroups, layo
       listText(waitingFor, most),
     ),
   ];
-  return texts.flatMap((text) => wrap(text, "    ", width).map((line) => palette.faint(line)));
 }
 
 /** Returns `2 of 5 nodes match`, and which of them still count as a match although they are not ready: `…, 1 of them in grace (worker-1 until 08:18:12 UTC)`. */
@@ -416,12 +460,6 @@ function matchText(
 
 /** How many nodes in grace are named. */
 const MOST_IN_GRACE = 3;
-
-/** Returns the heading of an object's section: its name strong, its facts behind it. */
-function headingLines(name: string, facts: string, { palette, width }: PlanLayout): string[] {
-  const [first = "", ...rest] = wrap(`${name}${facts}`, "", width);
-  return [palette.strong(name) + first.slice(name.length), ...rest];
-}
 
 /**
  * Returns the verdicts grouped by what is said of them, the largest group first: `3 nodeLabel mismatch (a, b and 1 more), 1 no ready pod (c)`.

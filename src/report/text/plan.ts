@@ -6,9 +6,9 @@ import { plain, plainValue } from "../../model/text.ts";
 import { sharedCauses, withoutSubjects } from "../causes.ts";
 import { harmTexts, namesDown, touchedOthers } from "../impact.ts";
 import { causeLines } from "./causes.ts";
-import { countText, entryLines, type Layout, listText, wrap } from "./layout.ts";
+import { type Block, blockLines, countText, type Entry, entryLines, type Layout, listText, wrap } from "./layout.ts";
 import type { EditsTold, PlanLayout } from "./plan-entries.ts";
-import { isShort, objectSections } from "./plan-sections.ts";
+import { isShort, sectionLines } from "./plan-sections.ts";
 import { putOffGaps, summaryText, untoldGaps } from "./summary.ts";
 import { readableTimes, rfc3339 } from "./times.ts";
 
@@ -25,81 +25,87 @@ export function renderPlan(planned: Plan, layout: PlanLayout): string {
     "",
   ];
   const causes = isShort(layout) ? sharedCauses(plan) : [];
-  const told = new Set(causes.flatMap(({ holds }) => holds));
+  const elsewhere = new Set(causes.flatMap(({ holds }) => holds));
   const isEmpty = plan.pools.length === 0 && plan.recordSets.length === 0;
   const nothing = layout.none ?? "No pools. Create a FloatingIPPool to begin.";
   const none = isEmpty ? [...wrap(plain(nothing), "", layout.width), ""] : [];
   return [
     ...header,
     ...none,
-    ...objectSections(plan, told, layout),
+    ...sectionLines(plan, elsewhere, layout),
     ...causeLines(causes, plan.observedAtMs, layout),
-    ...gapLines(plan, layout),
-    ...grantLines(plan, layout),
+    ...blockLines([...gapBlocks(plan), ...grantBlocks(plan)], layout),
     ...footer(plan, layout),
   ]
     .map((line) => `${line}\n`)
     .join("");
 }
 
-/** Returns the lines about what could not be read and no hold already tells, one for each cause; with an empty line at the end when there are any. */
-export function gapLines(plan: Pick<Plan, "gaps" | "holds" | "observedAtMs">, layout: Layout): string[] {
-  const linesOf = (gaps: readonly Gap[]): readonly string[] => {
+/** Returns what could not be read and no hold already tells, one entry for each cause; then what was not looked at. Blocks without entries are left out. */
+export function gapBlocks(plan: Pick<Plan, "gaps" | "holds" | "observedAtMs">): readonly Block[] {
+  const entriesOf = (gaps: readonly Gap[]): readonly Entry[] => {
     const subjects = new Set(gaps.map(({ subject }) => subject));
     const causes = Map.groupBy(gaps, ({ provider, error }) => `${provider} ${withoutSubjects(error, subjects)}`);
-    return [...causes.values()].flatMap((own) => {
+    return [...causes.values()].map((own) => {
       const [{ provider = "", subject = "", error = "" } = {}] = own;
       const told = readableTimes(own.length === 1 ? error : withoutSubjects(error, subjects), plan.observedAtMs);
       const names = listText(
         own.map((gap) => gap.subject),
         MOST_UNREAD,
       );
-      return entryLines("!", subject === "" ? provider : `${names} at ${provider}`, told, layout);
+      return { symbol: "!", what: subject === "" ? provider : `${names} at ${provider}`, why: told };
     });
   };
-  const [unread, putOff] = [linesOf(untoldGaps(plan)), linesOf(putOffGaps(plan))];
-  return [
-    ...(unread.length === 0 ? [] : ["Could not be read, so nothing about it is changed:", ...unread, ""]),
-    ...(putOff.length === 0 ? [] : ["Not looked at, so taken to be as status has it:", ...putOff, ""]),
-  ];
+  return told([
+    { heading: "Could not be read, so nothing about it is changed:", entries: entriesOf(untoldGaps(plan)) },
+    { heading: "Not looked at, so taken to be as status has it:", entries: entriesOf(putOffGaps(plan)) },
+  ]);
 }
 
 /** How many of the things that could not be read for one cause are named. */
 const MOST_UNREAD = 3;
 
-/**
- * Returns the lines about grants: what is kept although it is not granted, what would be held if grants were required, and what cannot be read. What is held
- * stands at its object. With an empty line at the end when there are any.
- */
-function grantLines({ grants }: Plan, layout: Layout): string[] {
-  if (grants === undefined) return [];
-  const linesOf = (effect: MissingGrant["effect"]): readonly string[] =>
-    grants.missing
-      .filter((missing) => missing.effect === effect)
-      .flatMap(({ object, sentence, advice = "" }) =>
-        entryLines("!", refKey(object), `${capital(sentence)}. ${advice}`.trim(), layout),
-      );
-  const blocks: readonly (readonly [string, readonly string[]])[] = [
-    ["Not granted, and kept because it is on record; nothing new comes to it:", linesOf("kept")],
-    ["Not granted; with --grants require this would wait:", linesOf("would-be-held")],
-  ];
-  const told = blocks.flatMap(([heading, lines]) => (lines.length === 0 ? [] : [heading, ...lines, ""]));
-  return [...told, ...unreadGrantLines(grants, layout)];
+function told(blocks: readonly Block[]): readonly Block[] {
+  return blocks.filter(({ entries }) => entries.length > 0);
 }
 
-/** Returns the lines about what grants nothing because it cannot be read: all namespaces, or entries of annotations; with an empty line at the end when there are any. */
-export function unreadGrantLines(grants: Plan["grants"], layout: Layout): string[] {
-  const bad = (grants?.problems ?? []).flatMap(({ namespace, annotation, entry, why }) =>
-    entryLines("!", `namespace ${namespace}`, `${annotation}${entry === "" ? "" : ` '${entry}'`}: ${why}.`, layout),
+/**
+ * Returns what is to be told of grants: what is kept although it is not granted, what would be held if grants were required, and what cannot be read. What is held stands at
+ * its object. Blocks without entries are left out.
+ */
+export function grantBlocks({ grants }: Pick<Plan, "grants">): readonly Block[] {
+  if (grants === undefined) return [];
+  const entriesOf = (effect: MissingGrant["effect"]): readonly Entry[] =>
+    grants.missing
+      .filter((missing) => missing.effect === effect)
+      .map(({ object, sentence, advice = "" }) => ({
+        symbol: "!",
+        what: refKey(object),
+        why: `${capital(sentence)}. ${advice}`.trim(),
+      }));
+  return told([
+    { heading: "Not granted, and kept because it is on record; nothing new comes to it:", entries: entriesOf("kept") },
+    { heading: "Not granted; with --grants require this would wait:", entries: entriesOf("would-be-held") },
+    ...unreadGrantBlocks(grants),
+  ]);
+}
+
+/** Returns what grants nothing because it cannot be read: all namespaces, or entries of annotations. Nothing where there is none. */
+export function unreadGrantBlocks(grants: Plan["grants"]): readonly Block[] {
+  const bad = (grants?.problems ?? []).map(
+    ({ namespace, annotation, entry, why }): Entry => ({
+      symbol: "!",
+      what: `namespace ${namespace}`,
+      why: `${annotation}${entry === "" ? "" : ` '${entry}'`}: ${why}.`,
+    }),
   );
-  const refusal = grants?.refusal === undefined ? [] : entryLines("!", "namespaces", grants.refusal, layout);
-  const lines = [...refusal, ...bad];
-  return lines.length === 0 ? [] : ["Grants nothing, because it cannot be read:", ...lines, ""];
+  const refused: readonly Entry[] =
+    grants?.refusal === undefined ? [] : [{ symbol: "!", what: "namespaces", why: grants.refusal }];
+  return told([{ heading: "Grants nothing, because it cannot be read:", entries: [...refused, ...bad] }]);
 }
 
 function footer(plan: Plan, layout: PlanLayout): string[] {
-  const read = plan.budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined);
-  const budget = read.flatMap((entry) => wrap(budgetText(entry), "", layout.width));
+  const budget = budgetTexts(plan).flatMap((text) => wrap(text, "", layout.width));
   return [
     ...wrap(summaryText(plan), "", layout.width).map((line) => layout.palette.strong(line)),
     ...serviceLines(plan, layout),
@@ -111,18 +117,22 @@ function footer(plan: Plan, layout: PlanLayout): string[] {
 
 /** Returns the lines about what is without service before anything is done; none where all is well. */
 function serviceLines(plan: Plan, layout: Layout): string[] {
+  const text = serviceText(plan);
+  return text === undefined ? [] : hanging("Service: ", text, layout);
+}
+
+/** Returns which names are without service before anything is done, as a sentence; undefined where all is well. */
+export function serviceText(plan: Plan): string | undefined {
   const down = namesDown(plan);
   const [first, ...more] = down;
-  if (first === undefined) return [];
+  if (first === undefined) return undefined;
   const names = listText(
     down.map(({ fqdn }) => fqdn),
     3,
   );
-  const text =
-    more.length > 0
-      ? `${down.length} names show no address that serves: ${names}.`
-      : `${first.fqdn} shows ${listText(first.shown, 3)}: ${first.shown.length === 1 ? "it does not serve" : "none of them serves"}.`;
-  return hanging("Service: ", text, layout);
+  return more.length > 0
+    ? `${down.length} names show no address that serves: ${names}.`
+    : `${first.fqdn} shows ${listText(first.shown, 3)}: ${first.shown.length === 1 ? "it does not serve" : "none of them serves"}.`;
 }
 
 /** Returns the lines about who is hurt, by class, and what is touched of others; none where nobody is hurt. */
@@ -138,6 +148,11 @@ function impactLines(plan: Plan, layout: Layout): string[] {
 function hanging(heading: string, text: string, { width }: Layout): string[] {
   const [first = "", ...rest] = wrap(text, " ".repeat(heading.length), width);
   return [heading + first.slice(heading.length), ...rest];
+}
+
+/** Returns, for each provider that is asked, the calls that a plan takes and the addresses of the account; a sentence each. */
+export function budgetTexts({ budget }: Pick<Plan, "budget">): readonly string[] {
+  return budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined).map(budgetText);
 }
 
 function budgetText({ provider, calls, allowance, addressCount, addressLimit }: ProviderBudget): string {

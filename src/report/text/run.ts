@@ -14,9 +14,9 @@ import { actionLine, actionObject, actionText, changeInBrackets, whyAction } fro
 import { causeLines } from "./causes.ts";
 import { errorText, messageOf, type Verbosity } from "./errors.ts";
 import { holdText, whyHold } from "./holds.ts";
-import { type EntrySymbol, entryLines, listText } from "./layout.ts";
-import { gapLines, unreadGrantLines } from "./plan.ts";
-import { changeAndReason, heldLines, type PlanLayout, symbolOf } from "./plan-entries.ts";
+import { blockLines, type EntrySymbol, entryLines, linesOf, listText } from "./layout.ts";
+import { gapBlocks, unreadGrantBlocks } from "./plan.ts";
+import { changeAndReason, heldEntries, type PlanLayout, symbolOf } from "./plan-entries.ts";
 import { activeText, countChanges, countOf, putOffCount, untoldGaps } from "./summary.ts";
 import { clockText } from "./times.ts";
 
@@ -51,8 +51,7 @@ export function renderRun(found: PassResult, layout: RunLayout): string {
     result.saved === undefined
       ? [
           ...causeLines(causes, result.remaining.observedAtMs, layout),
-          ...gapLines(result.remaining, layout),
-          ...unreadGrantLines(result.remaining.grants, layout),
+          ...blockLines([...gapBlocks(result.remaining), ...unreadGrantBlocks(result.remaining.grants)], layout),
         ]
       : [];
   const lines = [...sections, ...unread, layout.palette.strong(runSummary(result))];
@@ -82,9 +81,12 @@ function objectLines(
     ...(result.saved?.done ?? []).filter(isIt).flatMap((action) => asideLines("=", "already done", action, layout)),
     ...outcomes.flatMap((outcome) => outcomeLines(outcome, pool, layout)),
     ...(result.saved?.others ?? []).filter(isIt).flatMap((action) => asideLines(".", NOT_SAVED, action, layout)),
-    ...heldLines(
-      layout.held.filter(({ object }) => refKey(object) === key),
-      result.remaining.observedAtMs,
+    ...linesOf(
+      heldEntries(
+        layout.held.filter(({ object }) => refKey(object) === key),
+        result.remaining.observedAtMs,
+        layout,
+      ),
       layout,
     ),
     ...failures.flatMap(({ what, error }) => entryLines("!", `could not write its ${what}`, messageOf(error), layout)),

@@ -15,8 +15,8 @@ import { plain, plainValue } from "../../model/text.ts";
 import { durationText } from "../../model/time.ts";
 import { actionLine } from "./actions.ts";
 import { holdText, whyHold } from "./holds.ts";
-import { countText, type EntrySymbol, type Layout, listText, renderTable, wrap } from "./layout.ts";
-import { editsText, gapLines } from "./plan.ts";
+import { blockLines, countText, type EntrySymbol, type Layout, listText, renderTable, wrap } from "./layout.ts";
+import { editsText, gapBlocks } from "./plan.ts";
 import { type EditsTold, symbolOf } from "./plan-entries.ts";
 import { paceText, rfc3339, stampText } from "./times.ts";
 
@@ -35,7 +35,10 @@ export function renderSimulation(told: Simulation, layout: SimulationLayout): st
   const read = rfc3339(simulation.observedAtMs).replace("T", " ").replace("Z", " UTC");
   const when = simulation.scenario === undefined ? "" : `, while ${simulation.scenario}`;
   const head = `What happens next in ${simulation.cluster}, read ${read}${when}${editsText(layout.edits)}`;
-  const gaps = gapLines({ gaps: simulation.gaps, holds: [], observedAtMs: simulation.observedAtMs }, layout);
+  const gaps = blockLines(
+    gapBlocks({ gaps: simulation.gaps, holds: [], observedAtMs: simulation.observedAtMs }),
+    layout,
+  );
   const { cases } = simulation;
   const body =
     cases === undefined

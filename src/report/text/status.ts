@@ -111,6 +111,9 @@ type Spare = 1 | 2 | 3 | 4;
 export interface StatusTable {
   /** The title of its first column: what its rows are about. */
   readonly title: string;
+  /** The titles of all columns. */
+  readonly headers: readonly string[];
+  /** Those in one line. */
   readonly header: string;
   readonly rows: readonly StatusTableRow[];
 }
@@ -123,7 +126,9 @@ export interface StatusTableRow {
   readonly name: string;
   /** As it is printed; cut where the terminal is too narrow. */
   readonly line: string;
-  /** What its columns say, by their titles; never cut, and without those that say nothing. */
+  /** What its columns say, in their order; never cut. */
+  readonly cells: readonly string[];
+  /** The same by their titles, without those that say nothing. */
   readonly facts: ReadonlyMap<string, string>;
 }
 
@@ -144,11 +149,14 @@ function tableOf<Row>(
   const [header = "", ...lines] = renderTable(headers, all, { width, spare }).split("\n");
   return {
     title: headers[0] ?? "",
+    headers,
     header,
     rows: rows.map((row, at) => {
-      const texts = (all[at] ?? []).map(({ text }, column) => [headers[column] ?? "", text] as const);
-      const facts = new Map(texts.filter(([, text]) => text !== "-"));
-      return { object: objectOf(row), name: texts[0]?.[1] ?? "", line: lines[at] ?? "", facts };
+      const cells = (all[at] ?? []).map(({ text }) => text);
+      const facts = new Map(
+        cells.map((text, column) => [headers[column] ?? "", text] as const).filter(([, text]) => text !== "-"),
+      );
+      return { object: objectOf(row), name: cells[0] ?? "", line: lines[at] ?? "", cells, facts };
     }),
   };
 }
