@@ -1,4 +1,4 @@
-// Where the tests get their etcd, kube-apiserver, kubectl and helm: named by the environment, from the cache, or compiled once.
+// Where the tests get their etcd, kube-apiserver, kubectl, helm and doctl: named by the environment, from the cache, or compiled once.
 import { createHash } from "node:crypto";
 import { access, constants, readFile } from "node:fs/promises";
 import { homedir } from "node:os";

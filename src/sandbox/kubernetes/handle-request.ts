@@ -2,9 +2,10 @@ import type { SandboxReply, SandboxRequest } from "../http-server.ts";
 import { discover } from "./discovery.ts";
 import type { Deleted, DeleteOptions, KubernetesAPI, WriteOptions, Written } from "./kubernetes-api.ts";
 import { listObjects, watchObjects } from "./lists.ts";
-import { isObject, type JSONObject, keyOf, textAt, valueAt } from "./object-store.ts";
+import { arrayAt, type JSONObject, keyOf, objectAt, textAt, valueAt } from "./object-store.ts";
 import { PATCHES, type PatchKind } from "./patches.ts";
-import { apiVersionOf, BUILT_IN, type ResourceType } from "./resource-types.ts";
+import { APPLY, bodyOf, mediaType, READABLE } from "./request-body.ts";
+import type { ResourceType } from "./resource-types.ts";
 import { badRequest, methodNotAllowed, StatusError, unsupportedMediaType } from "./status-error.ts";
 import { tableOf, wantsTable } from "./tables.ts";
 
@@ -23,40 +24,60 @@ interface Call {
  */
 export function handleRequest(api: KubernetesAPI, request: SandboxRequest, bookmarkMs: number): SandboxReply {
   if (request.path === "/version" && request.method === "GET") return { status: 200, body: VERSION };
-  if (request.path === REVIEWS && request.method === "POST") return { status: 201, body: reviewed(request.body) };
+  if (PROBES.test(request.path)) return { status: 200, body: "ok", contentType: "text/plain; charset=utf-8" };
+  const review = request.method === "POST" ? REVIEWS.get(request.path) : undefined;
+  if (review !== undefined) return { status: 201, body: { metadata: {}, ...objectAt(request, "body"), ...review } };
   const found =
     request.method === "GET" ? discover(api.types.all(), request.path, request.headers["accept"]) : undefined;
   if (found !== undefined) return found;
   const target = requestTarget(request.path);
   const type = target && api.types.byPlural(target.group, target.version, target.plural);
   if (target === undefined || type === undefined || isMisplaced(type, target)) return unknownPath(request.path);
-  const call = { api, request, type, target, bookmarkMs };
+  const call = { api, request: { ...request, body: bodyOf(request) }, type, target, bookmarkMs };
   return target.name === undefined ? onCollection(call) : onObject(call, target.name);
 }
 
 /** The version whose answers the sandbox gives. */
 const VERSION = { major: "1", minor: "35", gitVersion: "v1.35.4" };
 
-const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const PROBES = /^\/(healthz|livez|readyz)$/;
+
+const EVERYTHING = [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], nonResourceURLs: ["*"] }];
+const ALLOWED = { resourceRules: EVERYTHING, nonResourceRules: EVERYTHING, incomplete: false };
 
 /** Everybody may do everything. */
-function reviewed(review: unknown): JSONObject {
-  return { ...(isObject(review) ? review : {}), status: { allowed: true } };
+const REVIEWS: ReadonlyMap<string, JSONObject> = new Map([
+  review("authorization", "SelfSubjectAccessReview", { allowed: true }),
+  review("authorization", "SelfSubjectRulesReview", ALLOWED),
+  review("authentication", "SelfSubjectReview", { userInfo: { username: "sandbox", groups: ["system:masters"] } }),
+]);
+
+function review(group: string, kind: string, status: JSONObject): readonly [string, JSONObject] {
+  const apiVersion = `${group}.k8s.io/v1`;
+  return [`/apis/${apiVersion}/${kind.toLowerCase()}s`, { apiVersion, kind, status }];
 }
 
 /** True for a path that names a resource which is served, but not there. */
 function isMisplaced(type: ResourceType, { namespace, name, subresource }: RequestTarget): boolean {
-  if (subresource !== undefined && !(subresource === "status" && type.hasStatus)) return true;
+  const isThere = subresource === "status" ? type.hasStatus : subresource === "eviction" && type.hasEviction;
+  if (subresource !== undefined && isThere !== true) return true;
   if (namespace !== undefined) return !type.isNamespaced;
   return name !== undefined && type.isNamespaced;
 }
 
-/** Of its own groups the server knows what they lack; elsewhere nobody answers for the path. */
+/** What an API server has, and the sandbox has not, is said in its own words; for other paths nobody answers. */
 function unknownPath(path: string): SandboxReply {
-  if (BUILT_IN.some((type) => path.startsWith(`/${type.group === "" ? "api" : "apis"}/${apiVersionOf(type)}/`)))
-    throw new StatusError(404, "NotFound", "the server could not find the requested resource");
-  return { status: 404, body: "404 page not found\n", contentType: "text/plain; charset=utf-8" };
+  const [, version, resource = "", name, part] = NATIVE.exec(path) ?? [];
+  if (version === undefined)
+    return { status: 404, body: "404 page not found\n", contentType: "text/plain; charset=utf-8" };
+  if (resource === "pods" && part !== undefined)
+    throw new StatusError(501, "NotImplemented", `the sandbox runs no containers: pod ${name} has no ${part}`);
+  const what = part === undefined ? resource : `${resource}/${part}`;
+  throw new StatusError(404, "NotFound", `the sandbox has no ${what || "such API"} in ${version}`);
 }
+
+const NATIVE =
+  /^\/apis?\/(v1|(?:apps|autoscaling|batch|policy|[\w.]+\.k8s\.io)\/\w+)(?:\/namespaces\/[^/]+(?=\/))?(?:\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?)?/;
 
 function onCollection(call: Call): SandboxReply {
   const { api, request, type, target, bookmarkMs } = call;
@@ -77,7 +98,7 @@ function onCollection(call: Call): SandboxReply {
     case "POST": {
       if (type.isNamespaced && target.namespace === undefined) throw methodNotAllowed();
       requireWritable(call);
-      return written(call, api.create(type, target.namespace, request.body, writing(query)));
+      return written(call, api.create(type, target.namespace, request.body, writing(request)));
     }
     default:
       throw methodNotAllowed();
@@ -93,16 +114,22 @@ function shown({ api, type, request }: Call, object: JSONObject, hasColumns = tr
 function onObject(call: Call, name: string): SandboxReply {
   const { api, request, type, target } = call;
   const key = keyOf({ name, namespace: target.namespace });
+  if (target.subresource === "eviction") return evicted(call, key);
   const part = target.subresource === undefined ? {} : ({ subresource: "status" } as const);
-  const options = { ...part, ...writing(request.query) };
+  const options = { ...part, ...writing(request) };
   switch (request.method) {
     case "GET":
       return { status: 200, body: shown(call, api.get(type, key)) };
     case "PUT":
       requireWritable(call);
       return written(call, api.update(type, key, request.body, options));
-    case "PATCH":
-      return written(call, api.patch(type, key, request.body, { ...options, kind: patchKind(call) }));
+    case "PATCH": {
+      const kind = patchKind(call);
+      if (kind === APPLY)
+        return written(call, api.apply(type, key, request.body, { ...options, ...applying(request) }));
+      if (request.query.has("force")) throw misused("force", "Forbidden: may not be specified for non-apply patch");
+      return written(call, api.patch(type, key, request.body, { ...options, kind }));
+    }
     case "DELETE":
       if (target.subresource !== undefined || type.view !== undefined) throw methodNotAllowed();
       return { status: 200, body: deletedDocument(type, api.remove(type, key, deleteOptions(request))) };
@@ -111,14 +138,33 @@ function onObject(call: Call, name: string): SandboxReply {
   }
 }
 
+/** No PodDisruptionBudget forbids it: the sandbox has none. */
+function evicted({ api, request, type }: Call, key: string): SandboxReply {
+  if (request.method !== "POST") throw methodNotAllowed();
+  api.remove(type, key, deleteOptions({ ...request, body: valueAt(request.body, "deleteOptions") }));
+  return { status: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
+}
+
 /** How a write is meant. @throws StatusError 400, 422 for what the API server does not know either */
-function writing(query: URLSearchParams): WriteOptions {
+function writing({ query, headers }: SandboxRequest): WriteOptions & { readonly manager: string } {
   const [dryRun, validation] = [query.get("dryRun") ?? "", query.get("fieldValidation") || "Warn"];
   if (dryRun !== "" && dryRun !== "All") throw unsupported("dryRun", dryRun, ["All"]);
   if (!VALIDATIONS.includes(validation)) {
     throw new StatusError(422, "Invalid", unsupported("fieldValidation", validation, VALIDATIONS).message);
   }
-  return { isDryRun: dryRun === "All", isStrict: validation === "Strict" };
+  // A client that does not say who it is is known by its program.
+  const manager = query.get("fieldManager") || headers["user-agent"]?.split("/")[0] || "unknown";
+  return { isDryRun: dryRun === "All", isStrict: validation === "Strict", manager };
+}
+
+/** An apply says who it is. @throws StatusError 422 */
+function applying({ query }: SandboxRequest): { readonly isForced: boolean } {
+  if (!query.get("fieldManager")) throw misused("fieldManager", "Required value: is required for apply patch");
+  return { isForced: query.get("force") === "true" };
+}
+
+function misused(parameter: string, why: string): StatusError {
+  return new StatusError(422, "Invalid", `PatchOptions.meta.k8s.io "" is invalid: ${parameter}: ${why}`);
 }
 
 const VALIDATIONS = ["Ignore", "Strict", "Warn"];
@@ -183,34 +229,27 @@ function requestTarget(path: string): RequestTarget | undefined {
   };
 }
 
-/** Refuses to write what is only shown, and a body that is no JSON. @throws StatusError 405, 415 */
+/** Refuses to write what is only shown, and a body of a form that the sandbox does not know. @throws StatusError 405, 415 */
 function requireWritable({ request, type }: Call): void {
   if (type.view !== undefined) throw methodNotAllowed();
   const sent = mediaType(request);
-  if (sent === "application/json" || sent === "") return;
-  throw unsupportedMediaType(`the sandbox does not read ${sent}: send application/json`);
-}
-
-function mediaType({ headers }: SandboxRequest): string {
-  return (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
+  if (!READABLE.includes(sent)) throw unsupportedMediaType(`the sandbox does not read ${sent}: send application/json`);
 }
 
 /** The kind of a PATCH: strategic merges are for built-in resources only. @throws StatusError 405, 415 */
-function patchKind({ request, type }: Call): PatchKind {
+function patchKind({ request, type }: Call): PatchKind | typeof APPLY {
   if (type.view !== undefined) throw methodNotAllowed();
   const sent = mediaType(request);
   const known = KINDS.filter((kind) => type.schema === undefined || !kind.includes("strategic"));
-  const kind = known.find((one) => one === sent);
+  const all = [...known, APPLY] as const;
+  const kind = all.find((one) => one === sent);
   if (kind !== undefined) return kind;
-  if (sent === APPLY)
-    throw unsupportedMediaType("the sandbox does not apply on the server's side: leave out --server-side");
-  const accepted = [...known, APPLY].join(", ");
+  const accepted = all.join(", ");
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
   );
 }
 
-const APPLY = "application/apply-patch+yaml";
 const KINDS = Object.keys(PATCHES) as readonly PatchKind[];
 
 /** Reads the parameters of a DELETE from the query and the body. */
@@ -219,6 +258,7 @@ function deleteOptions({ query, body }: SandboxRequest): DeleteOptions {
   const uid = textAt(body, "preconditions", "uid");
   const resourceVersion = textAt(body, "preconditions", "resourceVersion");
   return {
+    isDryRun: query.get("dryRun") === "All" || arrayAt(body, "dryRun").includes("All"),
     ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
     preconditions: { ...(uid === "" ? {} : { uid }), ...(resourceVersion === "" ? {} : { resourceVersion }) },
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
 import { YAMLFile } from "../yaml-file.ts";
 import { NAMESPACES } from "./built-in-checks.ts";
-import { completeDocument, contentHash, type KnownObject, specHash } from "./complete-document.ts";
+import { completeDocument, contentHash, type KnownObject, knownOf } from "./complete-document.ts";
 import { type KubernetesAPI, NAME_LABEL } from "./kubernetes-api.ts";
 import {
   arrayAt,
@@ -147,7 +147,8 @@ export class WorldFiles {
     const record = this.records.get(key);
     const current = this.api.store.get(resource, keyOf(object.metadata));
     if (current !== undefined && hashOf(current) === hashOf(object)) return key;
-    if (this.isOpen || record === undefined || record.hash !== hashOf(object)) this.api.store.put(resource, object);
+    const owned = current === undefined ? object : this.api.withOwners(type, current, object, { manager: BY_HAND });
+    if (this.isOpen || record === undefined || record.hash !== hashOf(object)) this.api.store.put(resource, owned);
     else this.api.store.restore(resource, withVersion(object, record.resourceVersion));
     return key;
   }
@@ -197,14 +198,15 @@ function hashOf(object: KubeObject): string {
 }
 
 function recordOf(object: KubeObject): KnownRecord {
-  const { uid, creationTimestamp, generation, resourceVersion } = object.metadata;
-  const counted = generation === undefined ? {} : { generation };
-  return { uid, creationTimestamp, ...counted, specHash: specHash(object), resourceVersion, hash: hashOf(object) };
+  return { ...knownOf(object), resourceVersion: object.metadata.resourceVersion, hash: hashOf(object) };
 }
 
 function withVersion(object: KubeObject, resourceVersion: string): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
+
+/** Who owns the fields that people change in the files, where owners are known. */
+const BY_HAND = "by-hand";
 
 /** One file of the world: which objects it holds. */
 interface WorldFile {
@@ -423,6 +425,10 @@ function decode(value: unknown): KnownRecord | undefined {
     hash: textAt(value, "hash"),
   };
   if (!isObject(value) || Object.values(texts).includes("") || !/^\d+$/.test(texts.resourceVersion)) return undefined;
-  const generation = value["generation"];
-  return { ...texts, ...(typeof generation === "number" ? { generation } : {}) };
+  const { generation, managedFields } = value;
+  return {
+    ...texts,
+    ...(typeof generation === "number" ? { generation } : {}),
+    ...(Array.isArray(managedFields) ? { managedFields } : {}),
+  };
 }
