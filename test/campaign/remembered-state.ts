@@ -83,7 +83,8 @@ export const REMEMBERED: readonly Remembered[] = [
     where: "pool, routed IP status",
     written: "while an address that names show stays where another object left it",
     lost: "the address goes at once",
-    wrong: "an address that cannot serve its object waits until no name of another one shows it, and no resolver has it",
+    wrong:
+      "an address that cannot serve its object waits until no name of another one shows it, and no resolver has it",
   },
   {
     paths: ["acquired", "acquired[].*"],

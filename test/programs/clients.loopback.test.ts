@@ -9,7 +9,11 @@ import { toolOrSkip } from "../cluster/assets.ts";
 import { debianProgram } from "./debian-program.ts";
 import { type ServedSandbox, serveSandbox } from "./served-sandbox.ts";
 
-const [kubectl, doctl, curl] = [await toolOrSkip("kubectl"), await toolOrSkip("doctl"), await debianProgram("curl", "curl")];
+const [kubectl, doctl, curl] = [
+  await toolOrSkip("kubectl"),
+  await toolOrSkip("doctl"),
+  await debianProgram("curl", "curl"),
+];
 
 const home = mkdtempSync(join(tmpdir(), "flipop-clients-"));
 const world = join(home, "world");

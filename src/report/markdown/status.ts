@@ -1,48 +1,44 @@
 import { plainValue } from "../../model/text.ts";
 import type { Overview } from "../overview.ts";
 import { countText, PLAIN } from "../text/layout.ts";
-import { missingGrants, problemsOf, reconcilerLines, type StatusTable, statusTables } from "../text/status.ts";
+import { reconcilerLines, type StatusTable, statusTables } from "../text/status.ts";
+import { missingGrants, problemsOf, type StatusProblem } from "../text/status-problems.ts";
 import { rfc3339 } from "../text/times.ts";
 import { code, folded, item, listPart, markdownText, type Part, shown, tablePart } from "./markdown.ts";
 
 /**
- * Returns the stored state as a comment on a pull request: how much is wrong as its heading, and what; then the tables of objects. Addresses, what is tried again and the
+ * Returns the stored state as a comment on a pull request: how much is wrong as its heading, and what; then the tables of objects. Addresses, what waits and the
  * reconciler are folded.
  *
  * @param none - what to say where no object is selected
  */
 export function statusMarkdown(overview: Overview, none: string = "No pools."): string {
   const found = plainValue(overview);
-  const { cluster, nowMs, problems } = found;
+  const { cluster, nowMs } = found;
+  const { problem: reconcilerProblem } = found.reconciler;
   const read = rfc3339(nowMs).replace("T", " ").replace("Z", " UTC");
   const tables = statusTables(found, { palette: PLAIN, wide: false });
-  const retries = problemsOf(found).filter(({ why }) => why !== "");
+  const told = problemsOf(found);
+  const items = (symbol: StatusProblem["symbol"]): readonly string[] =>
+    told
+      .filter((problem) => problem.symbol === symbol)
+      .map(({ what, since, next }) => item(what, [since, next].filter(Boolean).join("; ")));
+  const wrong = [...items("!"), ...(reconcilerProblem === "" ? [] : [item(reconcilerProblem, "")])];
   const ungranted = missingGrants(found);
   const reconciler = reconcilerLines(found).map((line) => item(line.replace(/ {2,}/g, " "), ""));
   return markdownText({
     marker: "flipop status",
-    heading: `flipop status: ${problems.length === 0 ? "nothing is wrong" : countText(problems.length, "problem")}`,
+    heading: `flipop status: ${wrong.length === 0 ? "nothing is wrong" : countText(wrong.length, "problem")}`,
     lead: [`Cluster ${code(cluster)}, read ${read}.`, ...(tables.length === 0 ? ["", shown(none)] : [])],
     parts: [
-      listPart(
-        "Wrong",
-        problems.map((problem) => item(problem, "")),
-        ["problem", "problems"],
-      ),
+      listPart("Wrong", wrong, ["problem", "problems"]),
       ...tables.map(partOf),
       listPart(
         "Not granted",
         ungranted.map(({ what }) => item(what, "")),
         ["missing grant", "missing grants"],
       ),
-      folded(
-        "Tried again",
-        listPart(
-          "",
-          retries.map(({ what, why }) => item(what, why)),
-          ["retry", "retries"],
-        ),
-      ),
+      folded("Waits", listPart("", items("."), ["wait", "waits"])),
       folded("Reconciler", listPart("", reconciler, ["fact", "facts"])),
     ],
     whole: "flipop status",

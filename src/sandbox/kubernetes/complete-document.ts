@@ -29,7 +29,7 @@ export interface KnownObject {
 }
 
 /** A short hash of everything that counts for the generation: all but metadata and status. */
-export function specHash(object: JSONObject): string {
+function specHash(object: JSONObject): string {
   return contentHash(omit(object, "apiVersion", "kind", "metadata", "status"));
 }
 

@@ -90,7 +90,7 @@ function builtIn(facts: Facts): ResourceType {
 const core = { group: "", version: "v1" } as const;
 
 /** The resources every API server of the sandbox has, in the order in which files list them. */
-export const BUILT_IN: readonly ResourceType[] = [
+const BUILT_IN: readonly ResourceType[] = [
   builtIn({
     ...core,
     kind: "Namespace",
