@@ -378,6 +378,8 @@ export class Rounds {
       ...pools.filter((pool) => this.#isUnread(pool)).map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
       ...recordSets.filter((set) => this.#isUnread(set)).map(({ meta }) => refKey({ kind: "dns", ...meta })),
       ...(this.remaining.ownersWanted ?? []).map(({ object }) => refKey(object)),
+      // What waits for a name of another object.
+      ...this.remaining.holds.filter(({ waitsFor }) => waitsFor === "reading").map(({ object }) => refKey(object)),
     ]);
     const isTold = ({ object }: { readonly object: ObjectRef }): boolean =>
       changed.has(refKey(object)) || !waiting.has(refKey(object));

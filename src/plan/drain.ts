@@ -17,6 +17,8 @@ export interface ShownName {
   readonly accessAtMs?: number;
   /** False where this is what status has. */
   readonly isRead: boolean;
+  /** True for a node whose addresses it is to show; absent where those of nodes are not its matter. */
+  readonly showsNode?: (nodeName: string) => boolean;
 }
 
 /** What serves and what is shown, over all objects. */
@@ -71,14 +73,24 @@ export function rememberedLeft(
  * Whether resolvers may still hand an address out:
  *
  *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`
- *   unwritable  such a name cannot be written just now; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has begun before
+ *   unwritable  such a name cannot be written just now, or (`isUnread`) has not been read; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has
+ *               begun before
  *   waits       it has left its names; resolvers may have it until `untilMs`
  *   over        no resolver has it any more, or no name had anything else to show; `untilMs`: until when they had it
  */
 export type Drain =
   | { readonly kind: "shown" | "waits"; readonly untilMs: number }
-  | { readonly kind: "unwritable"; readonly name: string; readonly atMs?: number; readonly untilMs?: number }
+  | Unwritable
   | { readonly kind: "over"; readonly untilMs?: number };
+
+/** As of a {@link Drain}. */
+interface Unwritable {
+  readonly kind: "unwritable";
+  readonly name: string;
+  readonly isUnread: boolean;
+  readonly atMs?: number;
+  readonly untilMs?: number;
+}
 
 /** No stored time is believed for longer than this beyond the TTL, milliseconds. */
 const LONGEST_DRAIN_MS = 600_000;
@@ -140,9 +152,9 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
 }
 
 /** An old reading may show what has left a name already. */
-function asUnwritable({ fqdn: name, accessAtMs: atMs }: ShownName, begun: Drain): Drain {
+function asUnwritable({ fqdn: name, isRead, accessAtMs: atMs }: ShownName, begun: Drain): Drain {
   const until = begun.kind === "waits" ? { untilMs: begun.untilMs } : {};
-  return { kind: "unwritable", name, ...(atMs === undefined ? {} : { atMs }), ...until };
+  return { kind: "unwritable", name, isUnread: !isRead, ...(atMs === undefined ? {} : { atMs }), ...until };
 }
 
 /** Returns whether resolvers may still have an address that no name shows beside others; `names` say for how long at most. */
@@ -156,7 +168,7 @@ function unshownDrain(
   const extraMs = drainMs(pool);
   const storedMs = parseTime(storedDrain(pool, ip) ?? "") ?? (leftMs === undefined ? undefined : leftMs + extraMs);
   if (storedMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
-    return { kind: "unwritable", name: unknown };
+    return { kind: "unwritable", name: unknown, isUnread: true };
   if (storedMs === undefined) return { kind: "over" };
   const untilMs = Math.min(storedMs, nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
@@ -170,6 +182,18 @@ function drainMs({ spec }: Pool): number {
 /** True for an address that a name shows now, or showed last where its records cannot be read. Pure. */
 export function isShownIn(names: readonly ShownName[], ip: string): boolean {
   return names.some(({ addresses }) => addresses.includes(ip));
+}
+
+/** True where a name shows an address, is to show another one that serves on its node, and does not yet. Pure. */
+export function isJoined(
+  { names }: ServingNames,
+  ip: string,
+  others: readonly { readonly ip: string; readonly nodeName: string }[],
+): boolean {
+  const showing = names.filter(({ addresses }) => addresses.includes(ip));
+  return showing.some(({ addresses, showsNode }) =>
+    others.some((other) => !addresses.includes(other.ip) && showsNode?.(other.nodeName) === true),
+  );
 }
 
 /** Returns the first name that has nothing but this address which serves and stays; undefined if no name would be without service. Pure. */

@@ -75,7 +75,12 @@ export function checkRecordSet(
   const { namespace, name } = recordSet.meta;
   const held = grants.heldOf({ kind: "dns", namespace, name });
   const publisher = recordSetPublisher(recordSet, { validation, isSelected, held }, observation);
-  return { recordSet, isSelected, validation, publisher };
+  let matching: ReadonlySet<string> | undefined;
+  const showsNode = (nodeName: string): boolean => {
+    matching ??= new Set(judgeNodes(recordSet, validation, observation).matches.map((node) => node.name));
+    return matching.has(nodeName);
+  };
+  return { recordSet, isSelected, validation, publisher: { ...publisher, showsNode } };
 }
 
 /** Builds the view of one record set; the nodes of the observation are sorted by name. Pure. */

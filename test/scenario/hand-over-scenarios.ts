@@ -268,6 +268,9 @@ function disturbed(scenario: Register): void {
       await world.nodes.setReady("n5", false);
       await world.pass();
       expect(world.cloudWrites()).toEqual(["assign ip4 to n6"]);
+      // What web still knows of ip1 ends with the drain.
+      world.advance(61 * SECOND);
+      await world.pass();
     },
   );
 

@@ -3,7 +3,7 @@ import type { ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { compareText, ownAddresses, ownerKey, ownerText, type Pool } from "../../model/resource.ts";
 import { parseTime } from "../../model/time.ts";
-import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
+import { type Drain, drainOf, isJoined, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import {
   type Free,
@@ -116,24 +116,47 @@ export function handOver(view: PoolView, ip: string, facts: ServingNames, ledger
     const detail = `resolvers may still hand it out for ${whose}, whose it was`;
     return { why: obstacle("Draining", detail, { waitsFor: "turn", notBeforeMs: untilMs }), isLeaving: true };
   }
-  const last = isAwaited(view, former, ledger, going) ? lastServingIn(ip, facts, going) : undefined;
-  if (last !== undefined) return { why: obstacle("LastServing", last, { waitsFor: "turn" }), isLeaving: false };
-  const kept = keptName(view, ip, drain, facts) ?? ledger.nameOf(ip);
+  const isWaiting = isAwaited(view, former, ledger, going) || isJoined(facts, ip, placedBy(view));
+  const last = isWaiting ? lastServingIn(ip, facts, going) : undefined;
+  const why =
+    last === undefined
+      ? nameObstacle(view, ip, { drain, facts, ledger })
+      : obstacle("LastServing", last, { waitsFor: "turn" });
+  return why === undefined ? { isLeaving: true } : { why, isLeaving: false };
+}
+
+/** Why an address stays for the sake of a name that shows it, and that cannot be written just now or needs a person. Undefined = for none. */
+function nameObstacle(
+  view: PoolView,
+  ip: string,
+  how: { readonly drain: Drain; readonly facts: ServingNames; readonly ledger: MachineLedger },
+): Obstacle | undefined {
+  const { drain, facts, ledger } = how;
   const settling = drain.kind === "unwritable" ? drain : settlingName(facts, ip);
-  if (settling !== undefined) return { why: stillPublished(settling), isLeaving: false };
-  if (kept === undefined) return { isLeaving: true };
-  return { why: obstacle("StillPublished", kept, { waitsFor: "turn" }), isLeaving: false };
+  if (settling !== undefined) return stillPublished(settling);
+  const kept = keptName(view, ip, drain, facts) ?? ledger.nameOf(ip);
+  return kept === undefined ? undefined : obstacle("StillPublished", kept, { waitsFor: "turn" });
+}
+
+/** The addresses of an object that serve on nodes which match. */
+function placedBy({ managed, inUse }: PoolView): readonly { readonly ip: string; readonly nodeName: string }[] {
+  return managed.flatMap(({ ip, standing }) =>
+    standing.kind === "placed" && standing.unready === undefined && inUse.has(ip)
+      ? [{ ip, nodeName: standing.on.nodeName }]
+      : [],
+  );
 }
 
 /** Returns the name that shows an address and waits for nodes which are just changing: it may soon show others beside it. */
 function settlingName({ names }: ServingNames, ip: string): Extract<Drain, { kind: "unwritable" }> | undefined {
   const name = names.find(({ addresses, accessAtMs }) => accessAtMs !== undefined && addresses.includes(ip));
-  return name?.accessAtMs === undefined ? undefined : { kind: "unwritable", name: name.fqdn, atMs: name.accessAtMs };
+  if (name?.accessAtMs === undefined) return undefined;
+  return { kind: "unwritable", name: name.fqdn, isUnread: !name.isRead, atMs: name.accessAtMs };
 }
 
 /** Returns why an address stays that a name shows which cannot be written just now. */
-export function stillPublished({ name, atMs: notBeforeMs }: Extract<Drain, { kind: "unwritable" }>): Obstacle {
-  return obstacle("StillPublished", name, { waitsFor: "turn", notBeforeMs });
+export function stillPublished({ name, isUnread, atMs }: Extract<Drain, { kind: "unwritable" }>): Obstacle {
+  return obstacle("StillPublished", name, { waitsFor: isUnread ? "reading" : "turn", notBeforeMs: atMs });
 }
 
 /** True while something else may soon serve the names that show an address, or another one of them is about to leave. */

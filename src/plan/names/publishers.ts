@@ -146,6 +146,8 @@ export interface Publisher {
   readonly managed: readonly string[];
   /** True where it publishes addresses of pools and nothing else. */
   readonly isReserved: boolean;
+  /** True for a node whose address it publishes; absent where it does not publish addresses of nodes. */
+  readonly showsNode?: (nodeName: string) => boolean;
   /** True for an address that is the object's whatever is on record: one that it manages and that no machine outside the cluster has, or one of a node of this cluster. */
   readonly recognizes: (ip: string) => boolean;
   /** Those of them that are given back to the provider with it. */

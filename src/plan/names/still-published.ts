@@ -55,22 +55,31 @@ export function shownNow(
 }
 
 function shownName(publisher: Publisher, target: NameTarget, nowMs: number): readonly ShownName[] {
-  const owner = publisher.ref;
-  if (target.kind === "ready") {
-    const { name, records, ttlSeconds } = target;
-    const kept = records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : (records.ttlSeconds ?? ttlSeconds);
-    // A change that failed is planned again when it is due: until then the address is on its way out.
-    const access = isRetried(publisher, target) ? "now" : accessTo(publisher, target, nowMs);
-    const { settlesAtMs } = publisher;
-    const at = access === "later" && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {};
-    return [{ owner, fqdn: name.fqdn, addresses: records.addresses, ttlSeconds: kept, access, ...at, isRead: true }];
-  }
-  const { wish } = publisher;
+  if (target.kind === "ready") return [readName(publisher, target, nowMs)];
+  const { ref: owner, wish } = publisher;
   if (!isPassing(target) || wish.kind !== "named") return [];
   return unreadable(publisher).map(({ name: fqdn, addresses }) => {
     const access = publisher.isWritable ? "later" : "never";
     return { owner, fqdn, addresses, ttlSeconds: wish.ttlSeconds, access, isRead: false };
   });
+}
+
+function readName(publisher: Publisher, target: ReadyTarget, nowMs: number): ShownName {
+  const { settlesAtMs, isReserved, showsNode } = publisher;
+  const { name, records } = target;
+  const ttlSeconds = records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : (records.ttlSeconds ?? target.ttlSeconds);
+  // A change that failed is planned again when it is due: until then the address is on its way out.
+  const access = isRetried(publisher, target) ? "now" : accessTo(publisher, target, nowMs);
+  return {
+    owner: publisher.ref,
+    fqdn: name.fqdn,
+    addresses: records.addresses,
+    ttlSeconds,
+    access,
+    isRead: true,
+    ...(access === "later" && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {}),
+    ...(isReserved && showsNode !== undefined ? { showsNode } : {}),
+  };
 }
 
 function unknownName({ wish, memory: { publishedDNS } }: Publisher, target: NameTarget): readonly string[] {
