@@ -3,6 +3,7 @@ import { chmod, rename, rm, writeFile } from "node:fs/promises";
 import { parseDocument } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 import { API_VERSION } from "../report/json/document.ts";
+import { readEntryLines } from "./entry-lines.ts";
 import { readBytes } from "./manifest-files.ts";
 import type { Session } from "./session.ts";
 
@@ -52,7 +53,7 @@ export async function readDocumentFile<T>(
 
 /** The document of a text: JSON, which is quickly read, or YAML. */
 function parsed(text: string): ReadDocument["document"] {
-  const value: unknown = asJSON(text) ?? asYAML(text);
+  const value: unknown = asJSON(text) ?? readEntryLines(text, asYAML);
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as ReadDocument["document"]) : {};
 }

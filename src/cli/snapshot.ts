@@ -11,6 +11,7 @@ import { anonymize } from "../snapshot/anonymize.ts";
 import { readSnapshot, type StoredPart, type WrittenSnapshot, writeSnapshot } from "../snapshot/snapshot.ts";
 import { resolveConfig } from "./config.ts";
 import { digestOf, holdsSecret, writeNewFile } from "./document-file.ts";
+import { withEntryLines } from "./entry-lines.ts";
 import { readVersion } from "./environment.ts";
 import { writeLine, writeText } from "./output.ts";
 import { readPast } from "./past.ts";
@@ -70,7 +71,7 @@ async function takenFrom(
     ...written,
   };
   const gaps = planned.gaps.map(({ provider, subject, error }) => `not read: ${subject || provider}: ${error}`);
-  return { text: yamlText(document as JSONObject), gaps };
+  return { text: withEntryLines(document, (short) => yamlText(short as JSONObject)), gaps };
 }
 
 /** What routed IPs refer to. Of Services only those that they name: others are nobody's business. */

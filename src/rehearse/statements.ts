@@ -30,7 +30,7 @@ export function pairStatement(ref: ObjectRef, ip: string, node: string, ahead: A
     gates: (seen) => [
       ...shutGates(objectGates(seen)),
       ...onlyOf(addressGates(seen, ip), "address", "in-use").map((gate) => ({ gate, ip })),
-      ...nodeObstacles(seen, node, ip),
+      ...obstaclesOfNode(seen, node, ip),
       ...shutOf(addressGates(seen, ip, node)).map((gate) => ({ gate, ip, node })),
     ],
   });
@@ -47,7 +47,7 @@ export function nodeStatement(ref: ObjectRef, node: string, ahead: Ahead): State
     isTrue: ({ assessment }) => assessment.matching.includes(node),
     gates: (seen) => [
       ...onlyOf(objectGates(seen), "spec").map((gate) => ({ gate })),
-      ...nodeObstacles(seen, node).filter(({ gate }) => gate.id !== "free"),
+      ...obstaclesOfNode(seen, node).filter(({ gate }) => gate.id !== "free"),
     ],
   });
 }
@@ -137,9 +137,13 @@ function onlyOf(gates: readonly Gate[], ...ids: readonly Gate["id"][]): readonly
   return shutOf(gates).filter(({ id }) => ids.includes(id));
 }
 
-function nodeObstacles(seen: Seen, name: string, ip?: string): readonly Found[] {
+function obstaclesOfNode(seen: Seen, name: string, ip?: string): readonly Found[] {
   const node = seen.world.nodes.find((one) => one.name === name);
-  if (node === undefined) return [];
+  return node === undefined ? [] : nodeObstacles(seen, node, ip);
+}
+
+function nodeObstacles(seen: Seen, node: NodeFacts, ip?: string): readonly Found[] {
+  const { name } = node;
   const gates = [...nodeGates(seen, node), ...takingGates(seen, name, ip)];
   return shutOf(gates).map((gate) => ({ gate, node: name, ...(ip === undefined ? {} : { ip }) }));
 }
@@ -159,18 +163,27 @@ function nearestNode(seen: Seen, ip?: string): readonly Found[] {
   );
   const ranked = seen.world.nodes
     .filter(({ name }) => !used.has(name))
-    .map((node) => ({ node, found: nodeObstacles(seen, node.name, ip), cost: costOf(seen, node) }))
+    .map((node) => ({ found: nodeObstacles(seen, node, ip), cost: costOf(seen, node) }))
     .filter(({ found, cost }) => found.length > 0 && cost < Number.POSITIVE_INFINITY)
     .toSorted((a, b) => a.cost - b.cost);
   return ranked[0]?.found ?? [];
 }
 
-function costOf(seen: Seen, { name }: NodeFacts): number {
-  const costs = nodeObstacles(seen, name).map(({ gate, ...about }) => {
+function costOf(seen: Seen, node: NodeFacts): number {
+  const costs = nodeObstacles(seen, node).map(({ gate, ...about }) => {
     const [cheapest] = remediesOf(gate, { seen, ...about, fromMs: 0, horizonMs: Number.POSITIVE_INFINITY });
     return cheapest === undefined ? Number.POSITIVE_INFINITY : cheapest.cost + 1;
   });
   return costs.reduce((sum, cost) => sum + cost, 0);
+}
+
+/** Looks no further than to the first: a world may have a thousand nodes for each address. */
+function firstObstacle(seen: Seen, ips: readonly string[]): readonly Found[] {
+  for (const ip of ips) {
+    const [found] = addressObstacles(seen, ip);
+    if (found !== undefined) return [found];
+  }
+  return [];
 }
 
 function objectObstacles(seen: Seen): readonly Found[] {
@@ -181,8 +194,7 @@ function objectObstacles(seen: Seen): readonly Found[] {
     const inactive = Object.keys(pool.status.ips).filter(
       (ip) => !isActive(seen, ip) && ipOf(seen, ip)?.state !== "disabled",
     );
-    const missing = shutGates(acquiringGates(seen));
-    return [...inactive.flatMap((ip) => addressObstacles(seen, ip).slice(0, 1)).slice(0, 1), ...missing];
+    return [...firstObstacle(seen, inactive), ...shutGates(acquiringGates(seen))];
   }
   const named = shutGates(nameGates(seen, fqdnOf(seen)));
   return [...(seen.assessment.matching.length === 0 ? nearestNode(seen) : []), ...named];

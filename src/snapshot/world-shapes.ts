@@ -77,11 +77,22 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
   "unreadable",
 );
 
-const POD_SUMMARY: Shape<PodSummary> = fields<PodSummary>(
+type CountedPods = Omit<PodSummary, "ready" | "notReady"> & Partial<PodSummary>;
+
+const COUNTED_PODS: Shape<CountedPods> = fields<CountedPods>(
   { ready: number, notReady: number, unreadySinceMs: number, unreadable: sentence },
+  "ready",
+  "notReady",
   "unreadySinceMs",
   "unreadable",
 );
+
+/** There may be fifty thousand: a count that is absent is 0. */
+const POD_SUMMARY: Shape<PodSummary> = {
+  write: ({ ready, notReady, ...more }, by) =>
+    COUNTED_PODS.write({ ...(ready === 0 ? {} : { ready }), ...(notReady === 0 ? {} : { notReady }), ...more }, by),
+  read: (value, path) => ({ ready: 0, notReady: 0, ...COUNTED_PODS.read(value, path) }),
+};
 
 const POD_READING: Shape<PodReading> = oneOf<PodReading>({
   read: fields({ kind: word("read"), byNode: mapOf(POD_SUMMARY) }),

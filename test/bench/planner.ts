@@ -1,7 +1,5 @@
 import { summarizePods } from "../../src/model/pods.ts";
 import { plan } from "../../src/plan/plan.ts";
-import { ASSUMED, forward } from "../../src/rehearse/forward.ts";
-import { simulateLosses } from "../../src/rehearse/losses.ts";
 import { timeFigure } from "./figure.ts";
 import { type PlannerSize, plannerWorld } from "./planner-world.ts";
 import type { Section } from "./table.ts";
@@ -9,12 +7,10 @@ import type { Section } from "./table.ts";
 const SMALL: PlannerSize = { nodes: 1000, pools: 10, recordSets: 0 };
 const LARGE: PlannerSize = { nodes: 10_000, pools: 100, recordSets: 0 };
 const RUNS = 9;
-const HORIZON_MS = 3_600_000;
 
 /** The planner alone, without a cluster: everything has to be decided, and how that grows with the world. */
 export async function benchPlanner(): Promise<Section> {
   const target = { wanted: "< 1 s" };
-  const lossTarget = { wanted: "< 20 s" };
   return {
     title: "Planner alone: every address is free and has to be placed, every name is empty",
     figures: [
@@ -22,8 +18,6 @@ export async function benchPlanner(): Promise<Section> {
       timeFigure("the same, a name for each pool and 10 record sets", measure({ ...SMALL, recordSets: 10 })),
       timeFigure("10,000 nodes, 100,000 pods, 100 pools, 1,000 addresses", measure(LARGE), target),
       timeFigure("the same, a name for each pool and 100 record sets", measure({ ...LARGE, recordSets: 100 }), target),
-      timeFigure("simulate --n-1: 1,000 nodes, 10 pools at rest", measureLosses(SMALL), lossTarget),
-      timeFigure("the same, a name for each pool and 10 record sets", measureLosses({ ...SMALL, recordSets: 10 })),
     ],
   };
 }
@@ -42,21 +36,4 @@ function measure(size: PlannerSize): number[] {
     if (actions.length !== expected) throw new Error(`planned ${actions.length} actions instead of ${expected}`);
     return ms;
   });
-}
-
-/** Every node that carries an address is lost in turn, in a world in which all is as it should be. */
-function measureLosses(size: PlannerSize): number[] {
-  const { observation, pods } = plannerWorld(size);
-  const summaries = new Map(
-    pods.map(([selector, list]) => [selector, { kind: "read", byNode: summarizePods(list) } as const]),
-  );
-  const { world } = forward({ ...observation, pods: summaries }, {}, { horizonMs: HORIZON_MS });
-  const startedAtMs = performance.now();
-  const losses = simulateLosses(world, {}, { horizonMs: HORIZON_MS, assumed: ASSUMED, by: "node" });
-  let next = losses.next();
-  while (next.done !== true) next = losses.next();
-  const ms = performance.now() - startedAtMs;
-  const moves = (next.value.cases ?? []).reduce((sum, one) => sum + one.moves, 0);
-  if (moves !== 10 * size.pools) throw new Error(`told ${moves} moves instead of ${10 * size.pools}`);
-  return [ms];
 }

@@ -11,11 +11,13 @@ import { benchScale } from "./scale.ts";
 import { benchStart } from "./start.ts";
 import { benchSteadyState } from "./steady-state.ts";
 import { renderTable, type Section } from "./table.ts";
+import { benchTools } from "./tools.ts";
 import { benchWatch } from "./watch.ts";
 import { openWorld, type World } from "./world.ts";
 
 const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
   planner: benchPlanner,
+  tools: benchTools,
   grants: benchGrants,
   start: benchStart,
   fill: benchFirstFill,
