@@ -8,7 +8,7 @@ import { errorDocument } from "../report/json/document.ts";
 import { errorMarkdown } from "../report/markdown/markdown.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { askOnTerminal } from "./ask.ts";
-import { COMPLETE } from "./completion.ts";
+import { COMPLETE, NEW_WORD } from "./completion.ts";
 import { flagsBehindCommand, missingCommand } from "./early-flags.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
@@ -32,6 +32,7 @@ export async function runCommandLine(given: Invocation): Promise<number> {
   const [first, ...words] = given.argv;
   if (first !== COMPLETE) return await runCommand(invocation);
   const { runComplete } = await import("./complete.ts");
+  if (words[0] === NEW_WORD) return await runComplete(invocation, [...words.slice(1), ""]);
   return await runComplete(invocation, words[0] === "--" ? words.slice(1) : words);
 }
 

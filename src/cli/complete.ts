@@ -9,6 +9,7 @@ import { EDIT_FORMS } from "../rehearse/edit.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { type Config, resolveConfig } from "./config.ts";
 import { given } from "./environment.ts";
+import { parseDuration } from "./flag-values.ts";
 import { applyFlagEnvironment, type ClusterFlags } from "./flags.ts";
 import { TOPIC_NAMES } from "./help-topics.ts";
 import { MANIFEST_PARTS } from "./manifests.ts";
@@ -23,8 +24,12 @@ import { type Ask, type Candidate, NAMES, readOnce } from "./world-names.ts";
 //   words before the cursor -> Place: which command, which flag waits for a value, what is typed of the word
 //     -> the Sources of that place -> candidates that begin with what is typed
 
-/** Time for everything that has to be read, milliseconds: a person waits for it at every press of a key. */
-const PATIENCE_MS = 1000;
+/** Time for everything that has to be read, milliseconds: a person waits for it at every press of a key. FLIPOP_COMPLETION_TIMEOUT says otherwise, as for a slow exec plugin. */
+const PATIENCE_MS = 300;
+
+function patienceMs({ env }: Invocation): number {
+  return parseDuration(env["FLIPOP_COMPLETION_TIMEOUT"] ?? "") ?? PATIENCE_MS;
+}
 
 /** No space follows what is inserted. */
 const NO_SPACE = 2;
@@ -339,13 +344,22 @@ async function askWorld(invocation: Invocation, place: Place, asks: readonly Ask
   const { clock, withReader } = await invocation.loadWiring();
   const { typed, namespace } = { ...place, ...config };
   const ending = new AbortController();
+  // The time does not count while an embedded world is set up: that is no cluster that keeps somebody waiting.
+  const opening = Promise.withResolvers<void>();
+  if (config.config.sandboxDir === undefined) opening.resolve();
   const work = withReader(config.config, async (cluster) => {
+    opening.resolve();
     const lists = readOnce(cluster);
     const answers = await Promise.allSettled(asks.map((ask) => ask(lists, { typed, ...given({ namespace }) })));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   });
+  const end = async (): Promise<[]> => {
+    await opening.promise;
+    await clock.sleep(patienceMs(invocation), ending.signal);
+    return [];
+  };
   try {
-    return await Promise.race([work, clock.sleep(PATIENCE_MS, ending.signal).then(() => [])]).catch(() => []);
+    return await Promise.race([work, end()]).catch(() => []);
   } finally {
     ending.abort();
     invocation.abandon?.();
@@ -355,17 +369,18 @@ async function askWorld(invocation: Invocation, place: Place, asks: readonly Ask
 /** Returns undefined for a command that asks no cluster, and where asking would have an effect: it would read standard input, or make a world. */
 function configOf(
   { command, before }: Place,
-  { env }: Invocation,
+  invocation: Invocation,
 ): { readonly config: Config; readonly namespace?: string } | undefined {
   if (optionOf(command, "--kubeconfig") === undefined) return undefined;
   const words = separateSandbox(before);
   command.parent?.parseOptions(words);
   command.parseOptions(words);
+  const { env } = invocation;
   applyFlagEnvironment(command, env);
   const flags = command.optsWithGlobals<ClusterFlags & { readonly allNamespaces?: boolean; readonly from?: string }>();
   const { allNamespaces, namespace, from } = flags;
   const outlets = { warn: () => undefined, secrets: new KnownSecrets() };
-  const config = resolveConfig({ ...flags, requestTimeout: PATIENCE_MS }, env, outlets);
+  const config = resolveConfig({ ...flags, requestTimeout: patienceMs(invocation) }, env, outlets);
   const { sandboxDir } = config;
   if (from === "-" || (sandboxDir !== undefined && !existsSync(join(sandboxDir, "cluster.yaml")))) return undefined;
   return { config, ...given({ namespace: allNamespaces ? undefined : namespace }) };

@@ -458,8 +458,10 @@ Examples:
   source <(flipop completion bash)              in ~/.bashrc
   source <(flipop completion zsh)               in ~/.zshrc, behind compinit
   flipop completion fish | source               in ~/.config/fish/config.fish
+  flipop completion powershell | Out-String | Invoke-Expression      in $PROFILE
 
-Names of objects, nodes and addresses are asked of the cluster that the words before choose, for at most a second.`;
+Names of objects, nodes and addresses are asked of the cluster that the words before choose, for at most 0.3 s. Where that is too little, as with an exec
+plugin that is slow to log in, FLIPOP_COMPLETION_TIMEOUT=2s gives it more.`;
 
 const APPROVE_EXAMPLES = `
 Examples:

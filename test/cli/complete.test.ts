@@ -188,7 +188,7 @@ describe("without a cluster", () => {
     ],
     [
       ["completion", ""],
-      ["bash", "zsh", "fish", ":4"],
+      ["bash", "zsh", "fish", "powershell", ":4"],
     ],
     [["version", ""], [":4"]],
     [["plan", "--", "--"], [":4"]],
@@ -211,6 +211,14 @@ describe("without a cluster", () => {
 
   test("also takes its words without the dashes before them", async () => {
     expect((await invoke(["__complete", "pl"])).stdout).toContain("plan\t");
+  });
+
+  test("a word that has not begun may be told instead of handed over, as PowerShell needs it", async () => {
+    for (const words of [[], ["status", "-o"], ["completion"]]) {
+      const { stdout } = await invoke(["__complete", "--then-new-word", ...words]);
+      expect(stdout).toBe((await invoke(["__complete", "--", ...words, ""])).stdout);
+      expect(stdout).not.toBe(":4\n");
+    }
   });
 
   test("contexts are those of the kubeconfig that the words or the environment name; one that a shell would read otherwise is left out", async () => {
@@ -427,12 +435,12 @@ describe("names of the cluster", () => {
     expect(new Set(read.splice(0))).toEqual(new Set(["recordSets"]));
   });
 
-  test("the flags before choose the cluster, and calls get no more than a second", async () => {
+  test("the flags before choose the cluster, and calls get no more than 0.3 s", async () => {
     const { configs } = await invoke(
       ["__complete", "--", "plan", "--context", "prod", "--as", "ann", "pool/"],
       world(),
     );
-    expect(configs).toMatchObject([{ kube: { context: "prod", as: "ann" }, requestTimeoutMs: 1000 }]);
+    expect(configs).toMatchObject([{ kube: { context: "prod", as: "ann" }, requestTimeoutMs: 300 }]);
   });
 });
 
@@ -455,11 +463,16 @@ describe("a failure offers nothing, and says nothing", () => {
     expect(await offered(["status", ""])).toEqual([":4"]);
   });
 
-  test("a cluster that does not answer within a second", async () => {
+  test.for<[string, number, Scene["env"]]>([
+    ["0.3 s", 300, {}],
+    ["the time that a variable gives it", 2000, { FLIPOP_COMPLETION_TIMEOUT: "2s" }],
+    ["0.3 s, where the variable means nothing", 300, { FLIPOP_COMPLETION_TIMEOUT: "soon" }],
+  ])("a cluster that does not answer within %s", async ([, limitMs, env = {}]) => {
     const clock = new FakeClock();
     let isCallLeft = false;
     const scene: Scene = {
       ...world(),
+      env,
       clock,
       delay: () => new Promise(() => undefined),
       abandon: () => {
@@ -468,7 +481,7 @@ describe("a failure offers nothing, and says nothing", () => {
     };
     const running = offered(["plan", "no"], scene);
     expect(await clock.settle(running)).toEqual(["node/", ":6"]);
-    expect(clock.monotonicMs()).toBe(1000);
+    expect(clock.monotonicMs()).toBe(limitMs);
     expect([clock.sleeping(), isCallLeft]).toEqual([0, true]);
   });
 
@@ -493,11 +506,15 @@ describe("a failure offers nothing, and says nothing", () => {
 });
 
 describe("flipop completion", () => {
-  test.for(["bash", "zsh", "fish"])("prints the script of %s", async (shell) => {
+  test.for([
+    ["bash", "# bash completion of flipop.", "__complete -- "],
+    ["zsh", "#compdef flipop\n# zsh completion of flipop.", "__complete -- "],
+    ["fish", "# fish completion of flipop.", "__complete -- "],
+    ["powershell", "# PowerShell completion of flipop,", "'--then-new-word'"],
+  ])("prints the script of %s", async ([shell = "", head = "", asked]) => {
     const { stdout, stderr, exitCode } = await invoke(["completion", shell]);
     expect([stderr, exitCode]).toEqual(["", 0]);
-    expect(stdout).toMatch(new RegExp(`^#(compdef flipop\\n#)? ${shell} completion of flipop\\.`));
-    expect(stdout).toContain("__complete -- ");
+    expect([stdout.startsWith(head), stdout]).toEqual([true, expect.stringContaining(asked ?? "")]);
   });
 
   test.for([[["completion", "tcsh"]], [["completion"]], [["completion", "bash", "zsh"]]] as const)(
@@ -505,7 +522,7 @@ describe("flipop completion", () => {
     async ([argv]) => {
       const { stdout, stderr, exitCode } = await invoke(argv);
       expect([stdout, exitCode]).toEqual(["", 64]);
-      if (argv[1] === "tcsh") expect(stderr).toContain("bash, zsh, fish");
+      if (argv[1] === "tcsh") expect(stderr).toContain("bash, zsh, fish, powershell");
     },
   );
 

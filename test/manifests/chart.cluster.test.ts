@@ -369,7 +369,8 @@ describeCluster("a release of the chart", (cluster) => {
     async (mode) => {
       const parts = { policy: true, dashboard: true };
       const values = { mode, parts, environment: { HTTPS_PROXY: "http://proxy:3128" } };
-      const text = rendered({ ...values, grantsPolicy: { actions: ["Warn", "Audit"] } }, namespace);
+      const own = await api.createNamespace("strict");
+      const text = rendered({ ...values, grantsPolicy: { actions: ["Warn", "Audit"] } }, own);
       const kinds = (await api.applyManifests(text)).map(({ kind }) => kind);
       expect(kinds).toEqual(
         expect.arrayContaining([mode === "watch" ? "Deployment" : "CronJob", "ValidatingAdmissionPolicy", "ConfigMap"]),

@@ -48,7 +48,7 @@ test("the package holds the program as a bundle, its manifests, licences and REA
   const kinds = [
     /^lib\/[\w-]+\.js(\.map)?$/,
     /^cronjob\/[\w/-]+\.(yaml|json|md)$/,
-    /^src\/cli\/completion\/flipop\.(bash|zsh|fish)$/,
+    /^src\/cli\/completion\/flipop\.(bash|zsh|fish|ps1)$/,
     /^src\/sandbox\/example\/[\w-]+\.yaml$/,
     /^schema\/[\w-]+\.json$/,
     /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop|bin\/start\.js|lib\/main\.js)$/,

@@ -13,7 +13,6 @@ const zsh = await debianProgram("zsh", "zsh", ["zsh-common"]);
 const fish = await debianProgram("fish", "fish", ["fish-common", "libpcre2-32-0"]);
 
 const root = mkdtempSync(join(tmpdir(), "flipop-shells-"));
-afterAll(() => rmSync(root, { recursive: true }));
 mkdirSync(join(root, "bin"));
 writeFileSync(join(root, "manifests.yaml"), "");
 writeFileSync(join(root, "config"), JSON.stringify({ contexts: [{ name: "arn:aws:eks:eu/prod", context: {} }] }));
@@ -26,6 +25,25 @@ printf 'RAN'; printf ' [%s]' "$@"; echo .
 `,
   { mode: 0o755 },
 );
+
+// The cluster whose names are offered.
+const world = spawn(FLIPOP, ["sandbox", join(root, "world"), "-o", "json"], { stdio: ["ignore", "pipe", "ignore"] });
+const worldEnd = once(world, "exit");
+let exported = "";
+world.stdout.setEncoding("utf8").on("data", (text: string) => {
+  exported += text;
+});
+afterAll(async () => {
+  world.kill();
+  await worldEnd;
+  rmSync(root, { recursive: true });
+});
+
+/** What leads to the cluster, with more time than a person has: a shell may be slow to get its turn here. */
+async function served(): Promise<Readonly<Record<string, string>>> {
+  await expect.poll(() => exported).toMatch(/\n}\n$/);
+  return { ...JSON.parse(exported).environment, FLIPOP_COMPLETION_TIMEOUT: "10m" };
+}
 
 /** Of a shell that may have been unpacked and not installed. */
 function environment(shell: string): Record<string, string> {
@@ -45,10 +63,11 @@ async function typed(
   flags: string,
   setUp: readonly string[],
   lines: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<readonly string[]> {
   const child = spawn("/usr/bin/script", ["-qec", `'${shell}' ${flags}`, "/dev/null"], {
     cwd: root,
-    env: environment(shell),
+    env: { ...environment(shell), ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   const exit = once(child, "exit");
@@ -95,6 +114,15 @@ const LINES: readonly (readonly [typed: string, ran: string])[] = [
   ["./bin/flipop vers", "[version]"],
 ];
 
+/** The same with names that only the cluster knows. */
+const NAMES: readonly (readonly [typed: string, ran: string])[] = [
+  ["flipop status pool/ingress/w", "[status] [pool/ingress/web]"],
+  ["flipop explain node/worker-5", "[explain] [node/worker-5]"],
+  ["flipop plan ip/203.0.113.10", "[plan] [ip/203.0.113.10]"],
+  ["flipop history www.ex", "[history] [www.example.com]"],
+  ["flipop status -n ingr", "[status] [-n] [ingress]"],
+];
+
 /** Returns what a shell says of the syntax of its script. */
 function syntaxErrors(shell: string, name: string): string {
   const { stdout: script } = spawnSync(FLIPOP, ["completion", name], { encoding: "utf8" });
@@ -122,6 +150,12 @@ describe.skipIf(bash === undefined)("bash", () => {
         LINES.map(([line]) => line),
       ),
     ).toEqual(LINES.map(([, ran]) => ran));
+  });
+
+  test("completes names that the cluster has", async () => {
+    const lines = NAMES.map(([line]) => line);
+    const ran = await typed(shell, "--norc -i", ["source <(flipop completion bash)"], lines, await served());
+    expect(ran).toEqual(NAMES.map(([, wanted]) => wanted));
   });
 
   test("completes within a line, and lets be what nothing is known of", async () => {
@@ -162,20 +196,26 @@ describe.skipIf(zsh === undefined)("zsh", () => {
       ),
     ).toEqual(LINES.map(([, ran]) => ran));
   });
+
+  test("completes names that the cluster has", async () => {
+    const lines = NAMES.map(([line]) => line);
+    const ran = await typed(shell, "-f -i", setUp, lines, await served());
+    expect(ran).toEqual(NAMES.map(([, wanted]) => wanted));
+  });
 });
 
 describe.skipIf(fish === undefined)("fish", () => {
   const shell = fish ?? "";
 
   /** The candidates of each line, without what is said about them. */
-  function candidates(lines: readonly string[]): readonly string[] {
+  function candidates(lines: readonly string[], env: Readonly<Record<string, string>> = {}): readonly string[] {
     const commands = lines.map((line) => `complete -C '${line}'; echo ==`);
     const functions = join(dirname(shell), "../share/fish/functions");
     const program = [`set fish_function_path ${functions}`, "flipop completion fish | source", ...commands].join("; ");
     const { stdout, stderr, status } = spawnSync(shell, ["--no-config", "-c", program], {
       cwd: root,
       encoding: "utf8",
-      env: environment(shell),
+      env: { ...environment(shell), ...env },
     });
     expect([stderr, status]).toEqual(["", 0]);
     return stdout
@@ -192,6 +232,15 @@ describe.skipIf(fish === undefined)("fish", () => {
     // fish completes one word, and inserts it where there is one candidate.
     const offered = candidates(LINES.map(([line]) => line));
     expect(offered.map((word) => `[${word}]`)).toEqual(LINES.map(([, ran]) => ran.split(" ").at(-1)));
+  });
+
+  test("completes names that the cluster has", async () => {
+    const env = await served();
+    const offered = candidates(
+      NAMES.map(([line]) => line),
+      env,
+    );
+    expect(offered.map((word) => `[${word}]`)).toEqual(NAMES.map(([, ran]) => ran.split(" ").at(-1)));
   });
 
   test("shows a few words about each", () => {
