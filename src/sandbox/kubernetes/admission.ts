@@ -1,5 +1,14 @@
 import { checkBuiltIn, findUndecodable, invalidValue } from "./built-in-checks.ts";
-import { isObject, type JSONObject, type KubeObject, objectAt, omit, textAt } from "./object-store.ts";
+import {
+  arrayAt,
+  isObject,
+  type JSONObject,
+  type KubeObject,
+  objectAt,
+  omit,
+  textAt,
+  valueAt,
+} from "./object-store.ts";
 import { apiVersionOf, type ResourceType } from "./resource-types.ts";
 import { type Schema, validate } from "./schema.ts";
 import { badRequest, type Cause, invalid, StatusError } from "./status-error.ts";
@@ -93,12 +102,12 @@ export function presentObject(type: ResourceType, object: KubeObject): KubeObjec
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
-const NAME_LABEL = new RegExp(`^${LABEL}$`);
+const LABEL_NAME = new RegExp(`^${LABEL}$`);
 const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
 const SUBDOMAIN_RULE = "must be lower case letters, digits, - and . (a RFC 1123 subdomain)";
-const NAME_LABEL_RULE = "must be lower case letters, digits and - (a RFC 1123 label)";
+const LABEL_NAME_RULE = "must be lower case letters, digits and - (a RFC 1123 label)";
 const QUALIFIED_RULE = "name part must be letters, digits, -, _ and .";
 const LABEL_VALUE_RULE = "a valid label must be letters, digits, -, _ and .";
 
@@ -126,8 +135,8 @@ function checkName(name: unknown, type: ResourceType): readonly Cause[] {
   const isLabel = type.plural === "namespaces" || type.plural === "services";
   const limit = isLabel ? 63 : 253;
   if (name.length > limit) return [invalidValue("metadata.name", name, `must be no more than ${limit} bytes`)];
-  const rule = isLabel ? NAME_LABEL : SUBDOMAIN;
-  return rule.test(name) ? [] : [invalidValue("metadata.name", name, isLabel ? NAME_LABEL_RULE : SUBDOMAIN_RULE)];
+  const rule = isLabel ? LABEL_NAME : SUBDOMAIN;
+  return rule.test(name) ? [] : [invalidValue("metadata.name", name, isLabel ? LABEL_NAME_RULE : SUBDOMAIN_RULE)];
 }
 
 function checkTexts(map: unknown, field: string, check: (value: string) => Cause | undefined): readonly Cause[] {
@@ -252,3 +261,42 @@ function schemaOf(schema: Schema, key: string): Schema | undefined {
 }
 
 const EMBEDDED = ["apiVersion", "kind", "metadata"];
+
+/** A new object with what the server adds of its own, and without what only it says. Pure. */
+export function addByAdmission(type: ResourceType, object: JSONObject): JSONObject {
+  switch (type.kind) {
+    case "Namespace":
+      return withNamespaceDefaults(omit(object, "status"));
+    case "Node":
+      return withNotReadyTaint(object);
+    case "Pod":
+      return { ...object, status: { phase: "Pending" } };
+    case "CustomResourceDefinition":
+      return object;
+    default:
+      return type.hasStatus ? omit(object, "status") : object;
+  }
+}
+
+/** The label that holds the name of every namespace. */
+export const NAME_LABEL = "kubernetes.io/metadata.name";
+
+/** A namespace as the server completes it: labelled with its name, active. Pure. */
+export function withNamespaceDefaults(object: JSONObject): JSONObject {
+  const metadata = objectAt(object, "metadata");
+  const labels = { ...objectAt(metadata, "labels"), [NAME_LABEL]: textAt(metadata, "name") };
+  const status = { phase: "Active", ...objectAt(object, "status") };
+  return { ...object, metadata: { ...metadata, labels }, spec: { finalizers: ["kubernetes"] }, status };
+}
+
+const NOT_READY = "node.kubernetes.io/not-ready";
+
+/** A new node is tainted until something sees it ready. */
+function withNotReadyTaint(node: JSONObject): JSONObject {
+  const taints = arrayAt(node, "spec", "taints");
+  if (taints.some((taint) => valueAt(taint, "key") === NOT_READY)) return node;
+  return {
+    ...node,
+    spec: { ...objectAt(node, "spec"), taints: [...taints, { key: NOT_READY, effect: "NoSchedule" }] },
+  };
+}

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { admitObject } from "./admission.ts";
-import { type KubernetesAPI, type Origins, withNamespaceDefaults } from "./kubernetes-api.ts";
+import { admitObject, withNamespaceDefaults } from "./admission.ts";
+import type { KubernetesAPI, Origins } from "./kubernetes-api.ts";
 import {
   arrayAt,
   canonicalJSON,

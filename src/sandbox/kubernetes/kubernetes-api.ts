@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { admitObject, presentObject, refuseUnknownFields } from "./admission.ts";
+import { addByAdmission, admitObject, presentObject, refuseUnknownFields } from "./admission.ts";
 import {
   changedUID,
   checkPreconditions,
@@ -15,7 +15,6 @@ import {
 } from "./built-in-checks.ts";
 import { apply, fieldsAfterUpdate } from "./managed-fields.ts";
 import {
-  arrayAt,
   compact,
   isObject,
   type JSONObject,
@@ -351,44 +350,6 @@ function newObject(type: ResourceType, body: JSONObject, namespace: string | und
 function generatedName(metadata: JSONObject, uid: string): string | undefined {
   const beginning = textAt(metadata, "generateName");
   return beginning === "" ? undefined : `${beginning}${uid.slice(-5)}`;
-}
-
-function addByAdmission(type: ResourceType, object: JSONObject): JSONObject {
-  switch (type.kind) {
-    case "Namespace":
-      return withNamespaceDefaults(omit(object, "status"));
-    case "Node":
-      return withNotReadyTaint(object);
-    case "Pod":
-      return { ...object, status: { phase: "Pending" } };
-    case "CustomResourceDefinition":
-      return object;
-    default:
-      return type.hasStatus ? omit(object, "status") : object;
-  }
-}
-
-/** The label that holds the name of every namespace. */
-export const NAME_LABEL = "kubernetes.io/metadata.name";
-
-/** A namespace as the server completes it: labelled with its name, active. Pure. */
-export function withNamespaceDefaults(object: JSONObject): JSONObject {
-  const metadata = objectAt(object, "metadata");
-  const labels = { ...objectAt(metadata, "labels"), [NAME_LABEL]: textAt(metadata, "name") };
-  const status = { phase: "Active", ...objectAt(object, "status") };
-  return { ...object, metadata: { ...metadata, labels }, spec: { finalizers: ["kubernetes"] }, status };
-}
-
-const NOT_READY = "node.kubernetes.io/not-ready";
-
-/** A new node is tainted until something sees it ready. */
-function withNotReadyTaint(node: JSONObject): JSONObject {
-  const taints = arrayAt(node, "spec", "taints");
-  if (taints.some((taint) => valueAt(taint, "key") === NOT_READY)) return node;
-  return {
-    ...node,
-    spec: { ...objectAt(node, "spec"), taints: [...taints, { key: NOT_READY, effect: "NoSchedule" }] },
-  };
 }
 
 /** Metadata that only the server writes; what a client sends there is ignored. */

@@ -55,7 +55,7 @@ function keyed(keys: string, properties: Readonly<Record<string, Schema>> = {}):
 const ATOMIC: Schema = { "x-kubernetes-map-type": "atomic" };
 /** A list of plain values, each once. */
 const SET: Schema = { "x-kubernetes-list-type": "set" };
-const TCP: Readonly<Record<string, Schema>> = { protocol: { default: "TCP" } };
+const TCP = { protocol: { default: "TCP" } };
 
 const CONDITIONS = { conditions: keyed("type") };
 const CONTAINERS = keyed("name", {

@@ -2,9 +2,10 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
 import { YAMLFile } from "../yaml-file.ts";
+import { NAME_LABEL } from "./admission.ts";
 import { NAMESPACES } from "./built-in-checks.ts";
 import { completeDocument, contentHash, type KnownObject, knownOf } from "./complete-document.ts";
-import { type KubernetesAPI, NAME_LABEL } from "./kubernetes-api.ts";
+import type { KubernetesAPI } from "./kubernetes-api.ts";
 import {
   arrayAt,
   type Change,
