@@ -18,7 +18,8 @@ import { notGranted, planOf, unreadable } from "./world.ts";
 /** What means something to GitHub or GitLab, and a line end. */
 const HOSTILE =
   "X|y\\|z`c`<script>alert(1)</script><img src=x onerror=y> *b* __b__ _i_ ~~d~~ [l](http://x.y) ![p](z) https://x.y/a_b www.x.y @octocat @org/team #12 !7 $m$ &lt; &#64; \\` -->\n# h\n\n| a | b |\n|---|---|\n- x";
-const HARMLESS = "Xy";
+/** As the other one in words. */
+const HARMLESS = "X y";
 
 /** What a comment at GitHub holds, characters. */
 const GITHUB_HOLDS = 65_536;

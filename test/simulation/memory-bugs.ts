@@ -66,8 +66,8 @@ export const MEMORY_BUGS: readonly Mutation[] = [
   {
     name: "A reader writes.",
     file: "src/reconcile.ts",
-    find: "  const observed = await withNearPods(deps, await observe(deps));\n",
+    find: "  const observed = await withNearPods(deps, await withPods(deps, seen, options?.pods ?? []));\n",
     replace:
-      "  const observed = await withNearPods(deps, await observe(deps));\n  const [node] = observed.nodes;\n  if (node !== undefined) await (deps.cluster as any).annotateNode(node.name, { address: null, pool: null });\n",
+      "  const observed = await withNearPods(deps, await withPods(deps, seen, options?.pods ?? []));\n  const [node] = observed.nodes;\n  if (node !== undefined) await (deps.cluster as any).annotateNode(node.name, { address: null, pool: null });\n",
   },
 ];
