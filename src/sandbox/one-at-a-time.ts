@@ -10,9 +10,11 @@ export type Save = (write: () => void) => void;
 
 const LOCK = ".lock";
 const POLL_MS = 1;
-/** The files are written at most so often, milliseconds: a run on hundreds of objects changes them thousands of times. */
-const SAVE_EVERY_MS = 200;
-/** So long another process has, after a write, to begin its own work, milliseconds. */
+/** Between two writes pass this many times the milliseconds that the last one took: a run on hundreds of objects changes the files thousands of times, and writing them must not take all of its time. */
+const REST_AFTER_WRITE = 4;
+/** What changed waits at most so long to be written, milliseconds. */
+const LONGEST_WAIT_MS = 200;
+/** So long another process has, after a lock was kept, to begin its own work, milliseconds. */
 const TURN_MS = 5;
 /** A lock is kept for less than a second. One this old, milliseconds, was left by a process that was ended in the middle, and whose number another one has by now. */
 const OLDEST_MS = 60_000;
@@ -21,8 +23,8 @@ const OLDEST_MS = 60_000;
  * The files of a world, on which several processes may work at a time. Each piece of work reads what changed, and what it changes is written before another process
  * works, so that they see each other's changes and lose none.
  *
- *   a change after 200 quiet ms    is written before its request is answered
- *   changes that follow at once    are written together when 200 ms are over; until then the lock is kept
+ *   a change that comes late       is written before its request is answered
+ *   changes that follow at once    are written together after a few milliseconds, 200 at most where the files are large; until then the lock is kept
  *
  * A process that is killed leaves the world as it was at its last write.
  */
@@ -33,6 +35,9 @@ export class SharedFiles {
   #isHeld = false;
   /** Monotonic milliseconds. */
   #wroteAtMs = Number.NEGATIVE_INFINITY;
+  #restMs = 0;
+  /** Monotonic milliseconds. */
+  #turnEndsAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   /** The end of the work that came last. */
   #last: Promise<unknown> = Promise.resolve();
@@ -69,13 +74,13 @@ export class SharedFiles {
   }
 
   async #take(): Promise<void> {
-    if (performance.now() - this.#wroteAtMs < TURN_MS) await sleep(TURN_MS);
+    if (performance.now() < this.#turnEndsAtMs) await sleep(TURN_MS);
     while (!take(this.#path)) await sleep(POLL_MS);
     this.#isHeld = true;
   }
 
   #letGo(): void {
-    const leftMs = this.#wroteAtMs + SAVE_EVERY_MS - performance.now();
+    const leftMs = this.#wroteAtMs + this.#restMs - performance.now();
     if (this.#unwritten.size === 0 || leftMs <= 0) {
       this.#write();
     } else if (this.#timer === undefined) {
@@ -86,10 +91,12 @@ export class SharedFiles {
 
   /** Writes everything, whatever goes wrong with a part of it, and lets the lock go. @throws the first thing that went wrong */
   readonly #write = (): void => {
+    const wasKept = this.#timer !== undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     process.removeListener("exit", this.#write);
     const errors: unknown[] = [];
+    const startedAtMs = performance.now();
     for (const write of this.#unwritten) {
       try {
         write();
@@ -97,10 +104,14 @@ export class SharedFiles {
         errors.push(error);
       }
     }
-    if (this.#unwritten.size > 0) this.#wroteAtMs = performance.now();
+    if (this.#unwritten.size > 0) {
+      this.#wroteAtMs = performance.now();
+      this.#restMs = Math.min(REST_AFTER_WRITE * (this.#wroteAtMs - startedAtMs), LONGEST_WAIT_MS);
+    }
     this.#unwritten.clear();
     if (this.#isHeld) rmSync(this.#path, { force: true });
     this.#isHeld = false;
+    if (wasKept) this.#turnEndsAtMs = performance.now() + TURN_MS;
     if (errors.length > 0) throw errors[0];
   };
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
 import { type ProgramRun, runProgram } from "./cluster-run.ts";
 
@@ -63,7 +63,9 @@ describe("a token that no header can carry", () => {
   test("is noted on the Lease as what it is", async () => {
     onlyPool();
     await flipop("reconcile", { DIGITALOCEAN_ACCESS_TOKEN: BAD });
-    expect(readFileSync(join(dir, "world/cluster.yaml"), "utf8")).toContain("last-result: 78 invalid configuration");
+    await vi.waitFor(() =>
+      expect(readFileSync(join(dir, "world/cluster.yaml"), "utf8")).toContain("last-result: 78 invalid configuration"),
+    );
   });
 
   test("of one provider does not keep the objects of another from being served", async () => {
