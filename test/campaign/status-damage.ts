@@ -32,6 +32,7 @@ const OTHER_VALUES: Readonly<Record<string, unknown>> = {
   ip: "203.0.113.2",
   acquiredAt: "2999-01-01T00:00:00Z",
   adopted: true,
+  inherited: true,
   acquired: true,
   startedAt: "2999-01-01T00:00:00Z",
   region: "ams3",

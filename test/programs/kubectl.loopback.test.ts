@@ -26,7 +26,10 @@ describe.skipIf(kubectl === undefined)("kubectl", () => {
   test.for<[words: readonly string[], candidates: readonly string[]]>([
     [["pl"], ["plan"]],
     [["status", "--wat"], ["--watch"]],
-    [["status", "-o", "j"], ["json"]],
+    [
+      ["status", "-o", "j"],
+      ["jsonl", "json"],
+    ],
     [["status", "--output=w"], ["--output=wide"]],
     [["explain", "Quota"], ["QuotaExceeded"]],
     [["nonsense", ""], []],

@@ -3,7 +3,7 @@ import type { Holdings } from "./probe.ts";
 import { SoakWorld } from "./soak-world.ts";
 
 /** Objects that come and go with the moment; a leak of one per pass would be hundreds. */
-const SLACK = 30;
+const SLACK = 60;
 /** Connections that are being opened or given up at the moment. */
 const FEW = 10;
 

@@ -121,20 +121,25 @@ function storedDrains({ pool, managed, released, handedOver }: PoolView): Readon
 
 /** Of an object that is being deleted addresses are only given back. */
 function given(before: PoolView, stillPublished: ReadonlyMap<string, string>, names: ServingNames): Decision {
-  const view = { ...before, drains: drainsOfDeleted(before, names) };
+  const view = { ...before, drains: drainsOfDeleted(before, names, stillPublished) };
   const { holds, ...reclaimed } = reclaim(view, false, stillPublished);
   return { view, ...reclaimed, holds: [...ownHolds(view), ...holds], unassigned: [], waiting: [], skipped: [] };
 }
 
-/** Until when the addresses stay that are to be given back: those that another object's name shows, or showed a while ago, beside others that serve. */
-function drainsOfDeleted(view: PoolView, names: ServingNames): ReadonlyMap<string, number> {
+/** Until when the addresses stay that are to be given back: those that another object's name shows, or showed a while ago, beside others that serve. One that its name keeps drains only on. */
+function drainsOfDeleted(
+  view: PoolView,
+  names: ServingNames,
+  stillPublished: ReadonlyMap<string, string>,
+): ReadonlyMap<string, number> {
   const going = new Set(view.managed.map(({ ip }) => ip));
   return new Map(
     view.managed.flatMap(({ ip, acquired }) => {
       const fact = view.provider?.addresses.get(ip);
       const isServing = acquired !== undefined && fact?.kind === "known" && view.isServedThere(fact.address);
       const drain = isServing ? drainOf(view, ip, names, going) : undefined;
-      const untilMs = drain === undefined ? undefined : drainEnd(view, ip, drain);
+      const isKept = drain?.kind === "shown" && stillPublished.has(ip);
+      const untilMs = drain === undefined || isKept ? undefined : drainEnd(view, ip, drain);
       return untilMs === undefined ? [] : [[ip, untilMs] as const];
     }),
   );
