@@ -6,7 +6,7 @@
 // So a template holds what `flipop manifests` prints, and what helm renders for the same choices is the same, object by object.
 import { readFileSync } from "node:fs";
 import { duration, wholeNumber } from "../src/cli/flag-values.ts";
-import { type FlagRow, RECONCILE } from "../src/cli/flags.ts";
+import type { FlagRow } from "../src/cli/flags.ts";
 import {
   MANIFEST_MODES,
   MANIFEST_PARTS,
@@ -14,6 +14,7 @@ import {
   type ManifestPart,
   manifestText,
 } from "../src/cli/manifests.ts";
+import { RECONCILE } from "../src/cli/reconcile-flags.ts";
 
 /** Where the chart lies, from the root of the project. */
 export const CHART = "cronjob/chart";

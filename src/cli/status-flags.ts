@@ -9,7 +9,7 @@ import {
   GRANTS,
   type GrantsFlag,
   NOTED_GRANTS,
-  outputFlag,
+  objectOutputFlag,
   resolverFlag,
 } from "./flags.ts";
 
@@ -33,7 +33,7 @@ export interface StatusFlags extends CommonFlags {
 /** The flags of `status`. */
 export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
   ...COMMON,
-  output: outputFlag("jsonl", "markdown"),
+  output: objectOutputFlag("jsonl", "markdown"),
   grants: flag("--grants <MODE>", `whether to show what is not granted: not with off; ${NOTED_GRANTS}`, GRANTS),
   check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
   wait: flag("--wait <DURATION>", "with --check: wait at most so long until nothing of that is so", duration),

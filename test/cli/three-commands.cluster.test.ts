@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
-import { kubectlOrSkip } from "../cluster/assets.ts";
+import { toolOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
@@ -14,7 +14,7 @@ import { commandsOf } from "../readme/commands.ts";
 import { type EmulatedAccount, type ProgramRun, runCommand, startAccount } from "./cluster-run.ts";
 import { runCronJob } from "./cronjob-run.ts";
 
-const kubectl = await kubectlOrSkip();
+const kubectl = await toolOrSkip("kubectl");
 
 const IMAGE = "registry.example/flipop:0.1.0";
 const ADDRESS = "203.0.113.10";

@@ -4,7 +4,7 @@ import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { parse, parseDocument } from "yaml";
 import { CHART, chartFiles } from "../../bin/chart.ts";
-import { RECONCILE } from "../../src/cli/flags.ts";
+import { RECONCILE } from "../../src/cli/reconcile-flags.ts";
 
 const FOLDER = new URL(`../../${CHART}/`, import.meta.url);
 const BY_HAND: readonly string[] = ["templates/NOTES.txt", "templates/_helpers.tpl", "values.yaml"];
@@ -48,21 +48,21 @@ test("the chart takes every flag of reconcile but those of people, files, and wh
   const all = Object.values(RECONCILE).map(({ spelling }) => /--([\w-]+)/.exec(spelling)?.[1] ?? "");
   const taken = Object.keys(schema.properties.flags.properties);
   expect(all.filter((name) => !taken.includes(name))).toEqual([
+    "all-namespaces",
     "kubeconfig",
     "context",
-    "all-namespaces",
     "as",
     "as-group",
     "lease-namespace",
     "lease-name",
     "output",
     "color",
-    "no-lock",
-    "watch",
-    "metrics-addr",
     "yes",
     "plan",
     "all-or-nothing",
     "max-age",
+    "watch",
+    "metrics-addr",
+    "no-lock",
   ]);
 });

@@ -6,14 +6,14 @@ import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runCommand } from "../cli/cluster-run.ts";
 import { API } from "../cluster/api.ts";
-import { kubectlOrSkip } from "../cluster/assets.ts";
+import { toolOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
 import { commandsOf } from "../readme/commands.ts";
 import { FLIPOP } from "./entry.ts";
 
-const kubectl = await kubectlOrSkip();
+const kubectl = await toolOrSkip("kubectl");
 
 /** The longest that it may take from the first command to the address on another node, ms: "in a minute" and what comes before. */
 const MOST_MS = 120_000;
