@@ -147,7 +147,7 @@ class WatchLog {
     if (output === "jsonl" && isTold) writeDocumentLine(streams, runDocument(result, exitCode));
     if (style.format === "json" && isTold) logRun(this.#session, result, exitCode);
     if (output === "jsonl" || style.format === "json") return;
-    const texts = lines.map(({ symbol, object, text }) => `${painted(symbol, layout.palette)} ${object}: ${text}`);
+    const texts = lines.map(({ symbol, text }) => `${painted(symbol, layout.palette)} ${text}`);
     if (isFirst) texts.push(plain(`${activeText(result.remaining)}; watching for changes.`));
     writeText(streams, texts.map((text) => `${style.now()} ${text}\n`).join(""));
   }

@@ -5,7 +5,7 @@ import type { Hold, PoolAssessment } from "../../model/plan.ts";
 import { heldTogether, withoutSubjects } from "../causes.ts";
 import { actionText, dnsChangeLines, whyAction } from "./actions.ts";
 import { heldText, holdText, whyHold, withTimeAndAdvice } from "./holds.ts";
-import { type Entry, type EntrySymbol, type Layout, listText } from "./layout.ts";
+import { countText, type Entry, type EntrySymbol, type Layout, listText } from "./layout.ts";
 
 /** How much a plan shows. */
 export interface PlanLayout extends Layout {
@@ -95,4 +95,17 @@ export function holdEntry(
 
 function heldSymbol({ needsPerson }: Hold): EntrySymbol {
   return needsPerson ? "!" : ".";
+}
+
+/** True for an annotation that only follows an address: it comes when the address is confirmed, and goes when its node no longer has it. */
+export function isFollowing(action: Action): boolean {
+  if (action.kind === "annotate-node") return action.reason === "Verified";
+  return action.kind === "clear-annotation" && action.requires.length > 0 && action.isGivenUp !== true;
+}
+
+/** Returns what is told of all annotations that only follow: `2 annotations follow (-o wide shows them)`. */
+export function followingEntry(count: number, verb: "follow" | "followed"): Entry {
+  const said = verb === "follow" && count === 1 ? "follows" : verb;
+  const what = `${countText(count, "annotation")} ${said} (-o wide shows ${count === 1 ? "it" : "them"})`;
+  return { symbol: "~", what, why: "" };
 }

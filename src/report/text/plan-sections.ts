@@ -17,7 +17,7 @@ import { isRouted, routedAddress } from "../overview.ts";
 import { actionText } from "./actions.ts";
 import { whyHold } from "./holds.ts";
 import { countText, type Entry, linesOf, listText, wrap } from "./layout.ts";
-import { actionEntry, heldEntries, holdEntry, type PlanLayout } from "./plan-entries.ts";
+import { actionEntry, followingEntry, heldEntries, holdEntry, isFollowing, type PlanLayout } from "./plan-entries.ts";
 import { activeCount, unreadAddresses, unreadInUse } from "./summary.ts";
 import { clockText } from "./times.ts";
 
@@ -80,13 +80,14 @@ function linesOfSection({ key, facts, nodes, changes, held, rest }: PlanSection,
   ];
 }
 
-/** In a short plan annotations that follow are one entry, unless they are all there is. */
-function folded(changes: readonly PlannedChange[], layout: PlanLayout): readonly Entry[] {
-  const following = isShort(layout) && !layout.wide ? changes.filter(({ isFollowing }) => isFollowing) : [];
+/** Annotations that follow are one entry unless all is to be told, or they are all there is. */
+function folded(changes: readonly PlannedChange[], { wide, all, focus }: PlanLayout): readonly Entry[] {
+  const isWhole = wide || all || focus !== undefined;
+  const following = isWhole ? [] : changes.filter((change) => change.isFollowing);
   if (following.length === 0 || following.length === changes.length) return changes;
   return changes.flatMap((change) => {
     if (!change.isFollowing) return [change];
-    return change === following[0] ? [followingEntry(following.length)] : [];
+    return change === following[0] ? [followingEntry(following.length, "follow")] : [];
   });
 }
 
@@ -203,18 +204,6 @@ function suspendedText(actions: readonly Action[] | undefined, { wide }: PlanLay
   const own = wide ? actions : actions.filter((action) => !isFollowing(action));
   if (own.length === 0) return "It would change nothing now.";
   return `It would ${listText(own.map(actionText), wide ? Number.POSITIVE_INFINITY : MOST_SUSPENDED)}.`;
-}
-
-/** True for an annotation that only follows an address: it comes when the address is confirmed, and goes when its node no longer has it. */
-function isFollowing(action: Action): boolean {
-  if (action.kind === "annotate-node") return action.reason === "Verified";
-  return action.kind === "clear-annotation" && action.requires.length > 0 && action.isGivenUp !== true;
-}
-
-function followingEntry(count: number): Entry {
-  const what =
-    count === 1 ? "1 annotation follows (-o wide shows it)" : `${count} annotations follow (-o wide shows them)`;
-  return { symbol: "~", what, why: "" };
 }
 
 function blockedText(holds: readonly Hold[]): string | undefined {
