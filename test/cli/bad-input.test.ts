@@ -255,7 +255,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ["plan shop/web -n ingress", "The target 'shop/web' is not in the namespace ingress of -n.", 64, twins],
   [
     "plan pool/ingress/wep",
-    "There is no FloatingIPPool named wep in the namespace ingress ('pool/ingress/wep'). There is pool/ingress/broken, pool/ingress/mail and pool/ingress/web.",
+    "There is no FloatingIPPool named wep in the namespace ingress ('pool/ingress/wep'). There is pool/ingress/broken, pool/ingress/mail and pool/ingress/web. Did you mean pool/ingress/web?",
     78,
     scene,
   ],

@@ -211,7 +211,7 @@ describe("annotations that wait for one thing", () => {
     const plan = planOf(unannotated(2, "The API server did not answer."));
     expect(renderPlan(plan, { ...layout, wide: true })).toContain("  . 2 annotations wait\n");
     expect(renderPlan(plan, { ...layout, wide: true })).toContain("      worker-1 and worker-2\n");
-    expect(renderPlan(plan, { ...layout, all: true })).toContain("  . worker-2: not annotated\n");
+    expect(renderPlan(plan, { ...layout, all: true })).toContain("  . worker-1 and worker-2: not annotated\n");
     const one = planOf(unannotated(1, "The API server did not answer."));
     expect(renderPlan(one, layout)).toContain("  . worker-1: not annotated\n");
   });

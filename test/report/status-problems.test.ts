@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Condition, IPStatus, Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 import type { Workload } from "../../src/model/workload.ts";
@@ -226,6 +227,14 @@ describe("on terminals of any width", () => {
       "  runs by itself: no: namespace flipop has no CronJob or\n                  Deployment of flipop\n",
     );
   });
+});
+
+test("status says until when a provider asked for no calls, and nothing of a time that is over", () => {
+  const annotations = { [`${NOT_BEFORE_PREFIX}digitalocean`]: iso(-90), [`${NOT_BEFORE_PREFIX}cloudflare`]: iso(1) };
+  const lease = { holder: "", renewTimeMs: NOW_MS, annotations };
+  const seen = overview([], { lease });
+  expect(seen.reconciler.notBefore).toEqual([{ provider: "digitalocean", until: iso(-90) }]);
+  expect(text(seen)).toContain("  no calls:       digitalocean asked for none until 12:01:30 UTC (in 1m30s)\n");
 });
 
 test.for<readonly [string, readonly Workload[] | undefined]>([

@@ -80,11 +80,11 @@ function linesOfSection({ key, facts, nodes, changes, held, rest }: PlanSection,
   ];
 }
 
-/** Annotations that follow are one entry unless all is to be told, or they are all there is. */
-function folded(changes: readonly PlannedChange[], { wide, all, focus }: PlanLayout): readonly Entry[] {
-  const isWhole = wide || all || focus !== undefined;
-  const following = isWhole ? [] : changes.filter((change) => change.isFollowing);
-  if (following.length === 0 || following.length === changes.length) return changes;
+/** Annotations that follow are one entry unless all is to be told, or a few of them are all there is. */
+function folded(changes: readonly PlannedChange[], layout: PlanLayout): readonly Entry[] {
+  const following = isWhole(layout) ? [] : changes.filter(({ isFollowing }) => isFollowing);
+  if (following.length === 0 || (following.length === changes.length && following.length <= MOST_CLEARED))
+    return changes;
   return changes.flatMap((change) => {
     if (!change.isFollowing) return [change];
     return change === following[0] ? [followingEntry(following.length, "follow")] : [];
@@ -150,13 +150,18 @@ function ownOf(key: string, plan: Plan, elsewhere: ReadonlySet<Hold>): Own {
 }
 
 function changesOf({ actions }: Own, pool: PoolAssessment | undefined, layout: PlanLayout): readonly PlannedChange[] {
-  return actions.map((action) => ({ ...actionEntry(action, pool, layout), isFollowing: isFollowing(action) }));
+  // Few annotations that go with their nodes are told one by one: each says what became of its node.
+  const isMany = actions.filter(({ kind }) => kind === "clear-annotation").length > MOST_CLEARED;
+  return actions.map((action) => {
+    const goes = isMany && action.kind === "clear-annotation" && action.isGivenUp !== true;
+    return { ...actionEntry(action, pool, layout), isFollowing: isFollowing(action) || goes };
+  });
 }
 
 function heldOf({ actions, holds, suspended, elsewhere, nowMs }: Own, layout: PlanLayout): readonly Entry[] {
   const isRest = actions.some(({ kind }) => kind === "acquire-ip");
   const own = holds.filter((hold) => !elsewhere.has(hold));
-  const annotations = isShort(layout) ? sharedAnnotations(own) : [];
+  const annotations = layout.all || layout.focus !== undefined ? [] : sharedAnnotations(own);
   const shared = new Set(annotations);
   const others = own.filter((hold) => !shared.has(hold) && !isSuspension(hold));
   return [
@@ -166,6 +171,14 @@ function heldOf({ actions, holds, suspended, elsewhere, nowMs }: Own, layout: Pl
       .map((hold) => holdEntry(hold, nowMs, layout, { more: suspendedText(suspended, layout) })),
     ...heldEntries(others, nowMs, layout, isRest),
   ];
+}
+
+/** So many annotations that go with their nodes are told one by one. */
+const MOST_CLEARED = 3;
+
+/** True where a person wants to see each annotation. */
+function isWhole({ wide, all, focus }: PlanLayout): boolean {
+  return wide || all || focus !== undefined;
 }
 
 /** The holds of annotations that wait for one thing: what keeps one node from being written is told of all that wait. */
@@ -178,7 +191,7 @@ function sharedAnnotations(holds: readonly Hold[]): readonly Hold[] {
 }
 
 /** How an API server's refusal to write a node begins. */
-const PATCH = /^Cannot patch nodes \S+:/;
+const PATCH = /^Cannot patch nodes(?: \S+)?:/;
 
 /** Returns `flipop may not patch nodes: 2 annotations wait`, and why. */
 function annotationEntry(holds: readonly Hold[], nowMs: number, layout: PlanLayout): readonly Entry[] {

@@ -42,7 +42,7 @@ export function renderPlan(planned: Plan, layout: PlanLayout): string {
 }
 
 /** Returns what could not be read and no hold already tells, one entry for each cause; then what was not looked at. Blocks without entries are left out. */
-export function gapBlocks(plan: Pick<Plan, "gaps" | "holds" | "observedAtMs">): readonly Block[] {
+export function gapBlocks(plan: Pick<Plan, "gaps" | "holds" | "pools" | "observedAtMs">): readonly Block[] {
   const entriesOf = (gaps: readonly Gap[]): readonly Entry[] => {
     const subjects = new Set(gaps.map(({ subject }) => subject));
     const causes = Map.groupBy(gaps, ({ provider, error }) => `${provider} ${withoutSubjects(error, subjects)}`);

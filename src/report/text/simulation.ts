@@ -36,7 +36,7 @@ export function renderSimulation(told: Simulation, layout: SimulationLayout): st
   const when = simulation.scenario === undefined ? "" : `, while ${simulation.scenario}`;
   const head = `What happens next in ${simulation.cluster}, read ${read}${when}${editsText(layout.edits)}`;
   const gaps = blockLines(
-    gapBlocks({ gaps: simulation.gaps, holds: [], observedAtMs: simulation.observedAtMs }),
+    gapBlocks({ gaps: simulation.gaps, holds: [], pools: [], observedAtMs: simulation.observedAtMs }),
     layout,
   );
   const { cases } = simulation;

@@ -127,11 +127,20 @@ function addressTexts(
       MOST_SUBJECTS,
     );
     const [since = ""] = of.flatMap(({ status }) => status.notMatchingSince ?? []).toSorted();
-    const error = of.length === 1 ? readableTimes(of[0]?.status.error ?? "", nowMs) : "";
-    const what = `${ips}: ${[reason, error || sentenceOf(of[0]?.status.reason)].filter(Boolean).join(": ")}`;
+    const [first] = of;
+    const error = of.length === 1 && first !== undefined ? ownText(first, nowMs) : "";
+    const what = `${ips}: ${[reason, error || sentenceOf(first?.status.reason)].filter(Boolean).join(": ")}`;
     const isDated = since !== "" && !error.includes("since");
     return { symbol, what, since: isDated ? `not matching ${sinceText(since, nowMs)}` : "" };
   });
+}
+
+/** What is particular to one address; `""` where nothing is. */
+function ownText({ status: { state, error = "", nodeName }, begunAt }: AddressRow, nowMs: number): string {
+  if (state !== "in-progress" || error !== "" || nodeName === undefined) return readableTimes(error, nowMs);
+  return [`on its way to ${nodeName}`, begunAt === undefined ? "" : sinceText(begunAt, nowMs)]
+    .filter(Boolean)
+    .join(" ");
 }
 
 function sentenceOf(reason = ""): string {
