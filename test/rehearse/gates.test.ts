@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Gate, Subject } from "../../src/model/explanation.ts";
+import type { Evidence, ShownGate, Subject } from "../../src/model/explanation.ts";
 import { GATE_IDS, type GateID } from "../../src/model/gates.ts";
 import type { Taint } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
@@ -187,7 +187,39 @@ const WORLDS: Readonly<Record<GateID, Shut>> = {
   serves: [{ ...set(), nodes: [aNode({ ready: { isReady: false, sinceMs: NOW - 60_000 } })] }, OBJECT],
 };
 
-function shutIn(observation: Observation, subject: Subject): readonly Gate[] {
+/** The fact that shuts each gate in its world. */
+const FACTS: Readonly<Record<GateID, Evidence>> = {
+  spec: { path: "pool/ingress/web.metadata.generation", value: 1 },
+  suspend: { path: "pool/ingress/web.spec.suspend", value: true },
+  provider: { path: "provider/digitalocean", value: "Set a token." },
+  selects: { path: "pool/ingress/web.spec.match.nodeLabel", value: "role=edge" },
+  address: { path: "ip/203.0.113.1", value: "gone" },
+  "in-use": { path: "pool/ingress/web.status.ips[203.0.113.1].state", value: "disabled" },
+  stays: { path: "pool/ingress/web.status.ips[203.0.113.1].nodeName", value: "n1" },
+  deleting: { path: "node/n1.metadata.deleting", value: true },
+  "provider-id": { path: "node/n1.spec.providerID", value: "" },
+  "node-label": { path: "node/n1.metadata.labels[role]", value: null },
+  taints: { path: "node/n1.spec.taints", value: ["dedicated=db:NoSchedule"] },
+  ready: { path: "node/n1.status.conditions[Ready]", value: false, sinceMs: NOW - 60_000 },
+  "condition-taints": { path: "node/n1.spec.taints", value: ["node.kubernetes.io/not-ready:NoSchedule"] },
+  pods: { path: "node/n1.pods", value: "0 ready, 1 not ready" },
+  machine: { path: "node/n1.spec.providerID", value: "aws:///us-east-1/i-1" },
+  firewall: { path: "firewall/web.machines", value: 10 },
+  free: { path: "machine/101.addresses", value: ["203.0.113.9"] },
+  region: { path: "ip/203.0.113.1.region", value: "ams3" },
+  due: { path: "pool/ingress/web.status.retries[ip/203.0.113.1].nextAttemptTime", value: "2026-08-01T12:01:00.000Z" },
+  turn: { path: "pool/ingress/web.next", value: "n1" },
+  pace: { path: "pool/ingress/web.status.ips[203.0.113.1].drainingUntil", value: "2026-08-01T12:01:00Z" },
+  approval: { path: "pool/ingress/web.spec.approval", value: "Voluntary" },
+  "cool-off": { path: "pool/ingress/web.status.lastAssignmentTime", value: "2026-08-01T11:59:59.000Z" },
+  quota: { path: "quota/digitalocean.used", value: 1 },
+  "dns-valid": { path: "dns/ingress/nodes.spec.dnsRecordSet.recordName", value: "größe" },
+  zone: { path: "dns/ingress/nodes.spec.dnsRecordSet.zone", value: "example.com" },
+  "name-owner": { path: "dns/ingress/nodes.metadata.creationTimestamp", value: "2026-07-31T12:00:00Z" },
+  serves: { path: "dns/ingress/nodes.matching", value: 0 },
+};
+
+function shutIn(observation: Observation, subject: Subject): readonly ShownGate[] {
   const { sections } = explain(observation, { subject, isMeant: () => true, horizonMs: 900_000 });
   const section = sections.find(({ object }) => object.name !== "rival");
   return section?.gates.filter(({ pass, isUnread }) => pass === false || isUnread === true) ?? [];
@@ -204,6 +236,11 @@ describe.for(GATE_IDS)("the gate %s", (id) => {
     const [observation, subject] = WORLDS[id];
     const shut = shutIn(observation, subject);
     expect(shut.map((gate) => gate.id)).toEqual([id]);
+  });
+
+  test("shows the fact that shuts it", () => {
+    const [observation, subject] = WORLDS[id];
+    expect(shutIn(observation, subject).flatMap(({ evidence }) => evidence)).toContainEqual(FACTS[id]);
   });
 });
 
