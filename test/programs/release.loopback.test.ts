@@ -27,7 +27,12 @@ const CHART_ARCHIVE = `flipop-chart-${version}.tgz`;
 const parent = mkdtempSync(join(tmpdir(), "flipop-release-"));
 const folder = join(parent, "first");
 const again = join(parent, "second");
-const env = { ...process.env, HOME: parent, npm_config_cache: join(parent, "cache") };
+const env = {
+  ...process.env,
+  HOME: parent,
+  npm_config_cache: join(parent, "cache"),
+  npm_config_update_notifier: "false",
+};
 const sha256 = (name: string): string =>
   createHash("sha256")
     .update(readFileSync(join(folder, name)))

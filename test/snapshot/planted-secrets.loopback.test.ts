@@ -77,6 +77,12 @@ beforeAll(async () => {
     nodes,
     readFileSync(nodes, "utf8").replace('type: Ready\n        status: "True"', 'type: Ready\n        status: "False"'),
   );
+  // Hundreds of snapshots in a row are no fault of the providers.
+  for (const name of ["digitalocean", "cloudflare"]) {
+    const file = join(dir, `${name}.yaml`);
+    const limits = /(per_hour|per_minute|requests_per_5_minutes): \d+/g;
+    writeFileSync(file, readFileSync(file, "utf8").replace(limits, "$1: 1000000"));
+  }
   sandbox = await startSandbox({ dir });
   const through = async (target: string): Promise<string> => {
     const one = new Between(target);
@@ -93,7 +99,7 @@ beforeAll(async () => {
     DIGITALOCEAN_API_URL: await through(sandbox.digitaloceanURL),
     CLOUDFLARE_API_URL: `${await through(new URL(sandbox.cloudflareURL).origin)}/client/v4`,
   };
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const one of between) one.close();
@@ -159,9 +165,7 @@ describe("a secret in an answer", () => {
     expect(plain.stdout).not.toContain(sandbox.token);
   });
 
-  test("that stands in the place of any text is in no snapshot: it is left out, or none is made", {
-    timeout: 600_000,
-  }, async () => {
+  test("that stands in the place of any text is in no snapshot: it is left out, or none is made", async () => {
     const places = new Set<string>();
     await taken((answer, path) => {
       textsIn(answer, path, places);
