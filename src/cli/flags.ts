@@ -15,7 +15,6 @@ import {
   parseDuration,
   pastTime,
   podSelectors,
-  suspensionTime,
   valid,
   wholeNumber,
 } from "./flag-values.ts";
@@ -112,20 +111,6 @@ export interface ExplainFlags extends ClusterFlags {
   readonly from?: string;
 }
 
-/** Flags of `suspend`. */
-export interface SuspendFlags extends ResumeFlags {
-  readonly reason?: string;
-  /** Milliseconds. */
-  readonly for?: number;
-}
-
-/** Flags of `approve`. */
-export interface ApproveFlags extends ClusterFlags {
-  /** Milliseconds. */
-  readonly for: number;
-  readonly yes?: boolean;
-}
-
 /** Formats of `validate`: `github` are commands of a workflow, `sarif` is a log for code reviews. */
 export type FindingsFormat = "table" | "json" | "yaml" | "github" | "sarif";
 
@@ -136,11 +121,6 @@ export interface ValidateFlags extends ClusterFlags {
   readonly suppress: readonly FindingCode[];
   readonly failOn: Severity;
   readonly output: FindingsFormat;
-}
-
-/** Flags of `resume`. */
-export interface ResumeFlags extends ClusterFlags {
-  readonly all?: boolean;
 }
 
 /** Flags of `sandbox`. */
@@ -174,7 +154,7 @@ export interface FlagRow {
 }
 
 /** What flags of several commands are about, in the order of help. */
-const GROUPS = ["Saved plan:", "Limits:", "Watch:", "Metrics:", "Objects:", "Cluster:", "Lock:", "Output:"] as const;
+const GROUPS = ["Saved plan:", "Limits:", "Watch:", "Metrics:", "Notifications:", "Objects:", "Cluster:", "Lock:", "Output:"] as const;
 type Group = (typeof GROUPS)[number];
 
 /** Returns rows under a heading of help. */
@@ -304,25 +284,6 @@ export const EXPLAIN: FlagTable<Omit<ExplainFlags, keyof GlobalFlags>> = {
   from: FROM,
 };
 
-/** The flags of `suspend`. */
-export const SUSPEND: FlagTable<Omit<SuspendFlags, keyof GlobalFlags>> = {
-  ...CLUSTER,
-  all: flag("--all", "every object that runs under the Lease work for"),
-  reason: flag("--reason <TEXT>", "why, for whoever finds it suspended; needed"),
-  for: flag(
-    "--for <DURATION>",
-    "end it by itself after this time, at most 7d; without it only flipop resume ends it",
-    suspensionTime,
-  ),
-};
-
-/** The flags of `approve`. */
-export const APPROVE: FlagTable<Omit<ApproveFlags, keyof GlobalFlags>> = {
-  ...CLUSTER,
-  for: flag("--for <DURATION>", "how long the approval holds", duration, "15m"),
-  yes: flag("-y, --yes", "ask nothing"),
-};
-
 /** The flags of `validate`. */
 export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
   output: outputFlag(["table", "json", "yaml", "github", "sarif"]),
@@ -336,12 +297,6 @@ export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
     findingCodes,
   ),
   failOn: flag("--fail-on <SEVERITY>", "exit 6 from this severity on", ["error", "warning"], "error"),
-};
-
-/** The flags of `resume`. */
-export const RESUME: FlagTable<Omit<ResumeFlags, keyof GlobalFlags>> = {
-  ...CLUSTER,
-  all: flag("--all", "end flipop suspend --all; objects that were suspended by themselves stay so"),
 };
 
 /** The flags of `manifests`. Each refuses what the API server would, and an image that may change by itself. */

@@ -7,8 +7,6 @@ import { DEFAULT_SANDBOX_DIR } from "./config.ts";
 import { DOCTOR, type DoctorFlags } from "./doctor-flags.ts";
 import { readVersion } from "./environment.ts";
 import {
-  APPROVE,
-  type ApproveFlags,
   addFlags,
   applyFlagEnvironment,
   type ClusterFlags,
@@ -22,12 +20,8 @@ import {
   type ManifestFlags,
   PLAN,
   type PlanFlags,
-  RESUME,
-  type ResumeFlags,
   SANDBOX,
   type SandboxFlags,
-  SUSPEND,
-  type SuspendFlags,
   VALIDATE,
   type ValidateFlags,
   VERSION_FLAGS,
@@ -42,6 +36,7 @@ import type { Invocation, Session } from "./session.ts";
 import { SIMULATE, type SimulateFlags } from "./simulate-flags.ts";
 import { SNAPSHOT, type SnapshotFlags } from "./snapshot-flags.ts";
 import { STATUS, type StatusFlags } from "./status-flags.ts";
+import { APPROVE, type ApproveFlags, RESUME, type ResumeFlags, SUSPEND, type SuspendFlags } from "./suspend-flags.ts";
 
 const NAMES = [
   "plan",

@@ -1,4 +1,4 @@
-import { addToList, anyText, duration } from "./flag-values.ts";
+import { addToList, anyText, duration, isURIReference, valid } from "./flag-values.ts";
 import {
   COMMON,
   type CommonFlags,
@@ -32,6 +32,11 @@ export interface ReconcileFlags extends CommonFlags, LimitFlags {
   readonly pushJob: string;
   /** `NAME=VALUE` each. */
   readonly pushGrouping: readonly string[];
+  /** URLs, each with its format before it where it is not cloudevents. */
+  readonly notify: readonly string[];
+  readonly notifyFile?: string;
+  readonly notifySource?: string;
+  readonly notifySecretFile?: string;
   readonly settle?: boolean;
   readonly timeout: number;
   readonly partial: "fail" | "ok";
@@ -76,6 +81,20 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
     pushgateway: flag("--pushgateway <URL>", "push metrics to this Pushgateway after the run"),
     pushJob: flag("--push-job <NAME>", "job of the pushed group", anyText, "flipop"),
     pushGrouping: flag("--push-grouping <NAME=VALUE>", "further label of the pushed group, repeatable", addToList),
+  }),
+  ...under("Notifications:", {
+    notify: flag(
+      "--notify <URL>",
+      "post changes, blocked objects and failed runs here as CloudEvents, repeatable; slack+https://… and alertmanager+http://… are other formats",
+      addToList,
+    ),
+    notifyFile: flag("--notify-file <FILE>", "file with such URLs, one in a line"),
+    notifySource: flag(
+      "--notify-source <URI>",
+      "names the cluster in what is posted, such as https://k8s.example.com/production",
+      valid(isURIReference, "Write a URI without spaces, such as https://k8s.example.com/production."),
+    ),
+    notifySecretFile: flag("--notify-secret-file <FILE>", "file with the secret that signs what is posted"),
   }),
   ...under("Lock:", {
     onLocked: flag("--on-locked <MODE>", "while another run holds the lock; fail, with --watch wait, by default", [

@@ -273,6 +273,7 @@ describe("without a cluster", () => {
         "N",
         "ADDRESS",
         "ADDRESS[:PORT]",
+        "URI",
         "URL",
         "NAME=VALUE",
         "TEXT",

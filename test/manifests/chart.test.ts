@@ -63,6 +63,8 @@ test("the chart takes every flag of reconcile but those of people, files, and wh
     "max-age",
     "watch",
     "metrics-addr",
+    "notify-file",
+    "notify-secret-file",
     "no-lock",
   ]);
 });
