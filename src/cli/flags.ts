@@ -154,7 +154,17 @@ export interface FlagRow {
 }
 
 /** What flags of several commands are about, in the order of help. */
-const GROUPS = ["Saved plan:", "Limits:", "Watch:", "Metrics:", "Notifications:", "Objects:", "Cluster:", "Lock:", "Output:"] as const;
+const GROUPS = [
+  "Saved plan:",
+  "Limits:",
+  "Watch:",
+  "Metrics:",
+  "Notifications:",
+  "Objects:",
+  "Cluster:",
+  "Lock:",
+  "Output:",
+] as const;
 type Group = (typeof GROUPS)[number];
 
 /** Returns rows under a heading of help. */

@@ -13,9 +13,9 @@ import { alertsOf, cloudEvent, failedWith, slackMessage, type Teller, type Told,
 import { countText } from "../report/text/layout.ts";
 import type { WatchedPass } from "../watch/watch-loop.ts";
 import { passwordsIn, readVersion, resolveProxies } from "./environment.ts";
-import type { ReconcileFlags } from "./reconcile-flags.ts";
 import { warnOfPlainText, writeLine } from "./output.ts";
 import { readPassword } from "./providers.ts";
+import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
 
 /** What notices are posted as: by the format that stands before the URL, `slack+https://…`. */
