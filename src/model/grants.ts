@@ -105,6 +105,7 @@ interface Unreadable {
 
 /** Of each annotation its first entry, then the second ones, and so on; and how many are not told. */
 function toldOf(all: readonly Unreadable[]): readonly GrantProblem[] {
+  if (all.every(({ problems }) => problems.length === 0)) return [];
   const found = all.flatMap(({ problems }) => problems.map((problem, at) => ({ problem, at })));
   const inTurn = found.toSorted((a, b) => a.at - b.at).map(({ problem }) => problem);
   const told = inTurn.slice(0, MOST_PROBLEMS);
@@ -118,12 +119,15 @@ function toldOf(all: readonly Unreadable[]): readonly GrantProblem[] {
   return [...told, { annotation, entry: "", why: `${grant} nothing${where}`, count }];
 }
 
+const NO_ENTRIES: Unreadable & { readonly entries: ReadonlySet<string> } = { entries: new Set(), problems: [], more: 0 };
+
 /** The entries of a list that can be read, and what is wrong with the others. */
 function entriesOf(
   kind: GrantKind,
   text: string,
   problemOf: (entry: string) => string | undefined,
 ): Unreadable & { readonly entries: ReadonlySet<string> } {
+  if (text === "") return NO_ENTRIES;
   const annotation = grantAnnotation(kind);
   const entries = new Set<string>();
   const problems: GrantProblem[] = [];
@@ -149,6 +153,7 @@ function readValue(
   text: string,
   problemOf: (value: string) => string | undefined,
 ): Unreadable & { readonly value?: string } {
+  if (text === "") return NO_ENTRIES;
   const value = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
   const why = value === "" ? undefined : problemOf(value);
   const problems = why === undefined ? [] : [{ annotation: grantAnnotation(kind), entry: shownText(value), why }];
@@ -269,7 +274,7 @@ export function judgeWishes(
 export function isWishGranted(wish: GrantWish, grants: NamespaceGrants): boolean {
   switch (wish.grant) {
     case "names":
-      return isNameGranted(wish.name, grants.names);
+      return isNameGranted(wish.name, grants);
     case "firewalls":
       return wish.known.some((known) => grants.firewalls.has(known));
     case "addresses":
@@ -281,8 +286,8 @@ export function isWishGranted(wish: GrantWish, grants: NamespaceGrants): boolean
   }
 }
 
-/** `*` stands for the first label alone, as in a certificate and in an Ingress. */
-function isNameGranted(name: string, names: NamespaceGrants["names"]): boolean {
+/** True where a name is granted; `*` stands for its first label alone, as in a certificate and in an Ingress. Pure. */
+export function isNameGranted(name: string, { names }: NamespaceGrants): boolean {
   const dot = name.indexOf(".");
   return names.has(name) || (dot > 0 && names.has(`*${name.slice(dot)}`));
 }

@@ -1,6 +1,15 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { portText } from "../model/firewall.ts";
-import { type GrantFacts, type GrantWish, grantAdvice, isWishGranted, missingGrant } from "../model/grants.ts";
+import {
+  type GrantFacts,
+  type GrantWish,
+  grantAdvice,
+  isAddressGranted,
+  isNameGranted,
+  isWishGranted,
+  missingGrant,
+  type NamespaceGrants,
+} from "../model/grants.ts";
 import type { Observation } from "../model/observation.ts";
 import type { MissingGrant, Obstacle, PlanGrants } from "../model/plan.ts";
 import { bySeniority, compareText, type DNSMemory, managedIPs, ownerKey, type Pool } from "../model/resource.ts";
@@ -30,7 +39,7 @@ export interface HeldWishes {
   readonly name?: Obstacle;
   readonly firewall?: HeldFirewall;
   /** How many more addresses may be acquired for it, and why no more; `again` = how many of its acquisitions without an answer may be made anew should they have brought nothing. */
-  readonly purchases?: { readonly left: number; readonly again: number; readonly why: Obstacle };
+  readonly purchases?: { readonly left: number; readonly again: number; readonly why: () => Obstacle };
   readonly takeOver?: Obstacle;
   /** Says whether an address may become the object's that only its annotation can tell of; absent = any may. */
   readonly mayRestore?: (ip: string) => boolean;
@@ -56,51 +65,66 @@ export interface GrantJudgement {
 
 const NOTHING_HELD: HeldWishes = { ips: new Map() };
 const NO_ADDRESSES: ReadonlySet<string> = new Set();
+const NOTHING_ASKED: readonly Asked[] = [];
 const NO_GRANTS: GrantJudgement = { heldOf: () => NOTHING_HELD, missingOf: () => [], told: () => undefined };
 
-/** Judges what every object asks of the account. Pure. */
+/** Judges what every object asks of the account. Most objects have all that they ask for: nothing is made for them. Pure. */
 export function judgeGrants(world: Observation): GrantJudgement {
   const { grants } = world;
   if (grants === undefined) return NO_GRANTS;
-  const annotated = annotatedAddresses(world);
-  const purchases = sharedPurchases(world, grants);
-  const pools = world.pools.map((pool) => {
-    const ref: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
-    const share = purchases.get(refKey(ref));
-    const own = annotated.get(ownerKey(ref)) ?? NO_ADDRESSES;
-    const asked = pool.meta.isDeleting ? [] : ungranted(poolAsks(pool, world, own, share), ref, grants);
-    return { ref, share, own, asked };
-  });
-  const recordSets = world.recordSets.map((recordSet) => {
-    const ref: ObjectRef = { kind: "dns", namespace: recordSet.meta.namespace, name: recordSet.meta.name };
-    const asked = ungranted(nameAsked(recordSetWish(recordSet, world.registry), recordSet.status, world), ref, grants);
-    return { ref, asked };
-  });
-  const advice = adviceTogether([...pools, ...recordSets], grants);
+  const lacking = [...lackingPools(world, grants), ...lackingRecordSets(world, grants)];
+  const advice = adviceTogether(lacking, grants);
   const found = new Map<string, readonly Found[]>();
   const held = new Map<string, HeldWishes>();
-  for (const { ref, share, own, asked } of pools) {
+  for (const { ref, asked, own, share } of lacking) {
     const all = judged(asked, ref, grants, advice);
     found.set(refKey(ref), all);
     held.set(refKey(ref), { ...heldWishes(all, ref, grants, share), mayRestore: restorable(ref, own, grants) });
   }
-  for (const { ref, asked } of recordSets) {
-    const all = judged(asked, ref, grants, advice);
-    found.set(refKey(ref), all);
-    held.set(refKey(ref), heldWishes(all, ref, grants));
-  }
-  const missingOf = (ref: ObjectRef): readonly MissingGrant[] =>
-    (found.get(refKey(ref)) ?? []).map(({ missing }) => missing);
+  const missing = [...found.values()].flatMap((all) => all.map((one) => one.missing));
   return {
-    heldOf: (ref) => (grants.mode === "require" ? (held.get(refKey(ref)) ?? NOTHING_HELD) : NOTHING_HELD),
-    missingOf,
+    heldOf: (ref) => (grants.mode === "require" && held.size > 0 ? (held.get(refKey(ref)) ?? NOTHING_HELD) : NOTHING_HELD),
+    missingOf: (ref) => (missing.length === 0 ? [] : (found.get(refKey(ref)) ?? []).map((one) => one.missing)),
     told: (isShown) => ({
       mode: grants.mode,
-      missing: [...found.values()].flatMap((all) => all.map(({ missing }) => missing)).filter(isShown),
+      missing: missing.filter(isShown),
       problems: problemsOf(world, grants),
       ...(grants.refusal === undefined ? {} : { refusal: grants.refusal }),
     }),
   };
+}
+
+/** An object that asks for more than is granted, or may acquire addresses. */
+interface Lacking {
+  readonly ref: ObjectRef;
+  /** What it asks for and is not granted. */
+  readonly asked: readonly Asked[];
+  /** The addresses that nodes' annotations show as its own. */
+  readonly own: ReadonlySet<string>;
+  /** Absent where it acquires nothing. */
+  readonly share?: Purchases;
+}
+
+function lackingPools(world: Observation, grants: GrantFacts): readonly Lacking[] {
+  const annotated = annotatedAddresses(world);
+  const purchases = sharedPurchases(world, grants);
+  return world.pools.flatMap((pool): readonly Lacking[] => {
+    const own = annotated.get(ownerKey({ kind: pool.kind, ...pool.meta })) ?? NO_ADDRESSES;
+    const share = purchases.get(pool);
+    const asked = pool.meta.isDeleting ? NOTHING_ASKED : ungrantedOf(pool, world, { own, share, grants });
+    if (asked.length === 0 && share === undefined) return [];
+    const ref: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
+    return [{ ref, asked, own, ...(share === undefined ? {} : { share }) }];
+  });
+}
+
+function lackingRecordSets(world: Observation, { namespaces }: GrantFacts): readonly Lacking[] {
+  return world.recordSets.flatMap((recordSet): readonly Lacking[] => {
+    const { namespace, name } = recordSet.meta;
+    const wish = recordSetWish(recordSet, world.registry);
+    const asked = nameLacking(wish, recordSet.status, world, namespaces.get(namespace));
+    return asked.length === 0 ? [] : [{ ref: { kind: "dns", namespace, name }, asked, own: NO_ADDRESSES }];
+  });
 }
 
 /** Who may write an object can write its annotation. So what that alone tells of has to be granted, or be shown by a node, where no tenant can write. */
@@ -134,12 +158,6 @@ interface Asked {
 interface Found {
   readonly asked: Asked;
   readonly missing: MissingGrant;
-}
-
-/** What an object asks for and is not granted. */
-function ungranted(asked: readonly Asked[], { namespace }: ObjectRef, { namespaces }: GrantFacts): readonly Asked[] {
-  const granted = namespaces.get(namespace);
-  return granted === undefined ? asked : asked.filter(({ wish }) => !isWishGranted(wish, granted));
 }
 
 /** By {@link grantKey} what grants all that the objects of a namespace lack of one kind: a person is told of it at once. */
@@ -209,32 +227,46 @@ function heldWishes(found: readonly Found[], ref: ObjectRef, grants: GrantFacts,
   }
   if (share === undefined) return { ips, ...held };
   const { left, again, wanted } = share;
-  const why = obstacleOf(missingText({ grant: "purchases", count: Math.max(1, wanted) }, ref, grants));
+  const why = (): Obstacle =>
+    obstacleOf(missingText({ grant: "purchases", count: Math.max(1, wanted) }, ref, grants));
   return { ips, ...held, purchases: { left, again, why } };
 }
 
-function poolAsks(
+/** What a pool asks for and is not granted. */
+function ungrantedOf(
   pool: Pool,
   world: Observation,
-  annotated: ReadonlySet<string>,
-  purchases: Purchases | undefined,
+  how: { readonly own: ReadonlySet<string>; readonly share: Purchases | undefined; readonly grants: GrantFacts },
 ): readonly Asked[] {
-  const { spec, status } = pool;
-  const bought = new Set(status.acquired.map(({ ip }) => ip).filter((ip) => pool.restored?.includes(ip) !== true));
-  const listed = new Set(spec.ips);
-  const addresses = managedIPs(pool).flatMap((ip): readonly Asked[] => {
+  const { own, share, grants } = how;
+  const granted = grants.namespaces.get(pool.meta.namespace);
+  const lacks = ({ wish }: Asked): boolean => granted === undefined || !isWishGranted(wish, granted);
+  return [
+    ...nameLacking(poolWish(pool, world.registry), pool.status, world, granted),
+    ...firewallAsked(pool, world).filter(lacks),
+    ...addressesLacking(pool, own, granted),
+    ...(share === undefined ? NOTHING_ASKED : purchasesAsked(share).filter(lacks)),
+    ...(pool.spec.foreignHolder === "TakeOver" ? TAKE_OVER.filter(lacks) : NOTHING_ASKED),
+  ];
+}
+
+const TAKE_OVER: readonly Asked[] = [{ wish: { grant: "take-over" }, isOnRecord: false }];
+
+function addressesLacking(
+  pool: Pool,
+  annotated: ReadonlySet<string>,
+  granted: NamespaceGrants | undefined,
+): readonly Asked[] {
+  const lacking = managedIPs(pool).filter((ip) => granted === undefined || !isAddressGranted(ip, granted));
+  if (lacking.length === 0) return NOTHING_ASKED;
+  const { spec, status, restored } = pool;
+  const bought = new Set(status.acquired.map(({ ip }) => ip).filter((ip) => restored?.includes(ip) !== true));
+  return lacking.flatMap((ip): readonly Asked[] => {
     // An address that flipop bought is paid for by a purchase. One that only an annotation of the object tells of could be any address of the account.
     const isOnRecord = annotated.has(ip) || isOwnByStatus(pool, ip, bought.has(ip));
-    const isPurchase = !listed.has(ip) && isOnRecord;
+    const isPurchase = isOnRecord && !spec.ips.includes(ip);
     return isPurchase ? [] : [{ wish: { grant: "addresses", ip }, isOnRecord }];
   });
-  return [
-    ...nameAsked(poolWish(pool, world.registry), status, world),
-    ...firewallAsked(pool, world),
-    ...addresses,
-    ...(purchases === undefined ? [] : purchasesAsked(purchases)),
-    ...(spec.foreignHolder === "TakeOver" ? [{ wish: { grant: "take-over" as const }, isOnRecord: false }] : []),
-  ];
 }
 
 /** True where status shows the address as the object's own: it was used, or at least claimed, before. */
@@ -256,9 +288,14 @@ function annotatedAddresses({ nodes }: Observation): ReadonlyMap<string, Readonl
 }
 
 /** Nothing while the name is not known: then nothing is written either. */
-function nameAsked(wish: DNSWish, { publishedDNS, formerDNS }: DNSMemory, { dns }: Observation): readonly Asked[] {
+function nameLacking(
+  wish: DNSWish,
+  { publishedDNS, formerDNS }: DNSMemory,
+  { dns }: Observation,
+  granted: NamespaceGrants | undefined,
+): readonly Asked[] {
   const name = targetName(wish, dns);
-  if (name === undefined) return [];
+  if (name === undefined || (granted !== undefined && isNameGranted(name.fqdn, granted))) return NOTHING_ASKED;
   const key = nameKey(name);
   const isOnRecord = [publishedDNS ?? [], formerDNS].flat().some((known) => publishedKey(known) === key);
   return [{ wish: { grant: "names", name: name.fqdn }, isOnRecord }];
@@ -266,7 +303,7 @@ function nameAsked(wish: DNSWish, { publishedDNS, formerDNS }: DNSMemory, { dns 
 
 function firewallAsked(pool: Pool, { firewalls }: Observation): readonly Asked[] {
   const wish = pool.firewall;
-  if (wish === undefined) return [];
+  if (wish === undefined) return NOTHING_ASKED;
   const fact = firewalls.get(wish.provider)?.firewalls.get(wish.firewall);
   // While it cannot be read nothing is changed there, and its id may be what is granted.
   if (fact?.kind === "gap" || fact === undefined) return [];
@@ -300,11 +337,12 @@ function purchasesAsked({ wanted, lacking, left, isOverdrawn }: Purchases): read
 }
 
 /**
- * Shares what each namespace may acquire among its objects, by {@link refKey}: those that have none get one first, then the senior one all it lacks. What is held already counts, of all
- * objects of the namespace, and so do acquisitions without an answer.
+ * Shares what each namespace may acquire among its objects, those that have none first, then the senior one all it lacks. What is held already counts, of all objects
+ * of the namespace, and so do acquisitions without an answer. An object that lists its addresses, and never acquired any, is not in it.
  */
-function sharedPurchases(world: Observation, { namespaces }: GrantFacts): ReadonlyMap<string, Purchases> {
-  const inNamespace = Map.groupBy(world.pools.toSorted(bySeniority), ({ meta }) => meta.namespace);
+function sharedPurchases(world: Observation, { namespaces }: GrantFacts): ReadonlyMap<Pool, Purchases> {
+  const acquiring = world.pools.filter(mayAcquire).toSorted(bySeniority);
+  const inNamespace = Map.groupBy(acquiring, ({ meta }) => meta.namespace);
   return new Map(
     [...inNamespace].flatMap(([namespace, own]) => {
       const shares = own.map((pool) => shareOf(pool, world));
@@ -312,8 +350,8 @@ function sharedPurchases(world: Observation, { namespaces }: GrantFacts): Readon
       const wanted = held + shares.reduce((sum, { lacking }) => sum + lacking, 0);
       const granted = namespaces.get(namespace)?.purchases ?? 0;
       shareOut(shares, Math.max(0, granted - held));
-      return shares.map(({ pool, holds, lacking, left }): [string, Purchases] => [
-        refKey({ kind: pool.kind, ...pool.meta }),
+      return shares.map(({ pool, holds, lacking, left }): [Pool, Purchases] => [
+        pool,
         {
           wanted,
           lacking,
@@ -324,6 +362,12 @@ function sharedPurchases(world: Observation, { namespaces }: GrantFacts): Readon
       ]);
     }),
   );
+}
+
+/** True for an object that has acquired an address, may be about to, or may get one back. */
+function mayAcquire({ spec, status, restored }: Pool): boolean {
+  const { acquired, pendingAcquisitions } = status;
+  return spec.desiredIPs > 0 || acquired.length > 0 || pendingAcquisitions.length > 0 || restored !== undefined;
 }
 
 /** What one object has, lacks and gets. */

@@ -53,7 +53,7 @@ function planned(world: Observation, withGrants: boolean): number {
   return (user + system) / 1000;
 }
 
-function readGrants(): ReadonlyMap<string, NamespaceGrants> {
+export function readGrants(): ReadonlyMap<string, NamespaceGrants> {
   return new Map(NAMESPACES.map((number) => [`ns${number}`, parseGrants(`ns${number}`, annotationsOf(number))]));
 }
 
@@ -67,7 +67,7 @@ function annotationsOf(number: number): Readonly<Record<string, string>> {
 }
 
 /** Every address is free and has to be placed, every name is empty; two nodes for each. */
-function aWorld(): Observation {
+export function aWorld(): Observation {
   const pools = NAMESPACES.map(aPoolOf);
   const nodes = [...NAMESPACES, ...NAMESPACES].map((_, index) => aNode({ name: `n${index}`, droplet: index + 1 }));
   const pods = NAMESPACES.map((number) => {

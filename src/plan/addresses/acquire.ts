@@ -217,7 +217,7 @@ function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle 
 
 /** Why no more may be acquired than so many, for want of a grant. */
 function ungranted(view: PoolView, planned: number): Obstacle | undefined {
-  return planned < grantedPurchases(view) ? undefined : view.held.purchases?.why;
+  return planned < grantedPurchases(view) ? undefined : view.held.purchases?.why();
 }
 
 /** How many addresses may be acquired for the pool; Infinity without grants. What brought nothing may be made anew: its grant was kept for it. */
