@@ -63,7 +63,8 @@ function withoutSecretsShown(invocation: Invocation): Invocation & Pick<Session,
 /** Returns the error of a command line that has flags and no command; undefined for any other. */
 function withoutCommand(program: Command, { argv, program: called = "flipop" }: Invocation): ConfigError | undefined {
   const missing = missingCommand(program, separateSandbox(argv));
-  if (missing === undefined || argv.some((arg) => COMMANDS.includes(arg) && missing.kind === "unknown")) return undefined;
+  if (missing === undefined || argv.some((arg) => COMMANDS.includes(arg) && missing.kind === "unknown"))
+    return undefined;
   const text =
     missing.kind === "missing"
       ? `The command is missing: ${called} ${missing.command} ${argv.join(" ")}, for one.`

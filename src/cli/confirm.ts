@@ -5,7 +5,8 @@ import type { PassResult } from "../model/run.ts";
 import { plain } from "../model/text.ts";
 import { actionLine } from "../report/text/actions.ts";
 import { given } from "./environment.ts";
-import type { PlanFlags, ReconcileFlags } from "./flags.ts";
+import type { PlanFlags } from "./flags.ts";
+import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
 
 // What a run may take from anybody, and the question that a person is asked before what cannot be undone. The question is asked while no lock is held:

@@ -8,6 +8,7 @@ import {
   type FlagTable,
   flag,
   type GlobalFlags,
+  outputFlag,
   resolverFlag,
 } from "./flags.ts";
 import { MANIFEST_MODES, type ManifestMode } from "./manifests.ts";
@@ -27,6 +28,7 @@ const { allNamespaces: _all, selector: _selector, namespace: _namespace, output:
 
 /** The flags of `doctor`. */
 export const DOCTOR: FlagTable<Omit<DoctorFlags, keyof GlobalFlags>> = {
+  output: outputFlag(["table", "wide", "json", "yaml"]),
   ...CLUSTER,
   pre: flag("--pre", "before flipop is installed: look at the cluster, your permissions and the tokens"),
   only: flag("--only <GROUPS>", `only these, separated by commas: ${CHECK_GROUPS.join(", ")}`, readGroups),
@@ -35,7 +37,6 @@ export const DOCTOR: FlagTable<Omit<DoctorFlags, keyof GlobalFlags>> = {
   asServiceAccount: flag("--as-service-account", "look at what the ServiceAccount flipop may do; needs impersonation"),
   mode: flag("--mode <MODE>", "how flipop is to run; by default as what runs it", MANIFEST_MODES),
   resolver: resolverFlag("DNS server to ask for public answers; by default the system's"),
-  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml"], "table"),
 };
 
 function readGroups(text: string, before: readonly CheckGroup[] = []): readonly CheckGroup[] {

@@ -33,7 +33,7 @@ import {
 // To add a flag: add its field to the interface of its command, then its row to the table below. Everything else follows from the row:
 //
 //   row  flag(spelling, help, choices or reader, default)
-//     -> commander's option, in the order of the rows, with its line of --help        addFlags
+//     -> commander's option, with its line of --help below the heading of its group   addFlags
 //     -> the variable FLIPOP_REQUEST_TIMEOUT for --request-timeout                    applyFlagEnvironment
 //     -> the field of the flags that the command gets: requestTimeout                 (named by commander)
 
@@ -72,7 +72,7 @@ export interface CommonFlags extends ClusterFlags {
 }
 
 /** How much one run may do. */
-interface LimitFlags {
+export interface LimitFlags {
   readonly maxVoluntaryMoves?: number;
   readonly maxPurchases?: number;
   readonly maxRemovals?: number;
@@ -105,37 +105,6 @@ export interface SnapshotFlags extends ClusterFlags {
   readonly events: boolean;
   readonly anonymize?: boolean;
   readonly force?: boolean;
-}
-
-/** Flags of `reconcile`; durations in milliseconds. */
-export interface ReconcileFlags extends CommonFlags, LimitFlags {
-  readonly grants: GrantsFlag;
-  /** Absent = `fail`, with `--watch` `wait`. */
-  readonly onLocked?: "fail" | "skip" | "wait";
-  readonly leaseDuration: number;
-  readonly renewDeadline: number;
-  readonly retryPeriod: number;
-  /** False with `--no-lock`. */
-  readonly lock: boolean;
-  readonly watch?: boolean;
-  /** Absent = a minute, with `--watch`. */
-  readonly interval?: number;
-  /** `HOST:PORT` or `:PORT`. */
-  readonly metricsAddr?: string;
-  readonly pushgateway?: string;
-  readonly pushJob: string;
-  /** `NAME=VALUE` each. */
-  readonly pushGrouping: readonly string[];
-  readonly settle?: boolean;
-  readonly timeout: number;
-  readonly partial: "fail" | "ok";
-  readonly yes?: boolean;
-  readonly confirm?: boolean;
-  /** A saved plan; `-` = standard input. */
-  readonly plan?: string;
-  readonly allOrNothing?: boolean;
-  /** Milliseconds. */
-  readonly maxAge: number;
 }
 
 /** Flags of `explain`. */
@@ -208,6 +177,25 @@ export interface FlagRow {
   readonly value: Value;
   /** As it is written on the command line. */
   readonly byDefault: string | undefined;
+  /** The heading that help puts it under; absent = among the command's own, which stand first. */
+  readonly group?: Group;
+}
+
+/** What flags of several commands are about, in the order of help. */
+const GROUPS = ["Saved plan:", "Limits:", "Watch:", "Metrics:", "Objects:", "Cluster:", "Lock:", "Output:"] as const;
+type Group = (typeof GROUPS)[number];
+
+/** Returns rows under a heading of help. */
+export function under<T extends Readonly<Record<string, FlagRow>>>(group: Group, rows: T): T {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, group }])) as unknown as T;
+}
+
+/** Returns the flag `-o` of a command that has these formats; the first is the default. */
+export function outputFlag<F extends string>(
+  formats: readonly [F, ...F[]],
+  help: string = "format of the result",
+): FlagRow {
+  return { ...flag("-o, --output <FORMAT>", help, formats, formats[0]), group: "Output:" };
 }
 
 /** The choices that there are; or what returns the value of a text, or refuses it. */
@@ -228,29 +216,36 @@ const NAMESPACE = valid(isNamespaceName, "It is no name of a namespace.");
 
 /** The flags of all that lists objects. */
 export const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
-  kubeconfig: flag("--kubeconfig <FILE>", "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config"),
-  context: flag("--context <CONTEXT>", "context of the kubeconfig"),
-  namespace: flag("-n, --namespace <NAMESPACE>", "only objects of this namespace", NAMESPACE),
-  allNamespaces: flag("-A, --all-namespaces", "objects of all namespaces (the default), whatever -n says"),
-  selector: flag("-l, --selector <LABELS>", "only objects with these labels, as in kubectl", labelSelector),
-  requestTimeout: flag("--request-timeout <DURATION>", "time for one call to the cluster; 30s by default", duration),
-  as: flag("--as <USER>", "act as this user of the cluster"),
-  asGroup: flag("--as-group <GROUP>", "act as this group, repeatable", addToList),
-  leaseNamespace: flag("--lease-namespace <NAME>", "namespace of the Lease", NAMESPACE, "flipop"),
-  leaseName: flag("--lease-name <NAME>", "name of the Lease", LEASE_NAME, "flipop"),
-  output: flag(
-    "-o, --output <FORMAT>",
-    "format of the result; name prints targets of flipop, which kubectl cannot read",
+  ...under("Objects:", {
+    namespace: flag("-n, --namespace <NAMESPACE>", "only objects of this namespace", NAMESPACE),
+    allNamespaces: flag("-A, --all-namespaces", "objects of all namespaces (the default), whatever -n says"),
+    selector: flag("-l, --selector <LABELS>", "only objects with these labels, as in kubectl", labelSelector),
+  }),
+  ...under("Cluster:", {
+    kubeconfig: flag("--kubeconfig <FILE>", "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config"),
+    context: flag("--context <CONTEXT>", "context of the kubeconfig"),
+    requestTimeout: flag("--request-timeout <DURATION>", "time for one call to the cluster; 30s by default", duration),
+    as: flag("--as <USER>", "act as this user of the cluster"),
+    asGroup: flag("--as-group <GROUP>", "act as this group, repeatable", addToList),
+  }),
+  ...under("Lock:", {
+    leaseNamespace: flag("--lease-namespace <NAME>", "namespace of the Lease", NAMESPACE, "flipop"),
+    leaseName: flag("--lease-name <NAME>", "name of the Lease", LEASE_NAME, "flipop"),
+  }),
+  output: outputFlag(
     ["table", "wide", "json", "yaml", "name"],
-    "table",
+    "format of the result; name prints targets of flipop, which kubectl cannot read",
   ),
-  quiet: flag("-q, --quiet", "print the result and errors only"),
-  verbose: flag("-v, --verbose", "say more, such as request ids of errors; twice for stacks", countUp),
-  color: flag("--color <WHEN>", "colour", ["auto", "always", "never"], "auto"),
-  logFormat: flag("--log-format <FORMAT>", "lines on stderr", ["auto", "text", "json"], "auto"),
+  ...under("Output:", {
+    quiet: flag("-q, --quiet", "print the result and errors only"),
+    verbose: flag("-v, --verbose", "say more, such as request ids of errors; twice for stacks", countUp),
+    color: flag("--color <WHEN>", "colour", ["auto", "always", "never"], "auto"),
+    logFormat: flag("--log-format <FORMAT>", "lines on stderr", ["auto", "text", "json"], "auto"),
+  }),
 };
 
-const LIMITS: FlagTable<LimitFlags> = {
+/** The flags of what one run may do. */
+export const LIMITS: FlagTable<LimitFlags> = under("Limits:", {
   maxVoluntaryMoves: flag(
     "--max-voluntary-moves <N>",
     "in one run take at most N addresses and names from somebody; what no longer serves is never counted",
@@ -258,7 +253,7 @@ const LIMITS: FlagTable<LimitFlags> = {
   ),
   maxPurchases: flag("--max-purchases <N>", "in one run acquire at most N addresses", wholeNumber),
   maxRemovals: flag("--max-removals <N>", "of these, remove at most N that the spec asks for no longer", wholeNumber),
-};
+});
 
 const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
 
@@ -306,47 +301,10 @@ export const SNAPSHOT: FlagTable<Omit<SnapshotFlags, keyof GlobalFlags>> = {
   force: flag("--force", "replace a file that exists"),
 };
 
-/** The flags of `reconcile`. */
-export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
-  ...COMMON,
-  grants: flag("--grants <MODE>", "whether grants of namespaces count: not, as a warning, or required", GRANTS, "off"),
-  onLocked: flag("--on-locked <MODE>", "while another run holds the lock; fail, with --watch wait, by default", [
-    "fail",
-    "skip",
-    "wait",
-  ]),
-  leaseDuration: flag("--lease-duration <DURATION>", "how long the lock lasts without a renewal", duration, "15s"),
-  renewDeadline: flag("--renew-deadline <DURATION>", "when to give the lock up without a renewal", duration, "10s"),
-  retryPeriod: flag("--retry-period <DURATION>", "time between renewals", duration, "2s"),
-  lock: flag("--no-lock", "run without the lock; only when nothing else can run"),
-  watch: flag("--watch", "go on, and pass again whenever something changes"),
-  interval: flag(
-    "--interval <DURATION>",
-    "with --watch: time between two looks at the providers; 60s by default",
-    duration,
-  ),
-  metricsAddr: flag(
-    "--metrics-addr <ADDRESS>",
-    "with --watch: serve /metrics, /healthz and /readyz here, such as :8080",
-  ),
-  pushgateway: flag("--pushgateway <URL>", "push metrics to this Pushgateway after the run"),
-  pushJob: flag("--push-job <NAME>", "job of the pushed group", anyText, "flipop"),
-  pushGrouping: flag("--push-grouping <NAME=VALUE>", "further label of the pushed group, repeatable", addToList),
-  settle: flag("--settle", "pass again until nothing is left to do or the time is over"),
-  timeout: flag("--timeout <DURATION>", "time for the whole run; with --watch for one pass", duration, "50s"),
-  partial: flag("--partial <MODE>", "exit code when some objects are in error", ["fail", "ok"], "fail"),
-  yes: flag("-y, --yes", "ask nothing; without it a terminal is asked before what cannot be undone"),
-  confirm: flag("--confirm", "without a terminal leave what cannot be undone, list it and exit 4"),
-  ...LIMITS,
-  plan: flag("--plan <FILE>", "carry out a saved plan, and nothing else; - reads it from stdin"),
-  allOrNothing: flag("--all-or-nothing", "with --plan: do nothing when a part of it cannot be done as it was saved"),
-  maxAge: flag("--max-age <DURATION>", "with --plan: how old the saved plan may be", duration, "24h"),
-};
-
 /** The flags of `explain`. */
 export const EXPLAIN: FlagTable<Omit<ExplainFlags, keyof GlobalFlags>> = {
+  output: outputFlag(["table", "wide", "json", "yaml"]),
   ...CLUSTER,
-  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml"], "table"),
   in: flag("--in <OBJECT>", "look from this object, where several ask for the node"),
   horizon: flag("--horizon <DURATION>", "how far ahead to look", duration, "15m"),
   history: flag("--no-history", "leave out what happened before"),
@@ -374,6 +332,7 @@ export const APPROVE: FlagTable<Omit<ApproveFlags, keyof GlobalFlags>> = {
 
 /** The flags of `validate`. */
 export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
+  output: outputFlag(["table", "json", "yaml", "github", "sarif"]),
   ...CLUSTER,
   cluster: flag("--cluster", "plan the cluster with these objects, and say what would need a person; writes nothing"),
   recursive: flag("-R, --recursive", "look into the folders below, too"),
@@ -384,7 +343,6 @@ export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
     findingCodes,
   ),
   failOn: flag("--fail-on <SEVERITY>", "exit 6 from this severity on", ["error", "warning"], "error"),
-  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "json", "yaml", "github", "sarif"], "table"),
 };
 
 /** The flags of `resume`. */
@@ -422,19 +380,22 @@ export const MANIFESTS: FlagTable<ManifestFlags> = {
 
 /** The flags of `sandbox`. */
 export const SANDBOX: FlagTable<Omit<SandboxFlags, keyof GlobalFlags>> = {
-  output: flag("-o, --output <FORMAT>", "format of what is printed", ["table", "json", "yaml"], "table"),
+  output: outputFlag(["table", "json", "yaml"], "format of what is printed"),
   quiet: COMMON.quiet,
   logFormat: COMMON.logFormat,
 };
 
 /** The flags of `version`. */
 export const VERSION_FLAGS: FlagTable<VersionFlags> = {
-  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "json", "yaml"], "table"),
+  output: outputFlag(["table", "json", "yaml"]),
 };
 
-/** Adds the options of a table to a command, in its order. Returns the command. */
+/** Adds the options of a table to a command: its own in their order, then those of each group. Returns the command. */
 export function addFlags(command: Command, table: Readonly<Record<string, FlagRow>>): Command {
-  for (const row of Object.values(table)) command.addOption(optionOf(row));
+  const rows = Object.values(table);
+  for (const group of [undefined, ...GROUPS])
+    for (const row of rows.filter((one) => one.group === group))
+      command.addOption(group === undefined ? optionOf(row) : optionOf(row).helpGroup(group));
   return command;
 }
 

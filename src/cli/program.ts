@@ -22,9 +22,7 @@ import {
   type ManifestFlags,
   PLAN,
   type PlanFlags,
-  RECONCILE,
   RESUME,
-  type ReconcileFlags,
   type ResumeFlags,
   SANDBOX,
   type SandboxFlags,
@@ -37,9 +35,11 @@ import {
   VERSION_FLAGS,
   type VersionFlags,
 } from "./flags.ts";
+import { examplesOf, HELP_WIDTH } from "./help-examples.ts";
 import { meantCommand, TOPIC_NAMES, topicText } from "./help-topics.ts";
 import { HISTORY, type HistoryFlags } from "./history-flags.ts";
 import { type Streams, writeDocument, writeText } from "./output.ts";
+import { RECONCILE, type ReconcileFlags } from "./reconcile-flags.ts";
 import type { Invocation, Session } from "./session.ts";
 import { SIMULATE, type SimulateFlags } from "./simulate-flags.ts";
 import { STATUS, type StatusFlags } from "./status-flags.ts";
@@ -103,7 +103,7 @@ function rootCommand({ streams, env, program = "flipop" }: Invocation): Command 
     .helpOption("-h, --help", "print help")
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
-    .addHelpText("after", EXAMPLES)
+    .addHelpText("after", examplesOf("flipop"))
     .exitOverride()
     .configureOutput({
       // Examples are indented lines.
@@ -170,7 +170,7 @@ function addDaily({ command, run }: Tools): void {
     PLAN,
     `${OBJECT}, node/NAME or ip/ADDRESS`,
   )
-    .addHelpText("after", PLAN_EXAMPLES)
+    .addHelpText("after", examplesOf("plan"))
     .action(run<PlanFlags>(async (...given) => (await import("./plan.ts")).runPlan(...given)));
   command(
     "explain",
@@ -179,13 +179,13 @@ function addDaily({ command, run }: Tools): void {
     `${OBJECT}, a DNS name, node/NAME, ip/ADDRESS or a reason; or ip/ADDRESS and node/NAME`,
     "",
   )
-    .addHelpText("after", EXPLAIN_EXAMPLES)
+    .addHelpText("after", examplesOf("explain"))
     .action(run<ExplainFlags>(async (...given) => (await import("./explain.ts")).runExplain(...given)));
   command("reconcile", "Make it so: one pass, or a loop with --watch.", RECONCILE)
-    .addHelpText("after", RECONCILE_EXAMPLES)
+    .addHelpText("after", examplesOf("reconcile"))
     .action(run<ReconcileFlags>(async (...given) => (await import("./reconcile.ts")).runReconcile(...given)));
   command("status", "Show pools, routed IPs, record sets, addresses and the last run, from the cluster alone.", STATUS)
-    .addHelpText("after", STATUS_EXAMPLES)
+    .addHelpText("after", examplesOf("status"))
     .action(run<StatusFlags>(async (...given) => (await import("./status.ts")).runStatus(...given)));
   command(
     "history",
@@ -193,26 +193,26 @@ function addDaily({ command, run }: Tools): void {
     HISTORY,
     `${OBJECT}, a DNS name, node/NAME or ip/ADDRESS`,
   )
-    .addHelpText("after", HISTORY_EXAMPLES)
+    .addHelpText("after", examplesOf("history"))
     .action(run<HistoryFlags>(async (...given) => (await import("./history.ts")).runHistory(...given)));
 }
 
 function addPersonal({ command, run }: Tools): void {
   command("suspend", "Let flipop stand still for objects, or for all of them.", SUSPEND, OBJECT, "")
-    .addHelpText("after", SUSPEND_EXAMPLES)
+    .addHelpText("after", examplesOf("suspend"))
     .action(run<SuspendFlags>(async (...given) => (await import("./suspend.ts")).runSuspend(...given)));
-  command("resume", "Let flipop go on after suspend.", RESUME, OBJECT, "").action(
-    run<ResumeFlags>(async (...given) => (await import("./suspend.ts")).runResume(...given)),
-  );
+  command("resume", "Let flipop go on after suspend.", RESUME, OBJECT, "")
+    .addHelpText("after", examplesOf("resume"))
+    .action(run<ResumeFlags>(async (...given) => (await import("./suspend.ts")).runResume(...given)));
   command("approve", "Let an object with spec.approval: Voluntary take what it asks to take.", APPROVE, OBJECT, "")
-    .addHelpText("after", APPROVE_EXAMPLES)
+    .addHelpText("after", examplesOf("approve"))
     .action(run<ApproveFlags>(async (...given) => (await import("./approve.ts")).runApprove(...given)));
 }
 
 function addSimulate(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
   const summary = "Tell what happens next, and what clients get meanwhile. Never writes.";
   addFlags(program.command("simulate").description(summary), SIMULATE)
-    .addHelpText("after", SIMULATE_EXAMPLES)
+    .addHelpText("after", examplesOf("simulate"))
     .action(async (_: unknown, self: Command) => {
       const flags = self.optsWithGlobals<SimulateFlags>();
       onExit(await (await import("./simulate.ts")).runSimulate(await open(flags), flags));
@@ -222,7 +222,7 @@ function addSimulate(program: Command, open: Program["open"], onExit: Program["o
 function addDoctor(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
   const summary = "Check the cluster, the installation and the accounts. Never writes.";
   addFlags(program.command("doctor").description(summary), DOCTOR)
-    .addHelpText("after", DOCTOR_EXAMPLES)
+    .addHelpText("after", examplesOf("doctor"))
     .action(async (_: unknown, self: Command) => {
       const flags = self.optsWithGlobals<DoctorFlags>();
       onExit(await (await import("./doctor.ts")).runDoctor(await open(flags), flags));
@@ -237,7 +237,7 @@ function addValidate(program: Command, open: Program["open"], onExit: Program["o
     VALIDATE,
   )
     .addArgument(new Argument("[FILE...]", "files or folders; - reads from standard input"))
-    .addHelpText("after", VALIDATE_EXAMPLES)
+    .addHelpText("after", examplesOf("validate"))
     .action(async (paths: readonly string[], _: unknown, self: Command) => {
       const flags = self.optsWithGlobals<ValidateFlags>();
       const { output } = flags;
@@ -248,7 +248,7 @@ function addValidate(program: Command, open: Program["open"], onExit: Program["o
 
 function addManifests(program: Command, streams: Streams, onExit: Program["onExit"]): void {
   addFlags(program.command("manifests").description("Print what installs flipop, as YAML."), MANIFESTS)
-    .addHelpText("after", MANIFESTS_EXAMPLES)
+    .addHelpText("after", examplesOf("manifests"))
     .action(async (flags: ManifestFlags) => onExit((await import("./manifests.ts")).runManifests(streams, flags)));
 }
 
@@ -258,7 +258,7 @@ function addSnapshot(program: Command, open: Program["open"], onExit: Program["o
     SNAPSHOT,
   )
     .addArgument(new Argument("[FILE]", "file to make; standard output by default"))
-    .addHelpText("after", SNAPSHOT_EXAMPLES)
+    .addHelpText("after", examplesOf("snapshot"))
     .action(async (file: string | undefined, _: unknown, self: Command) => {
       const flags = self.optsWithGlobals<SnapshotFlags>();
       onExit(await (await import("./snapshot.ts")).runSnapshot(await open(flags), file, flags));
@@ -269,7 +269,7 @@ function addSandbox(program: Command, open: Program["open"], onExit: Program["on
   const summary = "Serve the embedded world on loopback, for kubectl, curl and flipop, until it is interrupted.";
   addFlags(program.command("sandbox").description(summary), SANDBOX)
     .addArgument(new Argument("[DIR]", `folder of the world; ${DEFAULT_SANDBOX_DIR} by default`))
-    .addHelpText("after", SANDBOX_EXAMPLES)
+    .addHelpText("after", examplesOf("sandbox"))
     .action(async (dir: string | undefined, _: unknown, self: Command) => {
       const flags = self.optsWithGlobals<SandboxFlags>();
       onExit(await (await import("./sandbox.ts")).runSandbox(await open(flags), dir, flags));
@@ -281,7 +281,7 @@ function addCompletion(program: Command, streams: Streams, onExit: Program["onEx
     .command("completion")
     .description("Print what lets a shell complete commands, flags and names.")
     .addArgument(new Argument("<SHELL>", "the shell").choices(SHELLS))
-    .addHelpText("after", COMPLETION_EXAMPLES)
+    .addHelpText("after", examplesOf("completion"))
     .action((shell: Shell) => {
       writeText(streams, completionScript(shell));
       onExit(EXIT.done);
@@ -289,13 +289,13 @@ function addCompletion(program: Command, streams: Streams, onExit: Program["onEx
 }
 
 function addVersion(program: Command, streams: Streams, onExit: Program["onExit"]): void {
-  addFlags(program.command("version").description("Print the version."), VERSION_FLAGS).action(
-    async ({ output }: VersionFlags) => {
+  addFlags(program.command("version").description("Print the version."), VERSION_FLAGS)
+    .addHelpText("after", examplesOf("version"))
+    .action(async ({ output }: VersionFlags) => {
       if (output === "table") writeText(streams, `flipop ${readVersion()}\n`);
       else await writeDocument(streams, versionDocument(readVersion(), process.version), output);
       onExit(EXIT.done);
-    },
-  );
+    });
 }
 
 /** Help of commands is commander's; topics and reasons are told from flipop's own tables. */
@@ -304,6 +304,7 @@ function addHelp(program: Command, streams: Streams, onExit: Program["onExit"]):
     .command("help")
     .argument("[WORD]", "a command, a topic or a reason")
     .description(`Print help for a command, a reason such as QuotaExceeded, or a topic: ${TOPIC_NAMES.join(", ")}.`)
+    .addHelpText("after", examplesOf("help"))
     .action((word = "") => {
       const about = word === "" ? program : program.commands.find((one) => one.name() === word);
       if (about === undefined) writeText(streams, helpText(word));
@@ -322,154 +323,4 @@ function helpText(word: string): string {
   );
 }
 
-/** As wide as commander's own help. */
-const HELP_WIDTH = 80;
-
 const OBJECT = "[pool/|routedip/|dns/][NAMESPACE/]NAME";
-
-const PLAN_EXAMPLES = `
-Examples:
-  flipop plan pool/ingress/web node/worker-1
-  flipop plan --if node/worker-1=NotReady --if +5m
-  flipop plan --if pool/ingress/web.desiredIPs=2
-  flipop plan -f web.yaml
-  flipop plan --save friday.json   read it, then: flipop reconcile --plan friday.json
-
-flipop help edits lists what --if can say. Objects of -f take the place of those that the cluster has.`;
-
-const EXPLAIN_EXAMPLES = `
-Examples:
-  flipop explain ip/203.0.113.10 node/worker-6   why is the address not on that node?
-  flipop explain pool/ingress/web                why does it not serve on all addresses?
-  flipop explain www.example.com
-  flipop explain QuotaExceeded                   what the word means; needs no cluster
-
-"Smallest change" is computed: with all of its facts it comes true, without any one of them it does not.
-flipop plan --if EDIT shows what one of them would do.`;
-
-const SIMULATE_EXAMPLES = `
-Examples:
-  flipop simulate                                what will flipop do by itself, and when?
-  flipop simulate --if node/worker-1=NotReady
-  flipop simulate -f web.yaml --expect no-outage=30s
-  flipop simulate --n-1                          which node may be lost?
-  flipop simulate --drain worker-3
-  flipop simulate --rolling-upgrade node-pool=edge --surge 1 --expect no-outage
-
-It is told as if flipop saw every change at once, as with --watch, and as if every call succeeded. flipop help edits lists what --if can say.
-With --expect it exits with 6 when a name is without service for longer.`;
-
-const RECONCILE_EXAMPLES = `
-Examples:
-  flipop reconcile --settle                      once, until nothing is left to do
-  flipop reconcile pool/ingress/web              for one object
-  flipop reconcile --watch --metrics-addr :8080  go on until it is stopped
-  flipop plan --save friday.json && flipop reconcile --plan friday.json
-
-flipop plan is the dry run. With --plan it does what stands in the saved plan and nothing else: no recovery either that has become
-necessary since. What has changed since the plan was saved is refused by name, the rest is done; it exits with 4 then.`;
-
-const STATUS_EXAMPLES = `
-Examples:
-  flipop status -o wide
-  flipop status pool/ingress/web www.example.com
-  flipop status --check && echo fine
-  flipop status --check --wait 2m                after an apply: until nothing is wrong, else 6
-  flipop status --watch                          go on, and print each row that changes
-  flipop status --live pool/ingress/web          what the provider, the nodes, the DNS provider and the servers of the zone
-                                                 say now; = agrees with what is stored
-
---live needs the rights and the tokens of flipop plan, and makes the calls of one run that finds nothing to do. With --check it
-exits with 6 when something differs that the next run does not put right, or cannot be read.`;
-
-const HISTORY_EXAMPLES = `
-Examples:
-  flipop history                                 of all objects, the last 24 hours
-  flipop history ip/203.0.113.10 --since 7d
-  flipop history pool/ingress/web --failed
-  kubectl -n flipop logs -l app.kubernetes.io/name=flipop --prefix --tail=-1 | flipop history --logs -
-
-A cluster keeps Events for about an hour, status the last times only; logs reach as far back as they are kept.`;
-
-const SNAPSHOT_EXAMPLES = `
-Examples:
-  flipop snapshot world.yaml
-  flipop plan --from world.yaml --if node/worker-1=NotReady
-  flipop status --from world.yaml
-  flipop snapshot --anonymize world.yaml         to show it to strangers
-
-It holds the objects of flipop, the nodes, and what providers show of the addresses and names that objects ask for; no token, no URL, no name of a pod, and of the
-nodes only the labels that selectors read. Writes nothing but the file, which only its owner may read.
-With --anonymize no name and no address of the world is in it: worker-1 becomes n2014-2003, and of texts only the words that flipop
-knows are left. What came first by name still does, so plan, explain and simulate say the same with other names.`;
-
-const VALIDATE_EXAMPLES = `
-Examples:
-  flipop validate web.yaml
-  kustomize build . | flipop validate -
-  flipop validate -R manifests/ --fail-on warning
-  flipop validate --cluster web.yaml       would a person have to mend something then?
-  flipop validate -R manifests/ -o sarif > findings.sarif
-
-What it finds has a code: flipop help findings lists them all. It exits with 6 when there are errors.`;
-
-const DOCTOR_EXAMPLES = `
-Examples:
-  flipop doctor                        is everything all right?
-  flipop doctor -o wide                show what is fine, too
-  flipop doctor --pre                  before flipop is installed
-  flipop doctor --as-service-account --only permissions
-  flipop doctor --skip FLP104 --fail-on warning
-
-Marks: = fine, ~ warning, ! fails, ? could not be looked at, . not applicable. It exits with 6 when something fails, else with 0.
-flipop help checks lists all codes, flipop help FLP122 tells more of one.`;
-
-const SANDBOX_EXAMPLES = `
-Examples:
-  flipop sandbox world                 then, in another terminal:
-  . world/exports.sh
-  flipop reconcile --watch             and in a third one, after the same line:
-  kubectl cordon worker-1
-
-It holds what flipop --sandbox=world works on, and both may run at a time. Nothing but this machine reaches it; whoever does may do everything in it.`;
-
-const MANIFESTS_EXAMPLES = `
-Examples:
-  flipop manifests | kubectl apply -f -
-  flipop manifests --mode watch --namespace networking
-  flipop manifests --only crds,policy`;
-
-const COMPLETION_EXAMPLES = `
-Examples:
-  source <(flipop completion bash)              in ~/.bashrc
-  source <(flipop completion zsh)               in ~/.zshrc, behind compinit
-  flipop completion fish | source               in ~/.config/fish/config.fish
-
-Names of objects, nodes and addresses are asked of the cluster that the words before choose, for at most a second.`;
-
-const APPROVE_EXAMPLES = `
-Examples:
-  flipop approve pool/ingress/web
-  flipop approve routedip/ingress/vip --for 1h --yes
-
-Shows what the object would take from somebody, asks, and writes one annotation. It holds for these things only: one more, or another spec, needs another
-approval. The next run carries it out. Needs the tokens of the providers, as plan does, and the right to patch the object.`;
-
-const SUSPEND_EXAMPLES = `
-Examples:
-  flipop suspend pool/ingress/web --for 2h --reason "maintenance 4711"
-  flipop suspend --all --for 30m --reason "provider incident"
-  flipop resume pool/ingress/web
-
-A suspended object is looked at and reported, and nothing is changed for it: a failed node keeps its address.
-A run that has already begun goes on with what it saw. Writes one annotation, no spec; needs the right to patch the object, with --all the Lease.`;
-
-const EXAMPLES = `
-Examples:
-  flipop plan                          what would change, and why
-  flipop reconcile --settle            make it so
-  flipop status -o wide                where every address is, and what DNS says
-  flipop --sandbox plan                try it without a cluster or an account
-
-Every flag can also be set as an environment variable: --request-timeout as FLIPOP_REQUEST_TIMEOUT.
-Tokens come from the environment only: DIGITALOCEAN_ACCESS_TOKEN and CLOUDFLARE_TOKEN, or files in …_FILE.`;

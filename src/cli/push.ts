@@ -17,9 +17,9 @@ import {
   resolveProxies,
   resolvePushgateway,
 } from "./environment.ts";
-import type { ReconcileFlags } from "./flags.ts";
 import { redactedSamples, warnOfPlainText, writeLine } from "./output.ts";
 import { readPassword, readToken } from "./providers.ts";
+import type { ReconcileFlags } from "./reconcile-flags.ts";
 import { exitCodeOfEnd, isWhole } from "./run.ts";
 import type { Session } from "./session.ts";
 import type { NotedRun } from "./wiring.ts";

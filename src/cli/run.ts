@@ -15,8 +15,8 @@ import { addRun, readTotals, writeTotals } from "../report/metrics/totals.ts";
 import { categoryOf } from "../report/text/errors.ts";
 import { lastOutcomes, runSummary } from "../report/text/run.ts";
 import { rfc3339 } from "../report/text/times.ts";
-import type { ReconcileFlags } from "./flags.ts";
 import { isDocument, writeDocument, writeLine } from "./output.ts";
+import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
 import type { RunRequest } from "./wiring.ts";
 

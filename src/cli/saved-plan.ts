@@ -13,8 +13,9 @@ import { readSavedPlan, writeSavedPlan } from "../snapshot/saved-plan-shape.ts";
 import { restraintOf } from "./confirm.ts";
 import { digestOf, holdsSecret, readDocumentFile, writeNewFile } from "./document-file.ts";
 import { readVersion } from "./environment.ts";
-import type { PlanFlags, ReconcileFlags } from "./flags.ts";
+import type { PlanFlags } from "./flags.ts";
 import { isDocument, writeDocument, writeLine } from "./output.ts";
+import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
 import { isObjectTarget, type Target } from "./target.ts";
 

@@ -3,7 +3,16 @@ import { ConfigError } from "../model/errors.ts";
 import { ASSUMED, type Assumed } from "../rehearse/forward.ts";
 import { LOSS_KINDS, type LossKind } from "../rehearse/losses.ts";
 import { addToList, duration, parseDuration, wholeNumber } from "./flag-values.ts";
-import { COMMON, type CommonFlags, type FlagTable, flag, type GlobalFlags, PLAN, type PlanFlags } from "./flags.ts";
+import {
+  COMMON,
+  type CommonFlags,
+  type FlagTable,
+  flag,
+  type GlobalFlags,
+  outputFlag,
+  PLAN,
+  type PlanFlags,
+} from "./flags.ts";
 
 /** Flags of `simulate`. */
 export interface SimulateFlags
@@ -40,8 +49,8 @@ const { output: _output, ...OTHERS } = COMMON;
 
 /** The flags of `simulate`. */
 export const SIMULATE: FlagTable<Omit<SimulateFlags, keyof GlobalFlags>> = {
+  output: outputFlag(["table", "wide", "json", "yaml"]),
   ...OTHERS,
-  output: flag("-o, --output <FORMAT>", "format of the result", ["table", "wide", "json", "yaml"], "table"),
   if: flag("--if <EDIT>", "begin in the world with this difference, repeatable; see below", addToList),
   filename: flag(
     "-f, --filename <FILE>",

@@ -79,10 +79,7 @@ describe("without a cluster", () => {
       ["status", "--watch", "--w"],
       ["--wait", ":4"],
     ],
-    [
-      ["-q", "status", "--qu"],
-      [":4"],
-    ],
+    [["-q", "status", "--qu"], [":4"]],
     [
       ["--watch", "status", "--wa"],
       ["--wait", ":4"],
