@@ -144,7 +144,7 @@ class WatchLog {
       if (lines.length > 0 || isFirst) logRun(this.#session, result, exitCode);
       return;
     }
-    const texts = lines.map(({ symbol, object, text }) => `${painted(symbol, layout.palette)} ${object}: ${text}`);
+    const texts = lines.map(({ symbol, text }) => `${painted(symbol, layout.palette)} ${text}`);
     if (isFirst) texts.push(plain(`${activeText(result.remaining)}; watching for changes.`));
     writeText(streams, texts.map((text) => `${style.now()} ${text}\n`).join(""));
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applied, aRun, failed } from "../report/runs.ts";
-import { afterFailure, reconciled } from "../report/world.ts";
+import { afterFailure, aNode, anObservation, aPool, reconciled } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
 /** A run that tells of each outcome as it happens; `seen` gets what was printed by then. */
@@ -68,5 +68,31 @@ describe("reconcile", () => {
     const { requests } = await invoke([...argv], { ...scene(terminal, seen, () => written), onWrite });
     expect(requests[0]?.onEnd).toBeUndefined();
     expect(seen.join("")).toBe("");
+  });
+
+  test("prints on a terminal three of many changes that come to nothing for one cause, and counts the others at its end", async () => {
+    const ips = Array.from({ length: 9 }, (_, at) => `203.0.113.${at + 21}`);
+    const world = anObservation(
+      [aPool("web", ips)],
+      ips.map((_, at) => aNode(at + 21)),
+      Object.fromEntries(ips.map((ip) => [ip, undefined])),
+    );
+    const answer: Scene["answer"] = async ({ onEnd }) => {
+      const value = aRun(world, world, (action) => failed(action));
+      for (const outcome of value.outcomes) if (outcome.action.kind === "assign-ip") onEnd?.(outcome, value.plan);
+      return { kind: "done", value };
+    };
+    const { stdout } = await invoke(["reconcile"], {
+      observation: world,
+      terminal: 120,
+      env: { NO_COLOR: "1" },
+      answer,
+    });
+    expect(stdout.match(/^ {2}! could not assign .*$/gm)).toEqual([
+      "  ! could not assign 203.0.113.21 to worker-21 (0.3 s)",
+      "  ! could not assign 203.0.113.22 to worker-22 (0.3 s)",
+      "  ! could not assign 203.0.113.23 to worker-23 (0.3 s)",
+      "  ! could not assign 203.0.113.24 to worker-24, and 5 more",
+    ]);
   });
 });

@@ -106,7 +106,7 @@ const TEXTS: Readonly<Record<string, (poison: string) => string>> = {
           `watching ${name}`,
           (poison: string) =>
             watchLines(run(poison), undefined)
-              .map(({ object, text }) => `${object}: ${text}\n`)
+              .map(({ text }) => `${text}\n`)
               .join(""),
         ],
       ];

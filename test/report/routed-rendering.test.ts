@@ -246,7 +246,7 @@ describe("a firewall that is held", () => {
     const run = aRun(world, world, applied);
     const texts = watchLines(run, undefined).map(({ symbol, text }) => `${symbol} ${text}`);
     expect(texts).toContain(
-      "! firewall edge: cannot be used: The account has no such firewall: edge. Create it, or correct routedIPFirewallName of the issuer.",
+      "! routedip/ingress/web: firewall edge: cannot be used: The account has no such firewall: edge. Create it, or correct routedIPFirewallName of the issuer.",
     );
     expect(watchLines(run, run.remaining)).toEqual([]);
   });

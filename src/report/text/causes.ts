@@ -21,6 +21,11 @@ export function causeLines(causes: readonly SharedCause[], nowMs: number, layout
   return lines.length === 0 ? [] : [...lines, ""];
 }
 
+/** Returns a cause on one line: `digitalocean: rate limit used up until 08:28:39 UTC; 500 pools wait`, or `500 pools: nothing is changed: …`. */
+export function causeLine(cause: SharedCause, nowMs: number): string {
+  return limitText(cause, nowMs) ?? `${headingText(cause)}: ${withTimeAndAdvice(cause.why, cause.first, nowMs)}`;
+}
+
 function namesOf({ holds }: SharedCause): readonly string[] {
   return [...new Set(holds.map(({ object }) => refKey(object)))];
 }

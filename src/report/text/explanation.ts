@@ -9,7 +9,7 @@ import { durationText } from "../../model/time.ts";
 import { actionLine } from "./actions.ts";
 import { pastSymbol, pastText } from "./history.ts";
 import { countText, type Layout, listText, wrap } from "./layout.ts";
-import { clockText, paceText, stampText, untilText } from "./times.ts";
+import { clockText, paceText, readableTimes, stampText, untilText } from "./times.ts";
 
 /** The longest name of a gate, with the space behind it. */
 const GATE_COLUMN = 18;
@@ -39,10 +39,15 @@ export function renderExplanation(
   const lines = [
     ...sections.flatMap((section, at) => [...(at === 0 ? [] : [""]), ...sectionLines(section, explanation, layout)]),
     ...(sections.length > 0 && facts.length > 0 ? [""] : []),
-    ...facts.flatMap((fact) => wrap(plain(fact), "", layout.width)),
+    ...facts.flatMap((fact) => wrap(shown(fact, explanation), "", layout.width)),
     ...(past === undefined ? [] : pastLines(past, explanation, layout)),
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** A text as people read it: on one line, with times of the day. */
+function shown(text: string, { observedAtMs }: Pick<Explanation, "observedAtMs">): string {
+  return readableTimes(plain(text), observedAtMs);
 }
 
 function pastLines(
@@ -51,14 +56,14 @@ function pastLines(
   { width, wide }: Layout & { readonly wide: boolean },
 ): readonly string[] {
   if (changes.length + gaps.length === 0) return [];
-  const shown = wide ? changes : changes.slice(0, MOST_PAST);
-  const lines = shown.map((change) => {
+  const newest = wide ? changes : changes.slice(0, MOST_PAST);
+  const lines = newest.map((change) => {
     const { timeMs, object, outcome, reason } = change;
     const whose = object === undefined || sections.length === 1 ? "" : `${refKey(object)}: `;
     const text = `${pastSymbol(change)} ${whose}${pastText(change, observedAtMs)}${outcome === "applied" && reason !== "" ? ` (${reason})` : afterColon(change.why)}`;
     return `${clockText(timeMs, observedAtMs)}  ${plain(text)}`;
   });
-  const rest = changes.length - shown.length;
+  const rest = changes.length - newest.length;
   const more = rest === 0 ? [] : [`${rest} more: flipop history ${target}`];
   return ["", "History:", ...[...lines, ...more, ...gaps].flatMap((line) => wrap(plain(line), "  ", width))];
 }
@@ -74,8 +79,8 @@ function sectionLines(
 ): readonly string[] {
   const { palette, width } = layout;
   return [
-    ...wrap(plain(section.message), "", width),
-    ...section.facts.flatMap((fact) => wrap(plain(fact), "  ", width)),
+    ...wrap(shown(section.message, explanation), "", width),
+    ...section.facts.flatMap((fact) => wrap(shown(fact, explanation), "  ", width)),
     "",
     palette.strong(refKey(section.object)),
     ...gateLines(section, explanation.observedAtMs, layout),
@@ -136,8 +141,8 @@ function whyShut(
   if (phrase !== undefined)
     return [nodePhrase({ reason, detail: plain(detail) }), since].filter((part) => part !== "").join(" ");
   const general = reasonText(reason, kind).replace(/\.$/, "");
-  const shown = plain(detail).replace(/\.$/, "");
-  const told = shown === "" ? general : tell === "detail" ? capital(shown) : `${general}: ${shown}`;
+  const said = readableTimes(plain(detail), nowMs).replace(/\.$/, "");
+  const told = said === "" ? general : tell === "detail" ? capital(said) : `${general}: ${said}`;
   const until = notBeforeMs === undefined ? "" : ` ${capital(untilText(notBeforeMs, nowMs))}.`;
   return `${told}${since === "" ? "" : `, ${since}`}.${until}`;
 }

@@ -2,7 +2,7 @@ import { refKey } from "../../model/action.ts";
 import { ACTIONS, actionKind } from "../../model/action-kinds.ts";
 import type { Change, ChangeOutcome } from "../../model/change.ts";
 import { countText, type EntrySymbol, entryLines, type Layout, wrap } from "./layout.ts";
-import { clockText, rfc3339 } from "./times.ts";
+import { clockText, readableTimes, rfc3339 } from "./times.ts";
 
 /** What `flipop history` tells. */
 export interface ToldHistory {
@@ -72,7 +72,7 @@ function tableLines(
 
 /** Returns a change as reconcile tells it, and below it, further in, why. Lines without line ends. */
 function changeLines(change: Change, nowMs: number, layout: Layout): readonly string[] {
-  return entryLines(pastSymbol(change), pastText(change, nowMs), change.why, layout);
+  return entryLines(pastSymbol(change), pastText(change, nowMs), readableTimes(change.why, nowMs), layout);
 }
 
 /** Returns `moved 203.0.113.10 from worker-1 to worker-5 (0.1 s)`, or how often it was, and since when. */

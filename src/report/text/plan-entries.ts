@@ -5,7 +5,7 @@ import type { Hold, PoolAssessment } from "../../model/plan.ts";
 import { heldTogether, withoutSubjects } from "../causes.ts";
 import { actionText, dnsChangeLines, whyAction } from "./actions.ts";
 import { heldText, holdText, whyHold, withTimeAndAdvice } from "./holds.ts";
-import { type EntrySymbol, entryLines, type Layout, listText } from "./layout.ts";
+import { countText, type EntrySymbol, entryLines, type Layout, listText } from "./layout.ts";
 
 /** How much a plan shows. */
 export interface PlanLayout extends Layout {
@@ -86,4 +86,21 @@ export function holdLines(
   const text = holdText(hold, isRest);
   const what = layout.wide ? `${text} [${hold.reason}]` : text;
   return entryLines(hold.needsPerson ? "!" : ".", what, `${whyHold(hold, nowMs)}\n${more}`.trimEnd(), layout);
+}
+
+/** True for an annotation that only follows an address: it comes when the address is confirmed, and goes when its node no longer has it. */
+export function isFollowing(action: Action): boolean {
+  if (action.kind === "annotate-node") return action.reason === "Verified";
+  return action.kind === "clear-annotation" && action.requires.length > 0 && action.isGivenUp !== true;
+}
+
+/** Returns the one line about annotations that only follow: `2 annotations follow (-o wide shows them)`. */
+export function followingLines(count: number, verb: "follow" | "followed", layout: Layout): string[] {
+  const said = verb === "follow" && count === 1 ? "follows" : verb;
+  return entryLines(
+    "~",
+    `${countText(count, "annotation")} ${said} (-o wide shows ${count === 1 ? "it" : "them"})`,
+    "",
+    layout,
+  );
 }

@@ -17,7 +17,7 @@ import { isRouted, routedAddress } from "../overview.ts";
 import { actionText } from "./actions.ts";
 import { whyHold } from "./holds.ts";
 import { countText, entryLines, listText, wrap } from "./layout.ts";
-import { actionLines, heldLines, holdLines, type PlanLayout } from "./plan-entries.ts";
+import { actionLines, followingLines, heldLines, holdLines, isFollowing, type PlanLayout } from "./plan-entries.ts";
 import { activeCount, unreadAddresses, unreadInUse } from "./summary.ts";
 import { clockText } from "./times.ts";
 
@@ -115,7 +115,8 @@ function ownLines(
   pool: PoolAssessment | undefined,
   layout: PlanLayout,
 ): string[] {
-  const following = isShort(layout) && !layout.wide ? actions.filter(isFollowing) : [];
+  const isWhole = layout.wide || layout.all || layout.focus !== undefined;
+  const following = isWhole ? [] : actions.filter(isFollowing);
   const isFolded = following.length > 0 && following.length < actions.length;
   const folded = new Set(isFolded ? following : []);
   const isRest = actions.some(({ kind }) => kind === "acquire-ip");
@@ -125,7 +126,7 @@ function ownLines(
   return [
     ...actions.flatMap((action) => {
       if (!folded.has(action)) return actionLines(action, pool, layout);
-      return action === following[0] ? followingLines(following, layout) : [];
+      return action === following[0] ? followingLines(following.length, "follow", layout) : [];
     }),
     ...annotationLines(annotations, nowMs, layout),
     ...own
@@ -176,18 +177,6 @@ function suspendedText(actions: readonly Action[] | undefined, { wide }: PlanLay
   const own = wide ? actions : actions.filter((action) => !isFollowing(action));
   if (own.length === 0) return "It would change nothing now.";
   return `It would ${listText(own.map(actionText), wide ? Number.POSITIVE_INFINITY : MOST_SUSPENDED)}.`;
-}
-
-/** True for an annotation that only follows an address: it comes when the address is confirmed, and goes when its node no longer has it. */
-function isFollowing(action: Action): boolean {
-  if (action.kind === "annotate-node") return action.reason === "Verified";
-  return action.kind === "clear-annotation" && action.requires.length > 0 && action.isGivenUp !== true;
-}
-
-function followingLines({ length }: readonly Action[], layout: PlanLayout): string[] {
-  const what =
-    length === 1 ? "1 annotation follows (-o wide shows it)" : `${length} annotations follow (-o wide shows them)`;
-  return entryLines("~", what, "", layout);
 }
 
 function blockedText(holds: readonly Hold[]): string | undefined {

@@ -3,22 +3,22 @@ import { ACTIONS, changesFirewall } from "../../model/action-kinds.ts";
 import { capital } from "../../model/hold.ts";
 import type { Hold, Plan, PoolAssessment } from "../../model/plan.ts";
 import { reasonText } from "../../model/reason.ts";
-import { ownerKey } from "../../model/resource.ts";
+import { objectKey, ownerKey } from "../../model/resource.ts";
 import type { Outcome, PassResult, SavedRun } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { durationText } from "../../model/time.ts";
-import { sharedCauses } from "../causes.ts";
+import { sharedCauses, withoutSubjects } from "../causes.ts";
 import { harmClasses } from "../impact.ts";
 import { isRouted } from "../overview.ts";
 import { actionLine, actionObject, actionText, changeInBrackets, whyAction } from "./actions.ts";
-import { causeLines } from "./causes.ts";
+import { causeLine, causeLines } from "./causes.ts";
 import { errorText, messageOf, type Verbosity } from "./errors.ts";
 import { holdText, whyHold } from "./holds.ts";
 import { type EntrySymbol, entryLines, listText } from "./layout.ts";
 import { gapLines, unreadGrantLines } from "./plan.ts";
-import { changeAndReason, heldLines, type PlanLayout, symbolOf } from "./plan-entries.ts";
+import { changeAndReason, followingLines, heldLines, isFollowing, type PlanLayout, symbolOf } from "./plan-entries.ts";
 import { activeText, countChanges, countOf, putOffCount, untoldGaps } from "./summary.ts";
-import { clockText } from "./times.ts";
+import { clockText, readableTimes } from "./times.ts";
 
 /** How a run is shown. */
 export interface RunLayout extends PlanLayout {
@@ -35,6 +35,8 @@ export function renderRun(found: PassResult, layout: RunLayout): string {
   const causes = sharedCauses({ ...result.remaining, holds: held });
   const elsewhere = new Set(causes.flatMap(({ holds }) => holds));
   const own = held.filter((hold) => !elsewhere.has(hold));
+  const groups = layout.wide ? [] : alike(lastOutcomes(untold));
+  const unwritten = layout.wide ? [] : unwrittenAlike(result);
   const objects = [
     ...result.remaining.pools.filter((pool) => !isRouted(pool)),
     ...result.remaining.pools.filter(isRouted),
@@ -44,12 +46,24 @@ export function renderRun(found: PassResult, layout: RunLayout): string {
     ...result.reportFailures,
   ].map(({ object }) => refKey(object));
   const sections = [...new Set(objects)].flatMap((key) => {
-    const lines = objectLines(result, key, { ...layout, untold, held: own });
+    const lines = objectLines(result, key, { ...layout, untold, held: own, groups, unwritten });
     return lines.length === 0 ? [] : [layout.palette.strong(key), ...lines, ""];
   });
+  const together = [
+    ...groups.filter(isOfSeveral).flatMap((group) => groupLines(group, result.plan, layout)),
+    ...unwritten.flatMap(([{ what, object, error }, ...more]) =>
+      entryLines(
+        "!",
+        `could not write the ${what} of ${refKey(object)}, and ${more.length} more`,
+        messageOf(error),
+        layout,
+      ),
+    ),
+  ];
   const unread =
     result.saved === undefined
       ? [
+          ...(together.length === 0 ? [] : [...together, ""]),
           ...causeLines(causes, result.remaining.observedAtMs, layout),
           ...gapLines(result.remaining, layout),
           ...unreadGrantLines(result.remaining.grants, layout),
@@ -60,11 +74,11 @@ export function renderRun(found: PassResult, layout: RunLayout): string {
 }
 
 /** Returns what came of one action, for people, as it happens. The plan is the one that the action is of. Ends with a line end. */
-export function renderOutcome(found: Outcome, { pools }: Plan, layout: RunLayout): string {
+export function renderOutcome(found: Outcome, { pools, observedAtMs }: Plan, layout: RunLayout): string {
   const outcome = plainValue(found);
   const key = refKey(outcome.action.object);
   const pool = pools.find(({ object }) => refKey(object) === key);
-  return outcomeLines({ last: outcome, attempts: 1 }, pool, layout)
+  return outcomeLines({ last: outcome, attempts: 1 }, { pool, nowMs: observedAtMs }, layout)
     .map((line) => `${line}\n`)
     .join("");
 }
@@ -72,15 +86,34 @@ export function renderOutcome(found: Outcome, { pools }: Plan, layout: RunLayout
 function objectLines(
   result: PassResult,
   key: string,
-  layout: RunLayout & Required<Pick<RunLayout, "untold">> & { readonly held: readonly Hold[] },
+  layout: RunLayout &
+    Required<Pick<RunLayout, "untold">> & {
+      readonly held: readonly Hold[];
+      readonly groups: readonly Alike[];
+      readonly unwritten: readonly UnwrittenAlike[];
+    },
 ): string[] {
   const pool = result.plan.pools.find(({ object }) => refKey(object) === key);
-  const outcomes = lastOutcomes(layout.untold).filter(({ last }) => refKey(last.action.object) === key);
-  const failures = result.reportFailures.filter(({ object }) => refKey(object) === key);
+  const all = lastOutcomes(layout.untold).filter(({ last }) => refKey(last.action.object) === key);
+  const nowMs = result.remaining.observedAtMs;
+  const grouped = new Set(layout.groups.flat().map(({ last }) => last));
+  const own = layout.groups.filter((group) => !isOfSeveral(group) && all.some(({ last }) => last === group[0].last));
+  const told = all.filter(({ last }) => !grouped.has(last) && (layout.wide || !isUnmet(last)));
+  const following = layout.wide
+    ? []
+    : told.filter(({ last }) => last.outcome === "applied" && isFollowing(last.action));
+  const isFolded = following.length > 0 && following.length < told.length;
+  const folded = new Set(isFolded ? following : []);
+  const elsewhere = new Set(layout.unwritten.flat());
+  const failures = result.reportFailures.filter((one) => refKey(one.object) === key && !elsewhere.has(one));
   const isIt = ({ object }: Action): boolean => refKey(object) === key;
   return [
     ...(result.saved?.done ?? []).filter(isIt).flatMap((action) => asideLines("=", "already done", action, layout)),
-    ...outcomes.flatMap((outcome) => outcomeLines(outcome, pool, layout)),
+    ...told.flatMap((outcome) => {
+      if (!folded.has(outcome)) return outcomeLines(outcome, { pool, nowMs }, layout);
+      return outcome === following[0] ? followingLines(following.length, "followed", layout) : [];
+    }),
+    ...own.flatMap((group) => groupLines(group, result.plan, layout)),
     ...(result.saved?.others ?? []).filter(isIt).flatMap((action) => asideLines(".", NOT_SAVED, action, layout)),
     ...heldLines(
       layout.held.filter(({ object }) => refKey(object) === key),
@@ -89,6 +122,62 @@ function objectLines(
     ),
     ...failures.flatMap(({ what, error }) => entryLines("!", `could not write its ${what}`, messageOf(error), layout)),
   ];
+}
+
+/** True for an annotation that did not follow, since its address did not come: that is told of the address. */
+function isUnmet(last: Outcome): boolean {
+  return last.outcome === "skipped" && last.reason === "PrerequisiteFailed" && isFollowing(last.action);
+}
+
+/** Outcomes of one kind of change that came to nothing for one cause. */
+type Alike = readonly [LastOutcome, ...LastOutcome[]];
+
+/** So many outcomes of one cause are told one by one. */
+export const MOST_ALIKE = 3;
+
+/** Returns the outcomes that came to nothing for one cause, where they are too many to tell one by one. */
+function alike(outcomes: readonly LastOutcome[]): readonly Alike[] {
+  const failed = outcomes.filter(({ last }) => last.outcome !== "applied" && !isUnmet(last));
+  return [...Map.groupBy(failed, ({ last }) => causeKey(last)).values()].flatMap(([first, ...more]) =>
+    first === undefined || more.length < MOST_ALIKE ? [] : [[first, ...more]],
+  );
+}
+
+/** Returns the same text for outcomes that came to nothing for one cause: what each is about, and when it was tried, is left out. */
+export function causeKey(outcome: Outcome): string {
+  const { action } = outcome;
+  const names = new Set(textsIn(action));
+  const why = withoutSubjects(whyOutcome(outcome, undefined, 0), names).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "");
+  return JSON.stringify([outcome.outcome, action.kind, why]);
+}
+
+/** What could not be written of many objects for one cause. */
+type UnwrittenAlike = readonly [PassResult["reportFailures"][number], ...PassResult["reportFailures"]];
+
+function unwrittenAlike({ reportFailures }: PassResult): readonly UnwrittenAlike[] {
+  const groups = Map.groupBy(reportFailures, ({ what, object, error }) => {
+    const names = new Set([object.name, objectKey(object), ownerKey(object)]);
+    return `${what} ${withoutSubjects(messageOf(error), names)}`;
+  });
+  return [...groups.values()].flatMap(([first, ...more]) =>
+    first === undefined || more.length < MOST_ALIKE ? [] : [[first, ...more]],
+  );
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function isOfSeveral(group: Alike): boolean {
+  return new Set(group.map(({ last }) => refKey(last.action.object))).size > 1;
+}
+
+/** Returns the lines about outcomes of one cause: the first, and how many more. */
+function groupLines([first, ...more]: Alike, { pools, observedAtMs }: Plan, layout: RunLayout): string[] {
+  const pool = pools.find(({ object }) => refKey(object) === refKey(first.last.action.object));
+  const facts = { pool, nowMs: observedAtMs, more: more.length };
+  return outcomeLines(first, facts, layout);
 }
 
 const NOT_SAVED = "not in the saved plan";
@@ -232,15 +321,34 @@ function endedText({ endedBy, endedAtMs }: Extract<Outcome, { readonly outcome: 
 
 const SYMBOLS = { unconfirmed: "?", skipped: ".", failed: "!" } as const;
 
+/** What an outcome is told with. */
+interface OutcomeFacts {
+  /** Tells why a holder no longer matches. */
+  readonly pool: PoolAssessment | undefined;
+  readonly nowMs: number;
+  /** How many others had the same cause; absent = it is told alone. */
+  readonly more?: number;
+}
+
 /** Returns the lines about one action that was tried. */
-function outcomeLines({ last, attempts }: LastOutcome, pool: PoolAssessment | undefined, layout: RunLayout): string[] {
+function outcomeLines(
+  { last, attempts }: LastOutcome,
+  { pool, nowMs, more }: OutcomeFacts,
+  layout: RunLayout,
+): string[] {
   const { action } = last;
   const isOfPlan = last.outcome === "skipped" && last.refusedFor !== undefined;
   const symbol = last.outcome === "applied" ? symbolOf(action) : isOfPlan ? "!" : SYMBOLS[last.outcome];
   const tries = attempts > 1 ? `, ${attempts} attempts` : "";
   const took = last.outcome === "skipped" ? "" : ` (${(last.ms / 1000).toFixed(1)} s${tries})`;
-  const why = changeAndReason(action, whyOutcome(last, pool, layout.verbosity), layout);
-  return entryLines(symbol, outcomeText(last) + took, why, layout);
+  const said = readableTimes(whyOutcome(last, pool, layout.verbosity), nowMs);
+  const behind = more === undefined ? took : `, and ${more} more`;
+  return entryLines(
+    symbol,
+    outcomeText(last) + behind,
+    more === undefined ? changeAndReason(action, said, layout) : said,
+    layout,
+  );
 }
 
 /** The last outcome of one action, and how often it was tried in the run. */
@@ -264,7 +372,7 @@ export function lastOutcomes(outcomes: readonly Outcome[]): readonly LastOutcome
 /** One line about a pass, without its time. */
 interface WatchLine {
   readonly symbol: EntrySymbol;
-  readonly object: string;
+  /** What it is about and what came of it: `pool/ingress/web: moved …`. */
   readonly text: string;
   /** True for what is over in a moment: told only to who asks for more. */
   readonly isBrief?: true;
@@ -272,32 +380,48 @@ interface WatchLine {
 
 /**
  * Returns what a pass has to tell, a line per change: what was tried and what came of it, statuses that could not be written, and what is held now and was not after the
- * pass before, with the time when it is due. Nothing when nothing is new. Pure.
+ * pass before, with the time when it is due. What many came to nothing for, or wait for, is one line. Nothing when nothing is new. Pure.
  */
 export function watchLines(result: PassResult, before: Plan | undefined): readonly WatchLine[] {
-  const { outcomes, remaining, reportFailures, plan } = result;
+  const { remaining, reportFailures } = result;
   const told = new Set((before?.holds ?? []).map(identity));
-  const tried = lastOutcomes(outcomes).map(({ last }): WatchLine => {
-    const key = refKey(last.action.object);
-    const pool = plan.pools.find((one) => refKey(one.object) === key);
-    const symbol = last.outcome === "applied" ? symbolOf(last.action) : SYMBOLS[last.outcome];
-    return { symbol, object: plain(key), text: plain(`${outcomeLine(last)}: ${whyOutcome(last, pool, 0)}`) };
-  });
+  const fresh = remaining.holds.filter((hold) => !told.has(identity(hold)));
+  const causes = sharedCauses({ ...remaining, holds: fresh });
+  const elsewhere = new Set(causes.flatMap(({ holds }) => holds));
   const failures = reportFailures.map(({ object, what, error }): WatchLine => {
-    return {
-      symbol: "!",
-      object: plain(refKey(object)),
-      text: plain(`could not write its ${what}: ${messageOf(error)}`),
-    };
+    return { symbol: "!", text: plain(`${refKey(object)}: could not write its ${what}: ${messageOf(error)}`) };
   });
-  const held = remaining.holds
-    .filter((hold) => !told.has(identity(hold)))
+  const held = fresh
+    .filter((hold) => !elsewhere.has(hold))
     .map((hold): WatchLine => {
-      const text = plain(`${holdText(hold)}: ${whyHold(hold, remaining.observedAtMs)}`);
+      const text = plain(`${refKey(hold.object)}: ${holdText(hold)}: ${whyHold(hold, remaining.observedAtMs)}`);
       const brief = hold.reason === "Settling" ? { isBrief: true as const } : {};
-      return { symbol: hold.needsPerson ? "!" : ".", object: plain(refKey(hold.object)), text, ...brief };
+      return { symbol: hold.needsPerson ? "!" : ".", text, ...brief };
     });
-  return [...tried, ...failures, ...held];
+  const shared = causes.map(
+    (cause): WatchLine => ({ symbol: "!", text: plain(causeLine(cause, remaining.observedAtMs)) }),
+  );
+  return [...triedLines(result), ...failures, ...held, ...shared];
+}
+
+function triedLines({ outcomes, plan, remaining }: PassResult): readonly WatchLine[] {
+  const last = lastOutcomes(outcomes);
+  const groups = alike(last);
+  const others = new Set(groups.flatMap(([, ...more]) => more));
+  return last
+    .filter((one) => !others.has(one))
+    .map((one): WatchLine => {
+      const { action, outcome } = one.last;
+      const key = refKey(action.object);
+      const pool = plan.pools.find(({ object }) => refKey(object) === key);
+      const more = (groups.find(([first]) => first === one)?.length ?? 1) - 1;
+      const what = more === 0 ? outcomeLine(one.last) : `${outcomeText(one.last)}, and ${more} more`;
+      const why = readableTimes(whyOutcome(one.last, pool, 0), remaining.observedAtMs);
+      return {
+        symbol: outcome === "applied" ? symbolOf(action) : SYMBOLS[outcome],
+        text: plain(`${key}: ${what}: ${why}`),
+      };
+    });
 }
 
 function identity({ kind, object, subject, reason }: Hold): string {
