@@ -1,6 +1,7 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { canonicalDNSName } from "../model/dns.ts";
 import { ConfigError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
 import type { DNSMemory, DNSRecordSetSpec, ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
@@ -192,24 +193,35 @@ function findObjects(target: ObjectTarget, namespace: string | undefined, known:
   const publishing = known.filter((one) => one.fqdn !== undefined && one.fqdn === name && isThere(one));
   const isName = target.namespace === undefined && (target.kind === "object" || target.kind === "dns");
   if (isName && publishing.length > 0) return publishing;
-  throw notFound(
-    target,
-    wanted,
-    ofKind.map(({ ref }) => ref),
-    isName && name?.includes(".") === true,
-  );
+  throw notFound(target, { wanted, ofKind, known, isName: isName && name?.includes(".") === true });
 }
 
-function notFound(
-  target: ObjectTarget,
-  namespace: string | undefined,
-  ofKind: readonly ObjectRef[],
-  isName: boolean,
-): ConfigError {
-  const where = namespace === undefined ? "in any namespace" : `in the namespace ${namespace}`;
+/** What a target that nothing is found for was looked for in. */
+interface Searched {
+  readonly wanted: string | undefined;
+  readonly ofKind: readonly Listed[];
+  readonly known: readonly Listed[];
+  /** True for what may be a DNS name. */
+  readonly isName: boolean;
+}
+
+function notFound(target: ObjectTarget, searched: Searched): ConfigError {
+  const { wanted, ofKind, isName } = searched;
+  const where = wanted === undefined ? "in any namespace" : `in the namespace ${wanted}`;
   const publishes = isName ? `, and no object publishes that name` : "";
   return new ConfigError(
     "invalid",
-    `There is no ${KIND_NAMES[target.kind]} named ${target.name} ${where}${publishes} ('${target.text}'). ${whatThereIs(ofKind)}${meantKind(target)}`,
+    `There is no ${KIND_NAMES[target.kind]} named ${target.name} ${where}${publishes} ('${target.text}'). ${whatThereIs(ofKind.map(({ ref }) => ref))}${meantKind(target) || meantName(target, searched)}`,
   );
 }
+
+/** Returns ` Did you mean www.example.com?`; `""` where nothing is written nearly so. */
+function meantName(target: ObjectTarget, { ofKind, known, isName }: Searched): string {
+  const names = isName ? known.flatMap(({ fqdn }) => (fqdn === undefined ? [] : [[fqdn, fqdn] as const])) : [];
+  const meant = new Map([...names, ...ofKind.map(({ ref }) => [ref.name, refKey(ref)] as const)]);
+  const name = nearest(target.name.toLowerCase(), [...meant.keys()], MOST_LETTERS);
+  return name === undefined || name === target.name ? "" : ` Did you mean ${meant.get(name)}?`;
+}
+
+/** In so many letters a name may differ from one that is meant. */
+const MOST_LETTERS = 2;

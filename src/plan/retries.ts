@@ -222,9 +222,18 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
     }
     case "add-to-firewall":
       return refusedMachines(action, error, ips).map((subject) => failure(subject));
+    case "annotate-node":
+    case "clear-annotation":
+      return [failure(ownSubject(action), ofAllNodes(error, action.nodeName))];
     default:
       return [failure(ownSubject(action))];
   }
+}
+
+/** A permission that is missing is missing for every node: the text names none, since all annotations of the object wait for it. */
+function ofAllNodes(error: Error, nodeName: string): string {
+  const isForbidden = error instanceof KubeError && error.failure === "forbidden";
+  return isForbidden ? error.message.replace(` ${nodeName}:`, ":") : error.message;
 }
 
 /** A machine that was refused may be to blame: another node is tried, unless an address is there already. */

@@ -41,11 +41,10 @@ export function sharedCauses(plan: Pick<Plan, "holds" | "pools" | "recordSets">)
 export function heldTogether(holds: readonly Hold[]): readonly (readonly [Hold, ...Hold[]])[] {
   const subjects = new Set(holds.map(({ subject }) => subject));
   const groups = Map.groupBy(holds, (hold) => {
-    const isAlone = !isOfProvider(hold.reason) || isAboutObject(hold);
-    const { kind, reason, notBeforeMs, subject } = hold;
+    const { kind, reason, notBeforeMs, needsPerson } = hold;
     return JSON.stringify([
-      ...[kind, reason, notBeforeMs, withoutSubjects(whyHeld(hold), subjects)],
-      ...(isAlone ? [subject, holds.indexOf(hold)] : []),
+      ...[kind, reason, notBeforeMs, needsPerson, withoutSubjects(whyHeld(hold), subjects)],
+      ...(isAboutObject(hold) ? [holds.indexOf(hold)] : []),
     ]);
   });
   return [...groups.values()].flatMap(([first, ...more]) => (first === undefined ? [] : [[first, ...more]]));

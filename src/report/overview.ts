@@ -6,7 +6,7 @@ import {
   LAST_SUCCESS_ANNOTATION,
   PUT_OFF_PREFIX,
 } from "../model/lease-annotations.ts";
-import { leaseSuspension, notedGrants, parsePutOff } from "../model/lease-notes.ts";
+import { leaseFacts, leaseSuspension, notedGrants, parsePutOff } from "../model/lease-notes.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import {
@@ -66,6 +66,8 @@ export interface AddressRow {
   readonly trouble?: NodeTrouble;
   /** Until when it waits for what its status names, milliseconds; absent where that is not known. */
   readonly waitsUntilMs?: number;
+  /** Since when the provider has been working on it, RFC 3339; absent where nobody knows. */
+  readonly begunAt?: string;
 }
 
 /** Why a node cannot serve now. */
@@ -123,6 +125,8 @@ export interface ReconcilerRow {
   readonly lastRun: string;
   readonly lastSuccess: string;
   readonly lastResult: string;
+  /** Until when providers asked for no calls, RFC 3339, sorted by name; without those whose time is over. */
+  readonly notBefore: readonly { readonly provider: string; readonly until: string }[];
   /** Looks at names that the last run put off, by provider. */
   readonly putOff: readonly { readonly provider: string; readonly names: number; readonly until: string }[];
   /** What lets all objects stand still now; absent while nothing does. */
@@ -265,9 +269,17 @@ export function addressRows({ ips, retries }: PoolStatus, nodes?: Nodes): readon
 
 function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
   const { status, spec } = pool;
-  const addresses = addressRows(status, nodes).map((row): AddressRow => {
+  const rows = addressRows(status, nodes);
+  const busy = rows.filter((row) => row.status.state === "in-progress");
+  const addresses = rows.map((row): AddressRow => {
     const waitsUntilMs = waitEnd(row.status, pool);
-    return waitsUntilMs === undefined ? row : { ...row, waitsUntilMs };
+    // The time is that of the pool's last assignment.
+    const begunAt = busy.length === 1 && row === busy[0] ? status.lastAssignmentTime : undefined;
+    return {
+      ...row,
+      ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
+      ...(begunAt === undefined ? {} : { begunAt }),
+    };
   });
   return {
     pool,
@@ -338,6 +350,9 @@ function reconcilerRow(
     lastRun: annotations[LAST_RUN_ANNOTATION] ?? "",
     lastSuccess,
     lastResult: annotations[LAST_RESULT_ANNOTATION] ?? "",
+    notBefore: [...leaseFacts(annotations, nowMs).providerNotBeforeMs]
+      .map(([provider, untilMs]) => ({ provider, until: rfc3339(untilMs) }))
+      .toSorted((a, b) => (a.provider < b.provider ? -1 : 1)),
     putOff: Object.entries(annotations).flatMap(putOffRow),
     ...(holdsNow(suspension, nowMs) ? { suspension } : {}),
     ...runsField(workloads),

@@ -50,6 +50,7 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastResult: reconciler.lastResult || null,
       ...lastRunFields(reconciler.lastResult),
       workloads: reconciler.workloads?.map((one) => ({ ...one, timeZone: one.timeZone ?? null })) ?? null,
+      notBefore: reconciler.notBefore.map((one) => ({ ...one })),
       putOff: reconciler.putOff.map((one) => ({ ...one })),
       suspension: reconciler.suspension === undefined ? null : suspensionFields(reconciler.suspension),
       grants: reconciler.grants ?? null,

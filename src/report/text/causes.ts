@@ -3,7 +3,7 @@ import { ACTIONS } from "../../model/action-kinds.ts";
 import { isAboutObject } from "../../model/hold.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { SharedCause } from "../causes.ts";
-import { heldText, withTimeAndAdvice } from "./holds.ts";
+import { heldOfSeveral, heldText, withTimeAndAdvice } from "./holds.ts";
 import { countText, entryLines, listText } from "./layout.ts";
 import type { PlanLayout } from "./plan-entries.ts";
 import { clockText } from "./times.ts";
@@ -44,7 +44,7 @@ function headingText({ first, holds }: SharedCause): string {
   if (kind === "reconcile" || isAboutObject(first)) return `${objects}: ${heldText(first)}`;
   const subjects = new Set(holds.map(({ subject }) => subject)).size;
   const [one, many] = NOUNS[ACTIONS[kind].affects];
-  const held = subjects === 1 ? heldText(first) : heldText(first).replace(/\bit is$/, "they are");
+  const held = subjects === 1 ? heldText(first) : heldOfSeveral(first);
   return `${countText(subjects, one, many)} of ${objects}: ${held}`;
 }
 

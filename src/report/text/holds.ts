@@ -26,6 +26,15 @@ export function heldText({ kind, reason, held: own }: Hold): string {
   return (heldAs === undefined ? undefined : REASONS[reason].held?.[heldAs]) ?? held;
 }
 
+/** Returns {@link heldText} of several subjects: `left as they are`, `wait for a node`. */
+export function heldOfSeveral(hold: Hold): string {
+  return heldText(hold)
+    .replace(/^(stay|wait)s\b/, "$1")
+    .replace(/\bit is\b/, "they are")
+    .replace(/\bit serves\b/, "they serve")
+    .replace(/\bits\b/, "their");
+}
+
 /** Returns why something is not done, until when where that is known, and what a person can do where there is something. */
 export function whyHold(hold: Hold, nowMs: number): string {
   return withTimeAndAdvice(whyHeld(hold), hold, nowMs);

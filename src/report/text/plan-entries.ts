@@ -4,7 +4,7 @@ import { whyHeld } from "../../model/hold.ts";
 import type { Hold, PoolAssessment } from "../../model/plan.ts";
 import { heldTogether, withoutSubjects } from "../causes.ts";
 import { actionText, dnsChangeLines, whyAction } from "./actions.ts";
-import { heldText, holdText, whyHold, withTimeAndAdvice } from "./holds.ts";
+import { heldOfSeveral, holdText, whyHold, withTimeAndAdvice } from "./holds.ts";
 import { countText, type EntrySymbol, entryLines, type Layout, listText } from "./layout.ts";
 
 /** How much a plan shows. */
@@ -66,7 +66,7 @@ export function heldLines(holds: readonly Hold[], nowMs: number, layout: PlanLay
     const [first, ...more] = together;
     if (more.length === 0) return holdLines(first, nowMs, layout, { isRest });
     const subjects = together.map(({ subject }) => subject);
-    const text = `${listText(subjects, layout.wide ? Number.POSITIVE_INFINITY : MOST_TOGETHER)}: ${heldText(first).replace(/\bit is$/, "they are")}`;
+    const text = `${listText(subjects, layout.wide ? Number.POSITIVE_INFINITY : MOST_TOGETHER)}: ${heldOfSeveral(first)}`;
     const what = layout.wide ? `${text} [${first.reason}]` : text;
     const why = withTimeAndAdvice(withoutSubjects(whyHeld(first), new Set(subjects)), first, nowMs);
     return entryLines(first.needsPerson ? "!" : ".", what, why, layout);

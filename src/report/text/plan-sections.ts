@@ -116,12 +116,17 @@ function ownLines(
   layout: PlanLayout,
 ): string[] {
   const isWhole = layout.wide || layout.all || layout.focus !== undefined;
-  const following = isWhole ? [] : actions.filter(isFollowing);
-  const isFolded = following.length > 0 && following.length < actions.length;
+  const lost = actions.filter(({ kind }) => kind === "clear-annotation");
+  // Few annotations that go with their nodes are told one by one: each says what became of its node.
+  const isMany = lost.length > MOST_CLEARED;
+  const following = isWhole
+    ? []
+    : actions.filter((action) => isFollowing(action) || (isMany && lost.includes(action) && !isGivenUp(action)));
+  const isFolded = following.length > MOST_CLEARED || (following.length > 0 && following.length < actions.length);
   const folded = new Set(isFolded ? following : []);
   const isRest = actions.some(({ kind }) => kind === "acquire-ip");
   const own = holds.filter((hold) => !told.has(hold));
-  const annotations = isShort(layout) ? sharedAnnotations(own) : [];
+  const annotations = isWhole ? [] : sharedAnnotations(own);
   const shared = new Set(annotations);
   return [
     ...actions.flatMap((action) => {
@@ -141,6 +146,13 @@ function ownLines(
   ];
 }
 
+/** So many annotations that go with their nodes are told one by one. */
+const MOST_CLEARED = 3;
+
+function isGivenUp(action: Action): boolean {
+  return action.kind === "clear-annotation" && action.isGivenUp === true;
+}
+
 /** The holds of annotations that wait for one thing: what keeps one node from being written is told of all that wait. */
 function sharedAnnotations(holds: readonly Hold[]): readonly Hold[] {
   const waiting = holds.filter(({ kind }) => kind === "annotate-node" || kind === "clear-annotation");
@@ -151,7 +163,7 @@ function sharedAnnotations(holds: readonly Hold[]): readonly Hold[] {
 }
 
 /** How an API server's refusal to write a node begins. */
-const PATCH = /^Cannot patch nodes \S+:/;
+const PATCH = /^Cannot patch nodes(?: \S+)?:/;
 
 /** Returns `flipop may not patch nodes: 2 annotations wait`, and why. */
 function annotationLines(holds: readonly Hold[], nowMs: number, layout: PlanLayout): string[] {

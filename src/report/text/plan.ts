@@ -43,7 +43,7 @@ export function renderPlan(planned: Plan, layout: PlanLayout): string {
 }
 
 /** Returns the lines about what could not be read and no hold already tells, one for each cause; with an empty line at the end when there are any. */
-export function gapLines(plan: Pick<Plan, "gaps" | "holds" | "observedAtMs">, layout: Layout): string[] {
+export function gapLines(plan: Pick<Plan, "gaps" | "holds" | "pools" | "observedAtMs">, layout: Layout): string[] {
   const linesOf = (gaps: readonly Gap[]): readonly string[] => {
     const subjects = new Set(gaps.map(({ subject }) => subject));
     const causes = Map.groupBy(gaps, ({ provider, error }) => `${provider} ${withoutSubjects(error, subjects)}`);

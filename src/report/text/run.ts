@@ -138,9 +138,10 @@ export const MOST_ALIKE = 3;
 /** Returns the outcomes that came to nothing for one cause, where they are too many to tell one by one. */
 function alike(outcomes: readonly LastOutcome[]): readonly Alike[] {
   const failed = outcomes.filter(({ last }) => last.outcome !== "applied" && !isUnmet(last));
-  return [...Map.groupBy(failed, ({ last }) => causeKey(last)).values()].flatMap(([first, ...more]) =>
-    first === undefined || more.length < MOST_ALIKE ? [] : [[first, ...more]],
-  );
+  return [...Map.groupBy(failed, ({ last }) => causeKey(last)).values()].flatMap(([first, ...more]) => {
+    const isFew = first === undefined || more.length < (isAnnotation(first.last.action) ? 1 : MOST_ALIKE);
+    return isFew ? [] : [[first, ...more]];
+  });
 }
 
 /** Returns the same text for outcomes that came to nothing for one cause: what each is about, and when it was tried, is left out. */
@@ -148,7 +149,11 @@ export function causeKey(outcome: Outcome): string {
   const { action } = outcome;
   const names = new Set(textsIn(action));
   const why = withoutSubjects(whyOutcome(outcome, undefined, 0), names).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "");
-  return JSON.stringify([outcome.outcome, action.kind, why]);
+  return JSON.stringify([outcome.outcome, isAnnotation(action) ? "annotation" : action.kind, why]);
+}
+
+function isAnnotation({ kind }: Action): boolean {
+  return kind === "annotate-node" || kind === "clear-annotation";
 }
 
 /** What could not be written of many objects for one cause. */

@@ -35,7 +35,7 @@ export function renderSimulation(told: Simulation, layout: SimulationLayout): st
   const read = rfc3339(simulation.observedAtMs).replace("T", " ").replace("Z", " UTC");
   const when = simulation.scenario === undefined ? "" : `, while ${simulation.scenario}`;
   const head = `What happens next in ${simulation.cluster}, read ${read}${when}${editsText(layout.edits)}`;
-  const gaps = gapLines({ gaps: simulation.gaps, holds: [], observedAtMs: simulation.observedAtMs }, layout);
+  const gaps = gapLines({ gaps: simulation.gaps, holds: [], pools: [], observedAtMs: simulation.observedAtMs }, layout);
   const { cases } = simulation;
   const body =
     cases === undefined

@@ -57,7 +57,7 @@ function objectProblems({ row, name, retries, addresses }: NamedRow, nowMs: numb
   // What waits for a person may have failed before: that is one cause.
   const untold = failing.filter(({ error }) => row.stalled?.message.includes(error) !== true);
   const causes = [...standing, ...failingTexts(untold, row, nowMs)];
-  const rest = row.isBlocked || row.suspended !== undefined ? [] : addressTexts(addresses, causes, row, nowMs);
+  const rest = row.isBlocked && row.suspended === undefined ? [] : addressTexts(addresses, causes, row, nowMs);
   return [...causes, ...rest].map(({ symbol = "!", what, since: begun = "", next = "" }) => {
     return { object: name, symbol, what: `${name}: ${what}`, since: begun, next };
   });
@@ -127,11 +127,18 @@ function addressTexts(
       MOST_SUBJECTS,
     );
     const [since = ""] = of.flatMap(({ status }) => status.notMatchingSince ?? []).toSorted();
-    const error = of.length === 1 ? readableTimes(of[0]?.status.error ?? "", nowMs) : "";
-    const what = `${ips}: ${[reason, error || sentenceOf(of[0]?.status.reason)].filter(Boolean).join(": ")}`;
+    const [first] = of;
+    const error = of.length === 1 && first !== undefined ? ownText(first, nowMs) : "";
+    const what = `${ips}: ${[reason, error || sentenceOf(first?.status.reason)].filter(Boolean).join(": ")}`;
     const isDated = since !== "" && !error.includes("since");
     return { symbol, what, since: isDated ? `not matching ${sinceText(since, nowMs)}` : "" };
   });
+}
+
+/** What is particular to one address; `""` where nothing is. */
+function ownText({ status: { state, error = "", nodeName }, begunAt }: AddressRow, nowMs: number): string {
+  if (state !== "in-progress" || error !== "" || nodeName === undefined) return readableTimes(error, nowMs);
+  return [`on its way to ${nodeName}`, begunAt === undefined ? "" : sinceText(begunAt, nowMs)].filter(Boolean).join(" ");
 }
 
 function sentenceOf(reason = ""): string {

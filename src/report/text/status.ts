@@ -386,6 +386,7 @@ export function reconcilerLines({ reconciler: row, nowMs, nodesError }: Overview
     `last run:       ${row.lastRun === "" ? "never" : agoText(row.lastRun, nowMs)}${result}`,
     `last full look: ${row.lastSuccess === "" ? "never" : agoText(row.lastSuccess, nowMs)}`,
     ...runs,
+    ...row.notBefore.map(({ provider, until }) => `no calls:       ${provider} asked for none ${untilText(Date.parse(until), nowMs)}`),
     ...row.putOff.map((one) => putOffText(one, nowMs)),
     ...(row.suspension === undefined
       ? []

@@ -130,12 +130,14 @@ function recordSetText({ recordSets }: Plan): string {
 }
 
 /** Returns what could not be read and no hold of the plan tells. */
-export function untoldGaps({ gaps, holds }: Pick<Plan, "gaps" | "holds">): readonly Gap[] {
+export function untoldGaps({ gaps, holds, pools }: Pick<Plan, "gaps" | "holds" | "pools">): readonly Gap[] {
   const subjects = new Set(holds.map(({ subject }) => subject));
   const details = new Set(holds.map(({ detail }) => detail));
-  return gaps.filter(
-    ({ subject, error, putOff }) => putOff === undefined && !subjects.has(subject) && !details.has(error),
-  );
+  // A token that is not accepted keeps everything of its provider from being read.
+  const closed = new Set(pools.flatMap(({ blocked, provider }) => (blocked === "ProviderUnavailable" ? [provider] : [])));
+  const isTold = ({ provider, subject, error }: Gap): boolean =>
+    subjects.has(subject) || details.has(error) || (subject === "" && closed.has(provider));
+  return gaps.filter((gap) => gap.putOff === undefined && !isTold(gap));
 }
 
 /** Returns looks that were put off: of what could not be read they are what nothing stood in the way of. */
