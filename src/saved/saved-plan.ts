@@ -111,7 +111,7 @@ export interface Judgement {
 export function judge(saved: SavedPlan, { world, plan }: Pick<Now, "world" | "plan">): Judgement {
   const all = savedActions(saved);
   const fresh = new Fresh(announcedActions(plan));
-  const bought = boughtBy(all, world);
+  const bought = boughtBy(all, { world, plan });
   const boughtSet = new Set(bought.values());
   const newAddresses = new Map<string, string>();
   const judged: Judged[] = [];
@@ -145,14 +145,13 @@ interface Found {
   readonly isShown: boolean;
 }
 
-/** True where a later action that needs this one has done its part already: then this one has, too. */
+/** True where a later action that needs this one has done its part already: then this one has, too. An object without its finalizer was let go at the end of all that it needed. */
 function isOvertaken(at: number, all: readonly SavedAction[], found: readonly Found[]): boolean {
   const own = changesOf(all[at]?.action as Action);
   return all.some(({ action, needs }, later) => {
     const { planned, isShown = false } = found[later] ?? {};
-    return (
-      needs.includes(at) && isShown && planned === undefined && changesOf(action).some((path) => own.includes(path))
-    );
+    const isSequel = action.kind === "remove-finalizer" || changesOf(action).some((path) => own.includes(path));
+    return needs.includes(at) && isShown && planned === undefined && isSequel;
   });
 }
 
@@ -208,14 +207,22 @@ class Fresh {
   }
 }
 
-/** The address that each acquisition of a saved plan has brought by now: on its node's machine, or, where it was for no node, any that the object did not have. */
-function boughtBy(all: readonly SavedAction[], world: Observation): ReadonlyMap<Action, string> {
+/**
+ * The address that each acquisition of a saved plan has brought by now: on its node's machine, or, where it was for no node, any that the object did not have. Of an acquisition whose run
+ * died before the answer only the plan tells: it has found the address again.
+ */
+function boughtBy(
+  all: readonly SavedAction[],
+  { world, plan }: Pick<Now, "world" | "plan">,
+): ReadonlyMap<Action, string> {
   const found = new Map<Action, string>();
   for (const { action, preconditions } of all) {
     if (action.kind !== "acquire-ip") continue;
     const had = preconditions.find(({ path }) => path === addressesPath(action.object))?.equals ?? [];
     const isFree = (ip: string): boolean => !had.includes(ip) && ![...found.values()].includes(ip);
-    const ip = acquiredBy(world, action.object).find((one) => isFree(one) && isMeantFor(action, one, world));
+    const again = plan.pools.find(({ object }) => refKey(object) === refKey(action.object))?.status.acquired ?? [];
+    const acquired = [...acquiredBy(world, action.object), ...again.map((one) => one.ip)];
+    const ip = acquired.find((one) => isFree(one) && isMeantFor(action, one, world));
     if (ip !== undefined) found.set(action, ip);
   }
   return found;

@@ -153,6 +153,18 @@ function isAlone(path: string, { preconditions }: SavedAction): boolean {
 }
 
 describe("what does not matter", () => {
+  test.for([1, 2, 3])("refuses nothing after 500 changes, one upon the other: seed %i", (seed) => {
+    const next = random(seed + 1000);
+    for (const world of worlds(seed)) {
+      const now = planned(world);
+      let later = world;
+      for (let count = 0; count < 500; count += 1) later = irrelevantEdit(later, next);
+      const { judged, others } = judge(savePlan(now, ABOUT), planned(later));
+      expect(judged.map(told)).toEqual(announcedActions(now.plan).map(() => "same"));
+      expect(others).toEqual([]);
+    }
+  });
+
   test.for(SEEDS)("refuses nothing, however often it changes: seed %i", (seed) => {
     const next = random(seed);
     for (const world of worlds(seed)) {

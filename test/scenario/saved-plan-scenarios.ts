@@ -5,6 +5,7 @@ import type { SavedPlan } from "../../src/model/saved-plan.ts";
 import { exitCodeOfRun } from "../../src/report/exit-code.ts";
 import { SavedApplication } from "../../src/saved/application.ts";
 import { publishedPool, WWW, www } from "./dns-scene.ts";
+import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip, short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -217,5 +218,30 @@ const KILLED: readonly (readonly [title: string, before: (world: World) => Promi
       expect(world.dns.addresses("digitalocean", WWW)).toEqual([ip(1)]);
     },
     16,
+  ],
+  [
+    "two addresses are bought",
+    async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });
+    },
+    16,
+  ],
+  [
+    "a pool is deleted, and its name with it",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1"], { reclaimPolicy: "Delete" });
+      world.dnsSafety.allowEnd(WWW);
+      await world.pools.delete("web");
+    },
+    10,
+  ],
+  [
+    "a RoutedIP gets its address, behind its firewall",
+    async (world) => {
+      await routedScene(world, ["n1"]);
+      await world.routedIPs.create("vip", {});
+    },
+    14,
   ],
 ];
