@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { CUSTOM_RESOURCES, type ReadableResource } from "../adapters/kube/custom-resources.ts";
 import { type DNSFacts, recordsKey, type UnreadDNS } from "../model/dns.ts";
 import { ConfigError } from "../model/errors.ts";
+import { selectedLabels } from "../model/label-selector.ts";
 import { podSelectorKey } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import { podsKeyOf } from "../model/pods.ts";
@@ -19,7 +20,7 @@ import { podSelectors } from "../observe/read-cluster.ts";
 import { routedPool } from "../plan/addresses/routed-pool.ts";
 import { type NamedWish, poolWish, recordSetWish, targetName } from "../plan/names/name-target.ts";
 import type { Overlay } from "../ports/cluster.ts";
-import { heldLabels, type Snapshot, selectedLabels } from "../snapshot/snapshot.ts";
+import { heldLabels, type Snapshot } from "../snapshot/snapshot.ts";
 
 /*
  * Objects laid over those of a snapshot. A snapshot holds objects as flipop reads them, and edits change them as they are stored. So each object is written as it is stored, changed, and

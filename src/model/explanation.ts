@@ -1,6 +1,7 @@
 import type { Action, ObjectRef } from "./action.ts";
 import type { GateID } from "./gates.ts";
 import type { Reason } from "./reason.ts";
+import type { NameFate } from "./simulation.ts";
 
 /** What is explained. */
 export type Subject =
@@ -27,6 +28,21 @@ export interface Gate {
   readonly about?: string;
 }
 
+/** A fact that a gate looks at. */
+export interface Evidence {
+  /** Where it stands: `node/worker-6.spec.taints`, `ip/203.0.113.10.holder`. */
+  readonly path: string;
+  /** `null` where there is none. */
+  readonly value: string | number | boolean | null | readonly string[];
+  /** Since when it is so, milliseconds; absent where nothing shows it. */
+  readonly sinceMs?: number;
+}
+
+/** A gate with what it looks at. */
+export interface ShownGate extends Gate {
+  readonly evidence: readonly Evidence[];
+}
+
 /** A fact that could be otherwise. */
 export interface ChangeTold {
   /** As `flipop plan --if` reads it; absent where no edit can say it. */
@@ -50,6 +66,8 @@ export interface Counterfactual {
 /** What is done once the changes are made. */
 export interface Next {
   readonly steps: readonly { readonly atMs: number; readonly actions: readonly Action[] }[];
+  /** What clients of the object's names get meanwhile. */
+  readonly names: readonly NameFate[];
 }
 
 /** A node that cannot be had, and the first gate that it fails. */
@@ -66,7 +84,7 @@ export interface Section {
   readonly holds: boolean;
   /** The statement, and how it stands. */
   readonly message: string;
-  readonly gates: readonly Gate[];
+  readonly gates: readonly ShownGate[];
   /** All nodes of the cluster as the object sees them, where the explanation is about no single one. */
   readonly nodes: readonly NodeTold[];
   /** Further facts, a sentence each. */

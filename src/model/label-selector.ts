@@ -281,3 +281,9 @@ export interface PodSelectorProblem {
 function urlBytes(label: string): number {
   return new URLSearchParams([["", label]]).toString().length - 1;
 }
+
+/** Returns the labels that a selector reads; none where it cannot be read. Pure. */
+export function selectedLabels(selector: string): readonly string[] {
+  const parsed = parseLabelSelector(selector);
+  return "selector" in parsed ? [...parsed.selector.demands.keys()] : [];
+}

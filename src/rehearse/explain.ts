@@ -8,6 +8,7 @@ import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
 import { plan } from "../plan/plan.ts";
 import { storedDrain } from "../plan/pool-view.ts";
 import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
+import { evidenceOf, type Looked } from "./evidence.ts";
 import { ASSUMED, type Story } from "./forward.ts";
 import {
   acquiringGates,
@@ -23,6 +24,7 @@ import {
   takingGates,
 } from "./gates.ts";
 import { notReady, remediesOf } from "./remedies.ts";
+import { namesServed } from "./serving.ts";
 import {
   type Ahead,
   activeCount,
@@ -110,7 +112,7 @@ function sectionOf(seen: Seen, subject: Subject, { horizonMs, rehearsal, whole }
     object: seen.ref,
     holds,
     message: messageOf(seen, subject),
-    gates: gatesOf(seen, subject, ahead),
+    gates: gatesOf(seen, subject, ahead).map((gate) => ({ ...gate, evidence: evidenceOf(gate, lookedAt(seen, subject)) })),
     nodes: subject.kind === "pair" || subject.kind === "node" ? [] : nodesOf(seen),
     facts: factsOf(seen, subject),
     ...(answer === undefined
@@ -127,6 +129,12 @@ function sectionOf(seen: Seen, subject: Subject, { horizonMs, rehearsal, whole }
   };
 }
 
+function lookedAt(seen: Seen, subject: Subject): Looked {
+  const name = "node" in subject ? subject.node : undefined;
+  const node = seen.world.nodes.find((one) => one.name === name);
+  return { seen, ...("ip" in subject ? { ip: subject.ip } : {}), ...(node === undefined ? {} : { node }) };
+}
+
 function told({ make: _make, ...change }: ChangeTold & { readonly make: unknown }): ChangeTold {
   return change;
 }
@@ -137,7 +145,16 @@ function nextOf(story: Story | undefined, ref: ObjectRef): Next {
     atMs,
     actions: actions.filter(({ object }) => refKey(object) === refKey(ref)),
   }));
-  return { steps: own.filter(({ actions }) => actions.length > 0) };
+  const shown = new Set(
+    (story?.views ?? []).flatMap(({ names }) =>
+      names.flatMap(({ object, fqdn }) => (refKey(object) === refKey(ref) ? [fqdn] : [])),
+    ),
+  );
+  const names = story === undefined || steps.length === 0 ? [] : namesServed(story);
+  return {
+    steps: own.filter(({ actions }) => actions.length > 0),
+    names: names.filter(({ fqdn }) => shown.has(fqdn)),
+  };
 }
 
 function statementOf(ref: ObjectRef, subject: Subject, ahead: Ahead): Statement {

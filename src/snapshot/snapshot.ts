@@ -1,5 +1,5 @@
 import type { PastEvent } from "../model/change.ts";
-import { parseLabelSelector } from "../model/label-selector.ts";
+import { selectedLabels } from "../model/label-selector.ts";
 import { nearestSelector } from "../model/nearest.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
@@ -140,12 +140,6 @@ export function heldLabels({ observation, stored: { issuers = [], nodeLabels = [
     ...Object.values(registry.placeLabels),
     ...nodeLabels,
   ]);
-}
-
-/** Returns the labels that a selector reads; none where it cannot be read. Pure. */
-export function selectedLabels(selector: string): readonly string[] {
-  const parsed = parseLabelSelector(selector);
-  return "selector" in parsed ? [...parsed.selector.demands.keys()] : [];
 }
 
 function withLabels(node: NodeFacts, keys: ReadonlySet<string>): NodeFacts {

@@ -1,13 +1,14 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
-import type { ChangeTold, Explanation, Gate, Section, Subject } from "../../model/explanation.ts";
+import type { ChangeTold, Explanation, Section, ShownGate, Subject } from "../../model/explanation.ts";
 import { gateOf } from "../../model/gates.ts";
 import { REASONS, type Reason } from "../../model/reason.ts";
-import { plain } from "../../model/text.ts";
+import { plain, plainValue } from "../../model/text.ts";
 import { type ExplainedPast, gateText } from "../text/explanation.ts";
 import { rfc3339 } from "../text/times.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { pastField } from "./history.ts";
 import { actionField, objectField } from "./plan.ts";
+import { nameField } from "./simulation.ts";
 
 /** Returns the document `Explanation`; its JSON Schema is `schema/explanation.json`. `past` absent = it was not asked for. */
 export function explanationDocument(explanation: Explanation, past?: ExplainedPast): JSONObject {
@@ -73,11 +74,12 @@ function sectionField(section: Section, nowMs: number): JSONObject {
       atSeconds: Math.round((atMs - nowMs) / 1000),
       actions: actions.map((action) => actionField(action, [])),
     })),
+    names: next.names.map(nameField),
   };
 }
 
-function gateField(gate: Gate, object: ObjectRef, nowMs: number): JSONObject {
-  const { id, pass, isUnread, reason, sinceMs, notBeforeMs, about } = gate;
+function gateField(gate: ShownGate, object: ObjectRef, nowMs: number): JSONObject {
+  const { id, pass, isUnread, reason, sinceMs, notBeforeMs, about, evidence } = gate;
   return {
     id,
     pass: pass ?? null,
@@ -87,6 +89,11 @@ function gateField(gate: Gate, object: ObjectRef, nowMs: number): JSONObject {
     ...(about === undefined ? {} : { about }),
     ...(sinceMs === undefined ? {} : { since: rfc3339(sinceMs) }),
     ...(notBeforeMs === undefined ? {} : { notBefore: rfc3339(notBeforeMs) }),
+    evidence: evidence.map(({ path, value, sinceMs: ms }) => ({
+      path: plain(path),
+      value: plainValue(value),
+      ...(ms === undefined ? {} : { since: rfc3339(ms) }),
+    })),
   };
 }
 

@@ -90,7 +90,8 @@ function stepField({ atMs, event, actions, holds }: SimulatedStep, startMs: numb
   };
 }
 
-function nameField({ provider, fqdn, ttlSeconds, unservedMs, isUnservedAtEnd, dead }: NameFate): JSONObject {
+/** Returns what clients of a name got, as documents have it. */
+export function nameField({ provider, fqdn, ttlSeconds, unservedMs, isUnservedAtEnd, dead }: NameFate): JSONObject {
   return {
     provider,
     name: fqdn,

@@ -9,6 +9,7 @@ import { durationText } from "../../model/time.ts";
 import { actionLine } from "./actions.ts";
 import { pastSymbol, pastText } from "./history.ts";
 import { countText, type Layout, listText, wrap } from "./layout.ts";
+import { nameTexts } from "./simulation.ts";
 import { clockText, paceText, stampText, untilText } from "./times.ts";
 
 /** The longest name of a gate, with the space behind it. */
@@ -199,7 +200,7 @@ function changeLines(
     "",
     ...head.flatMap((line) => wrap(line.trimStart(), " ".repeat(line.length - line.trimStart().length), width)),
     ...(lines.length === 0 ? [] : wrap(`Then (${pace}):`, "", width)),
-    ...lines.flatMap((line) => wrap(line.trimStart(), "  ", width)),
+    ...[...lines, ...next.names.flatMap(nameTexts)].flatMap((line) => wrap(line.trimStart(), "  ", width)),
   ];
 }
 

@@ -226,7 +226,7 @@ function callsText({ provider, calls, perMinutePeak, limit }: CallCount): string
 }
 
 /** Returns a sentence about each thing that clients of a name miss; none where they miss nothing. */
-function nameTexts({ fqdn, unservedMs, isUnservedAtEnd, dead, ttlSeconds }: NameFate): readonly string[] {
+export function nameTexts({ fqdn, unservedMs, isUnservedAtEnd, dead, ttlSeconds }: NameFate): readonly string[] {
   const name = plain(fqdn);
   const unserved = isUnservedAtEnd
     ? [`${name} has no service in the end.`]
