@@ -12,21 +12,21 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const COPIED: readonly string[] = [
   "LICENSE",
   "README.md",
-  "bin/flipop",
+  "bin/flipop.cjs",
   "bin/start.js",
   "cronjob",
   "src/cli/completion",
   "src/sandbox/example",
 ];
 
-/** By these names kubectl finds flipop as its plugin. `npm pack` leaves links out; an installed package gets them from `bin` of its package.json. */
-const PLUGIN_NAMES: readonly string[] = ["kubectl-flipop", "kubectl_complete-flipop"];
+/** By these names people start flipop, and kubectl finds it as its plugin. `npm pack` leaves links out; an installed package gets them from `bin` of its package.json. */
+const NAMES: readonly string[] = ["flipop", "kubectl-flipop", "kubectl_complete-flipop"];
 
 async function buildPackage(target: string): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   const filter = (source: string): boolean => !basename(source).startsWith("Dockerfile");
   for (const name of COPIED) cpSync(join(ROOT, name), join(target, name), { recursive: true, filter });
-  for (const name of PLUGIN_NAMES) symlinkSync("flipop", join(target, "bin", name));
+  for (const name of NAMES) symlinkSync("flipop.cjs", join(target, "bin", name));
   cpSync(join(ROOT, "src/report/schema"), join(target, "schema"), { recursive: true });
   const parties = thirdParties(await bundle("src/cli/main.ts", join(target, "lib")));
   const faults = licenceFaults(parties);

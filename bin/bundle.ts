@@ -49,7 +49,7 @@ export async function bundle(entry: string, folder: string): Promise<Metafile> {
     splitting: true,
     format: "esm",
     platform: "node",
-    target: "node24",
+    target: "node22.18",
     banner: { js: BANNER },
     sourcemap: "linked",
     sourcesContent: false,

@@ -9,6 +9,9 @@ interface Locked {
   readonly dev?: boolean;
   readonly optional?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly os?: string | readonly string[];
+  readonly cpu?: string | readonly string[];
+  readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -40,6 +43,7 @@ function scripted(lock: LockFile): readonly string[] {
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
   readonly overrides: Readonly<Record<string, string>>;
   readonly allowScripts: Readonly<Record<string, boolean>>;
 }
@@ -49,8 +53,8 @@ const lockFile = (): LockFile => JSON.parse(readFileSync("package-lock.json", "u
 
 describe("package.json", () => {
   test("asks for exactly one version of everything", () => {
-    const { dependencies, devDependencies, overrides } = manifest;
-    const wanted = { ...dependencies, ...devDependencies, ...overrides };
+    const { dependencies, devDependencies, optionalDependencies, overrides } = manifest;
+    const wanted = { ...dependencies, ...devDependencies, ...optionalDependencies, ...overrides };
     expect(Object.values(wanted).filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
   });
 
@@ -62,13 +66,27 @@ describe("package.json", () => {
     expect(Object.keys(manifest.dependencies).sort()).toEqual([...new Set(imported)].sort());
   });
 
-  test("lets exactly the package that brings Node run a script, and decides for each that has one", () => {
+  test("lets no package run a script, and decides that for each that has one", () => {
     const { allowScripts } = manifest;
     const names = Object.entries(lockFile()).flatMap(([path, { hasInstallScript }]) =>
       hasInstallScript === true ? [path.replace(/^.*node_modules\//, "")] : [],
     );
     expect(Object.keys(allowScripts).sort()).toEqual([...names].sort());
-    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(["node"]);
+    expect(Object.values(allowScripts)).not.toContain(true);
+  });
+
+  test("brings Node for Linux, macOS and Windows, and nothing else that need not be there", () => {
+    const systems = Object.keys(manifest.optionalDependencies).map((name) => {
+      const { os, cpu, bin } = lockFile()[`node_modules/${name}`] ?? {};
+      return `${os} ${cpu} ${bin?.["node"]}`;
+    });
+    expect(systems.sort()).toEqual([
+      "darwin arm64 bin/node",
+      "darwin x64 bin/node",
+      "linux arm64 bin/node",
+      "linux x64 bin/node",
+      "win32 x64 bin/node.exe",
+    ]);
   });
 });
 

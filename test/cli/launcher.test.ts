@@ -1,33 +1,96 @@
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { type ChildProcessWithoutNullStreams, type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/environment.ts";
 import { CHECKOUT } from "../programs/entry.ts";
 
+const { engines } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+const [, oldest = "", major = "", minor = ""] = /^>=((\d+)\.(\d+)\.0)$/.exec(engines.node) ?? [];
+
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "flipop-launcher-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** A folder with nothing but the launcher, and a PATH with a `node` that says the version given. */
-function bareFolder(
-  name: string,
-  version: string,
-): { readonly launcher: string; readonly path: string; readonly root: string } {
-  const root = join(dir, name);
-  mkdirSync(join(root, "bin"), { recursive: true });
-  mkdirSync(join(root, "path"));
-  cpSync(CHECKOUT, join(root, "bin/flipop"));
-  const script = `#!/bin/sh\n[ "$1" = -v ] && echo ${version} && exit\necho "ran $*"\n`;
-  if (version !== "") writeFileSync(join(root, "path/node"), script, { mode: 0o755 });
-  return { launcher: join(root, "bin/flipop"), path: `${join(root, "path")}:/usr/bin:/bin`, root };
+/** A folder that holds the launcher and nothing else of flipop. */
+interface Bare {
+  readonly root: string;
+  /** Runs the launcher. */
+  run(...args: readonly string[]): SpawnSyncReturns<string>;
+  /** Starts it, to be looked at while it runs. */
+  start(...args: readonly string[]): ChildProcessWithoutNullStreams;
 }
+
+/** What is around a launcher that stands alone. */
+interface Surroundings {
+  /** The version that the Node which runs the launcher has. Absent = its real one. */
+  readonly version?: string;
+  /** Whether that Node can become another program, as its version can. */
+  readonly canBecome?: boolean;
+  /** What npm put beside it as Node: a script, or the Node of the tests itself. Absent = nothing. */
+  readonly bundled?: string;
+  /** What starts, in the place of flipop. */
+  readonly program?: string;
+  readonly isCheckout?: boolean;
+  /** The name by which the launcher is called. */
+  readonly name?: string;
+}
+
+let folders = 0;
+
+function bare(surroundings: Surroundings): Bare {
+  const { version, canBecome = true, bundled, program = "", isCheckout = false, name = "flipop" } = surroundings;
+  folders += 1;
+  const root = join(dir, `bare-${folders}`);
+  mkdirSync(join(root, "bin"), { recursive: true });
+  cpSync(realpathSync(CHECKOUT), join(root, "bin/flipop.cjs"));
+  if (name !== "flipop.cjs") symlinkSync("flipop.cjs", join(root, "bin", name));
+  writeFileSync(join(root, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(root, "bin/start.js"), program);
+  if (isCheckout) writeFileSync(join(root, "package-lock.json"), "{}");
+  const link = join(root, "node_modules/.bin/node");
+  if (bundled !== undefined) mkdirSync(dirname(link), { recursive: true });
+  if (bundled?.startsWith("#!") === true) writeFileSync(link, bundled, { mode: 0o755 });
+  else if (bundled !== undefined) symlinkSync(bundled, link);
+  const disguise = [
+    version === undefined ? "" : `Object.defineProperty(process, "version", { value: ${JSON.stringify(version)} });`,
+    canBecome ? "" : "delete process.execve;",
+  ];
+  writeFileSync(join(root, "disguise.cjs"), disguise.join("\n"));
+  const command = ["-r", join(root, "disguise.cjs"), join(root, "bin", name)];
+  return {
+    root,
+    run: (...args) => spawnSync(process.execPath, [...command, ...args], { encoding: "utf8", env: {} }),
+    // Away from the terminal of whoever runs the tests, if there is one.
+    start: (...args) => spawn(process.execPath, [...command, ...args], { env: {}, detached: true }),
+  };
+}
+
+/** A Node that says its version, and of everything else what it was given. */
+const sayingNode = (version: string): string =>
+  `#!/bin/sh\n[ "$1" = -v ] && echo ${version} && exit\nprintf '%s\\n' "$@"\n`;
 
 /** A link of that name to the launcher of the checkout, in a folder of its own. */
 function called(name: string): string {
   const link = join(mkdtempSync(join(dir, "called-")), name);
   symlinkSync(CHECKOUT, link);
   return link;
+}
+
+async function until(stream: NodeJS.ReadableStream, word: string): Promise<string> {
+  let text = "";
+  while (!text.includes(word)) text += String((await once(stream, "data"))[0]);
+  return text;
 }
 
 describe("bin/flipop", () => {
@@ -56,23 +119,6 @@ describe("bin/flipop", () => {
     expect(stderr).toMatch(/^flipop: No cluster is configured: .*--sandbox\.\n$/);
   });
 
-  test("uses the system's Node from 24 on when there is none beside it", () => {
-    const { launcher, path, root } = bareFolder("new", "v24.0.0");
-    const { stdout } = spawnSync(launcher, ["plan", "a b"], { encoding: "utf8", env: { PATH: path } });
-    expect(stdout).toBe(`ran --max-semi-space-size=8 ${root}/bin/start.js plan a b\n`);
-  });
-
-  test("says by which name kubectl called it, and asks what to offer under the other one", () => {
-    const { path, root } = bareFolder("plugin", "v24.0.0");
-    const run = (name: string): string => {
-      symlinkSync("flipop", join(root, "bin", name));
-      return spawnSync(join(root, "bin", name), ["plan", ""], { encoding: "utf8", env: { PATH: path } }).stdout;
-    };
-    const node = "ran --max-semi-space-size=8";
-    expect(run("kubectl-flipop")).toBe(`${node} --title=kubectl flipop ${root}/bin/start.js plan \n`);
-    expect(run("kubectl_complete-flipop")).toBe(`${node} ${root}/bin/start.js __complete -- plan \n`);
-  });
-
   test.for([
     ["kubectl-flipop", "Usage: kubectl flipop plan [options] [TARGET...]\n"],
     ["flipop", "Usage: flipop plan [options] [TARGET...]\n"],
@@ -86,25 +132,146 @@ describe("bin/flipop", () => {
     const { stdout, stderr, status } = spawnSync(called("kubectl_complete-flipop"), ["pl"], { encoding: "utf8" });
     expect([stdout.replace(/\t.*/g, ""), stderr, status]).toEqual(["plan\n:4\n", "", 0]);
   });
+});
 
-  test.for([
-    ["v22.19.0", "v22.19.0"],
-    ["v9.0.0", "v9.0.0"],
-    ["weird", "weird"],
-  ] as const)("says which Node it needs when the only one is %s", ([version, found]) => {
-    const { launcher, path } = bareFolder(version, version);
-    const { stderr, status } = spawnSync(launcher, ["plan"], { encoding: "utf8", env: { PATH: path } });
-    expect(stderr).toBe(`flipop: needs Node.js 24 or newer, found ${found}. Install a newer one.\n`);
-    expect(status).toBe(78);
+const GIVEN = `console.log(JSON.stringify([process.execArgv, process.title, process.argv.slice(2), process.exitCode = 7]))`;
+
+describe("the launcher", () => {
+  const saying = (name: string): Surroundings => ({ name, bundled: sayingNode("v24.0.0") });
+
+  test.for<[name: string, before: readonly string[], after: readonly string[]]>([
+    ["flipop", [], []],
+    ["flipop.cjs", [], []],
+    ["kubectl-flipop", ["--title=kubectl flipop"], []],
+    ["kubectl_complete-flipop", [], ["__complete", "--"]],
+  ])("starts the Node beside it, called as %s", ([name, before, after]) => {
+    const { root, run } = bare(saying(name));
+    const start = [join(root, "bin/start.js"), ...after, "plan", "a b", ""];
+    const own = ["-r", join(root, "disguise.cjs")];
+    const { stdout, stderr, status } = run("plan", "a b", "");
+    expect(stdout.split("\n").slice(0, -1)).toEqual(["--max-semi-space-size=8", ...before, ...own, ...start]);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
   });
 
-  test("says how a checkout gets the Node it needs", () => {
-    const { launcher, path, root } = bareFolder("checkout", "v20.0.0");
-    writeFileSync(join(root, "package-lock.json"), "{}");
-    const { stderr, status } = spawnSync(launcher, ["plan"], { encoding: "utf8", env: { PATH: path } });
-    expect(stderr).toBe(
-      `flipop: needs Node.js 24 or newer, found v20.0.0. Run 'npm ci' in ${root}, which brings one along.\n`,
-    );
-    expect(status).toBe(78);
+  test.for<[string, Surroundings]>([
+    ["there is none beside it", {}],
+    ["the one beside it cannot be run", { bundled: "#!/lib/ld-that-is-not-here.so.2\n" }],
+    ["the one beside it only complains", { bundled: "#!/bin/sh\necho 'Could not start it' >&2\nexit 127\n" }],
+    ["the one beside it is too old", { bundled: sayingNode("v20.19.0") }],
+    ["the link beside it leads nowhere", { bundled: "/nowhere/node" }],
+  ])("starts the Node that runs it where %s", ([, surroundings]) => {
+    const { root, run } = bare({ ...surroundings, version: `v${oldest}`, program: GIVEN, isCheckout: true });
+    mkdirSync(join(root, "node_modules"), { recursive: true });
+    const { stdout, stderr, status } = run("plan");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 7 });
+    expect(JSON.parse(stdout)).toEqual([
+      expect.arrayContaining(["--max-semi-space-size=8"]),
+      expect.any(String),
+      ["plan"],
+      7,
+    ]);
+  });
+
+  test("runs the program in its own process where that can become no other one, as on Windows", () => {
+    const { run } = bare({ canBecome: false, name: "kubectl-flipop", program: GIVEN });
+    const { stdout, stderr, status } = run("plan");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 7 });
+    expect(JSON.parse(stdout)).toEqual([
+      expect.not.arrayContaining(["--max-semi-space-size=8"]),
+      "kubectl flipop",
+      ["plan"],
+      7,
+    ]);
+  });
+
+  const needs = `flipop: needs Node.js ${major}.${minor} or newer, found`;
+  test.for<[string, Surroundings, string]>([
+    ["a package on an old Node", {}, `${needs} VERSION. Install a newer one.\n`],
+    [
+      "a checkout on an old Node, where npm had none",
+      { isCheckout: true, bundled: "#!/lib/ld-that-is-not-here.so.2\n" },
+      `${needs} VERSION, and npm brought none that runs here. Install a newer one.\n`,
+    ],
+    [
+      "a checkout without packages",
+      { isCheckout: true },
+      "flipop: its packages are not installed. Run 'npm ci' in ROOT, which brings Node.js along, too.\n",
+    ],
+  ])("says what is missing: %s", ([, surroundings, message]) => {
+    for (const version of [`v${major}.${Number(minor) - 1}.9`, "v9.11.2", "weird"]) {
+      const { root, run } = bare({ ...surroundings, version, canBecome: false });
+      const { stdout, stderr, status } = run("plan");
+      expect(stderr).toBe(message.replace("VERSION", version).replace("ROOT", root));
+      expect({ stdout, status }).toEqual({ stdout: "", status: 78 });
+    }
+  });
+});
+
+/** Says which signals it gets, ends with 9 at the third or when it is asked to, and stays otherwise. */
+const LISTENER = `
+let count = 0;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"])
+  process.on(signal, () => { console.log(signal); if ((count += 1) === 3) process.exit(9); });
+process.on("disconnect", () => { console.log("alone"); process.exit(0); });
+setInterval(() => {}, 1000);
+console.log("pid " + process.pid);`;
+
+describe("the launcher on an old Node, which stays beside the program", () => {
+  const old = (program: string): Bare =>
+    bare({ version: "v20.0.0", canBecome: false, bundled: process.execPath, program, name: "kubectl-flipop" });
+
+  test("ends with the program's code, and gives it its arguments and its name", () => {
+    const { stdout, stderr, status } = old(GIVEN).run("plan", "a b");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 7 });
+    expect(JSON.parse(stdout).slice(1, 3)).toEqual(["kubectl flipop", ["plan", "a b"]]);
+  });
+
+  test.for(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)(
+    "passes each %s on once, also two in a row",
+    async (signal) => {
+      const child = old(LISTENER).start();
+      const closed = once(child, "close");
+      await until(child.stdout, "pid");
+      let text = "";
+      child.stdout.on("data", (chunk) => {
+        text += chunk;
+      });
+      for (const count of [1, 2]) {
+        child.kill(signal);
+        await expect.poll(() => text).toBe(`${signal}\n`.repeat(count));
+      }
+      child.kill("SIGTERM");
+      expect(await closed).toEqual([9, null]);
+    },
+  );
+
+  test.for(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("ends by %s when that ended the program", (signal) => {
+    const { signal: endedBy } = old(`process.kill(process.pid, "${signal}"); setInterval(() => {}, 1000);`).run();
+    expect(endedBy).toBe(signal);
+  });
+
+  test("a program whose launcher is killed learns of it", async () => {
+    const child = old(LISTENER).start();
+    await until(child.stdout, "pid");
+    const rest = until(child.stdout, "alone");
+    child.kill("SIGKILL");
+    expect(await rest).toBe("alone\n");
+  });
+
+  test("Ctrl-C at a terminal reaches the program once", async () => {
+    const { root } = old(LISTENER);
+    const line = `exec '${process.execPath}' -r '${root}/disguise.cjs' '${root}/bin/kubectl-flipop'`;
+    const child = spawn("script", ["-qec", line, "/dev/null"], { env: { PATH: process.env["PATH"] } });
+    const closed = once(child, "close");
+    await until(child.stdout, "pid");
+    let text = "";
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+    });
+    for (const count of [1, 2, 3]) {
+      child.stdin.write("\u0003");
+      await expect.poll(() => text.split("SIGINT").length - 1).toBe(count);
+    }
+    expect(await closed).toEqual([9, null]);
   });
 });

@@ -7,7 +7,7 @@ import { buildPackage } from "./build-package.ts";
 export default function setup(): (() => void) | undefined {
   if (process.env["FLIPOP_PROGRAM"] !== undefined) return undefined;
   const folder = buildPackage();
-  const bin = join(folder, "node_modules/node/bin");
+  const bin = join(folder, "node_modules/.bin");
   mkdirSync(bin, { recursive: true });
   symlinkSync(process.execPath, join(bin, "node"));
   process.env["FLIPOP_PROGRAM"] = join(folder, "bin/flipop");

@@ -51,7 +51,7 @@ test("the package holds the program as a bundle, its manifests, licences and REA
     /^src\/cli\/completion\/flipop\.(bash|zsh|fish)$/,
     /^src\/sandbox\/example\/[\w-]+\.yaml$/,
     /^schema\/[\w-]+\.json$/,
-    /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop|bin\/start\.js|lib\/main\.js)$/,
+    /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop\.cjs|bin\/start\.js|lib\/main\.js)$/,
   ];
   const paths = packed.files.map(({ path }) => path);
   expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
@@ -59,16 +59,16 @@ test("the package holds the program as a bundle, its manifests, licences and REA
     .filter((name) => /\.(yaml|json|md)$/.test(name))
     .map((name) => `cronjob/${name}`);
   const schemas = readdirSync(join(ROOT, "src/report/schema")).map((name) => `schema/${name}`);
-  const wanted = ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.txt", "bin/flipop", "bin/start.js", "lib/main.js"];
+  const wanted = ["LICENSE", "README.md", "THIRD-PARTY-LICENSES.txt", "bin/flipop.cjs", "bin/start.js", "lib/main.js"];
   expect(paths).toEqual(
     expect.arrayContaining([...shipped, ...schemas, ...wanted, "lib/main.js.map", "src/sandbox/example/nodes.yaml"]),
   );
-  expect(packed.files.find(({ path }) => path === "bin/flipop")?.mode).toBe(0o755);
+  expect(packed.files.find(({ path }) => path === "bin/flipop.cjs")?.mode).toBe(0o755);
 });
 
-test("the folder that is packed holds the names by which kubectl finds it", () => {
-  for (const name of ["kubectl-flipop", "kubectl_complete-flipop"])
-    expect(readlinkSync(join(built, "bin", name))).toBe("flipop");
+test("the folder that is packed holds the names by which people and kubectl find it", () => {
+  for (const name of ["flipop", "kubectl-flipop", "kubectl_complete-flipop"])
+    expect(readlinkSync(join(built, "bin", name))).toBe("flipop.cjs");
 });
 
 test("no line of the program is so long that it would fill a screen where it is shown", () => {

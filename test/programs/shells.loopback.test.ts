@@ -31,7 +31,7 @@ printf 'RAN'; printf ' [%s]' "$@"; echo .
 function environment(shell: string): Record<string, string> {
   const libraries = globSync(join(dirname(shell), "{../lib,../usr/lib}/*-linux-gnu")).join(":");
   return {
-    PATH: `${join(root, "bin")}:/usr/bin:/bin`,
+    PATH: `${join(root, "bin")}:${dirname(process.execPath)}:/usr/bin:/bin`,
     HOME: root,
     KUBECONFIG: join(root, "config"),
     TERM: "dumb",
