@@ -78,6 +78,8 @@ function refuseLateCommonJS({ inputs }: Metafile): void {
 function placeSources(file: string): void {
   const map = JSON.parse(readFileSync(file, "utf8")) as { sources: string[] };
   map.sources = map.sources.map((source) => {
+    // What was left out is no file, and its name must not hold the folder that the bundle happens to lie in.
+    if (source.startsWith("left-out:")) return source;
     const path = relative(ROOT, join(dirname(file), source));
     // A link may lead to packages in another folder.
     return `flipop:${path.replace(/^.*?(?=node_modules\/)/, "")}`;

@@ -1,4 +1,4 @@
-// Compiles etcd, kube-apiserver, kubectl and helm from their pinned Go modules. `go install …@version` refuses them (their go.mod has
+// Compiles etcd, kube-apiserver, kubectl, helm and other programs from their pinned Go modules. `go install …@version` refuses them (their go.mod has
 // `replace`), hence the small modules next to this file; they stay apart because their grpc and otel pins differ.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -52,7 +52,7 @@ export const CLUSTER: Kit = {
 };
 
 /** A program that tests use by itself. */
-export type Tool = "kubectl" | "helm";
+export type Tool = "kubectl" | "helm" | "krew" | "validate-krew-manifest" | "actionlint";
 
 /** Each is a kit of its own. */
 export const TOOLS: Readonly<Record<Tool, Kit>> = {
@@ -68,6 +68,24 @@ export const TOOLS: Readonly<Record<Tool, Kit>> = {
     duration: "one to three minutes",
     flags: ["-ldflags", "-s -w"],
     target: "helm.sh/helm/v4/cmd/helm",
+  }),
+  krew: toolOf("clients", {
+    program: "krew",
+    duration: "a few seconds, or half a minute without kubectl before",
+    flags: ["-ldflags", "-s -w"],
+    target: "sigs.k8s.io/krew/cmd/krew",
+  }),
+  "validate-krew-manifest": toolOf("clients", {
+    program: "validate-krew-manifest",
+    duration: "a few seconds",
+    flags: ["-ldflags", "-s -w"],
+    target: "sigs.k8s.io/krew/cmd/validate-krew-manifest",
+  }),
+  actionlint: toolOf("actionlint", {
+    program: "actionlint",
+    duration: "ten seconds",
+    flags: ["-ldflags", "-s -w"],
+    target: "github.com/rhysd/actionlint/cmd/actionlint",
   }),
 };
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { CHART } from "../../bin/chart.ts";
+import { chartArchive } from "../../bin/release.ts";
 import type { WatchRequest } from "../../src/cli/wiring.ts";
 import { invoke } from "../cli/invoke.ts";
 import { API } from "../cluster/api.ts";
@@ -290,6 +291,15 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
   ])("refuses %j and says why", ([values, why]) => {
     const { stderr, status } = run("template", "flipop", chart, "-f", fileOf(values));
     expect([stderr, status]).toEqual([expect.stringContaining(why), 1]);
+  });
+
+  test("is taken as the archive of a release, with the image of that release", () => {
+    const archive = join(home, "flipop-chart.tgz");
+    writeFileSync(archive, chartArchive("ghcr.io/acme"));
+    const { stdout, stderr } = run("template", "flipop", archive, "-n", "ops");
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^ +image: ghcr\.io\/acme\/flipop:\d+\.\d+\.\d+$/m);
+    expect(byName(stdout)).toHaveProperty(["CustomResourceDefinition/routedips.flipop.digitalocean.com"]);
   });
 
   test("may be a part of another chart", () => {
