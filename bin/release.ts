@@ -36,6 +36,7 @@ export async function makeRelease(folder: string, registry: string): Promise<voi
   mkdirSync(folder, { recursive: true });
   const write = (name: string, content: string | Buffer): void => writeFileSync(join(folder, name), content);
   const image = `${registry}/flipop:${version}`;
+  // The archives of the image are to be made here; with its digest `image` names it by that.
   const archive = makePackage(folder, project);
   write(`flipop-chart-${version}.tgz`, chartArchive(registry));
   write("install-cronjob.yaml", manifestText("cronjob", { image }));

@@ -1,8 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AssetsError, ensureTool, findAssets, skipOrFail } from "./assets.ts";
+import type { Tool } from "./build.ts";
 
 let directory: string;
 
@@ -12,7 +14,15 @@ beforeEach(() => {
     writeFileSync(join(directory, name), "");
     chmodSync(join(directory, name), 0o755);
   }
-  for (const name of ["TEST_ASSET_ETCD", "TEST_ASSET_KUBE_APISERVER", "TEST_ASSET_KUBECTL", "KUBEBUILDER_ASSETS", "CI"])
+  for (const name of [
+    "TEST_ASSET_ETCD",
+    "TEST_ASSET_KUBE_APISERVER",
+    "TEST_ASSET_KUBECTL",
+    "TEST_ASSET_KREW",
+    "TEST_ASSET_ACTIONLINT",
+    "KUBEBUILDER_ASSETS",
+    "CI",
+  ])
     vi.stubEnv(name, "");
   // An empty cache, so that what this machine has built does not matter.
   vi.stubEnv("XDG_CACHE_HOME", directory);
@@ -74,6 +84,41 @@ describe("ensureTool", () => {
     await expect(ensureTool("kubectl")).rejects.toThrow(
       "kubectl cannot be found and cannot be built: there is no `go` on the PATH\nInstall Go 1.25 or later, or set TEST_ASSET_KUBECTL to its path.",
     );
+  });
+});
+
+describe("a build", () => {
+  /** A compiler that says when it begins and ends, and leaves what it was asked for. */
+  function compiler(): string {
+    const log = join(directory, "log");
+    const script = `#!/bin/sh
+echo begin >>'${log}'
+sleep 0.3
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\n' >"$2"
+chmod 755 "$2"
+echo end >>'${log}'
+`;
+    writeFileSync(join(directory, "go"), script, { mode: 0o755 });
+    vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`);
+    vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    return log;
+  }
+
+  test("is done once, however many ask for it, and one after the other", async () => {
+    const log = compiler();
+    const paths = await Promise.all(["krew", "krew", "actionlint", "krew"].map((tool) => ensureTool(tool as Tool)));
+    expect(new Set(paths).size).toBe(2);
+    expect(readFileSync(log, "utf8")).toBe("begin\nend\nbegin\nend\n");
+  });
+
+  test("is not held up by one that was killed", async () => {
+    const log = compiler();
+    const { pid } = spawnSync("true");
+    mkdirSync(join(directory, "flipop-test"));
+    writeFileSync(join(directory, "flipop-test/building"), `${pid}`);
+    await ensureTool("krew");
+    expect(readFileSync(log, "utf8")).toBe("begin\nend\n");
   });
 });
 

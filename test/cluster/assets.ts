@@ -1,8 +1,9 @@
 // Where the tests get their etcd, kube-apiserver, kubectl and helm: named by the environment, from the cache, or compiled once.
 import { createHash } from "node:crypto";
-import { access, constants, readFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { buildKit, CLUSTER, type Kit, TOOLS, type Tool } from "./build.ts";
 
 /** The two programs a test cluster is made of, as absolute paths of executables. */
@@ -28,7 +29,7 @@ export async function findAssets(): Promise<Assets | undefined> {
 
 /**
  * Returns the programs, compiling them into the cache when they are not there: about 5 minutes, once.
- * Progress goes to stderr. Two callers at once both build; the first to finish wins and nothing breaks.
+ * Progress goes to stderr. Of two callers at once one builds, and the other waits for it.
  * @throws AssetsError when they can neither be found nor built.
  */
 export async function ensureAssets(): Promise<Assets> {
@@ -87,7 +88,10 @@ async function built<Found>(
 ): Promise<Found> {
   const directory = await cacheDirectory(kit);
   try {
-    await buildKit(kit, directory);
+    // Somebody else may have built it meanwhile.
+    await alone(async () => {
+      if ((await find()) === undefined) await buildKit(kit, directory);
+    });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new AssetsError(
@@ -98,6 +102,41 @@ async function built<Found>(
   const found = await find();
   if (found === undefined) throw new AssetsError(`the build left nothing usable in ${directory}`);
   return found;
+}
+
+/** Does a build while no other process does one: then what several programs are made of is compiled once. A process that ended within its build is not waited for. */
+async function alone(build: () => Promise<void>): Promise<void> {
+  const lock = join(cacheRoot(), "building");
+  await mkdir(cacheRoot(), { recursive: true });
+  while (!(await isTaken(lock))) {
+    const owner = Number(await readFile(lock, "utf8").catch(() => ""));
+    if (owner > 0 && !isRunning(owner)) await rm(lock, { force: true });
+    else await sleep(200);
+  }
+  try {
+    await build();
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** True when the lock was free, and is ours now. */
+async function isTaken(lock: string): Promise<boolean> {
+  return await writeFile(lock, `${process.pid}`, { flag: "wx" }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") return false;
+      throw error;
+    },
+  );
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -135,8 +174,11 @@ async function isExecutable(file: string): Promise<boolean> {
 async function cacheDirectory({ steps, sources }: Kit): Promise<string> {
   const hash = createHash("sha256").update(`${process.platform}-${process.arch} ${JSON.stringify(steps)}`);
   for (const file of sources) hash.update(await readFile(file));
-  const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  return join(root, "flipop-test", hash.digest("hex").slice(0, 16));
+  return join(cacheRoot(), hash.digest("hex").slice(0, 16));
+}
+
+function cacheRoot(): string {
+  return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "flipop-test");
 }
 
 if (import.meta.main) process.stdout.write(`${JSON.stringify(await ensureAssets(), null, 2)}\n`);
