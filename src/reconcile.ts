@@ -1,7 +1,7 @@
 import { Attempts } from "./apply/attempts.ts";
 import { obstacle } from "./apply/context.ts";
 import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
-import type { ObjectRef } from "./model/action.ts";
+import { type Action, type ObjectRef, refKey } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
@@ -15,10 +15,12 @@ import { readNearPods } from "./observe/read-cluster.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
 import { type NextLook, nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
+import { failuresInARow } from "./plan/retries.ts";
 import type { ClusterReader, PodLabelReader } from "./ports/cluster.ts";
 import type { Clock, LockState } from "./ports/system.ts";
 import { announce } from "./rehearse/announce.ts";
 import { eventsOf } from "./report/events.ts";
+import { noticesOf } from "./report/notices.ts";
 import { CLOSING_MS, type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";
 
 /** What a reading run works with: nothing in it can write. */
@@ -106,8 +108,9 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
   const stored = (object: ObjectRef): readonly Condition[] =>
     context.stores[object.kind].get(object)?.status.conditions ?? [];
-  const events = eventsOf({ seen, planned: announced, outcomes, remaining, stored });
-  const eventFailures = await writeEvents(events, context.stores, deps.cluster, mayTell);
+  const told = { seen, planned: announced, outcomes, remaining, stored };
+  const eventFailures = await writeEvents(eventsOf(told), context.stores, deps.cluster, mayTell);
+  const notices = noticesOf(told, countFailures(seen, remaining));
   await noteRateLimits(rounds.latest, context);
   const result = {
     plan: announced,
@@ -117,8 +120,32 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     ...interruption(signal, deps.lock),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
     ...(carriedOut === undefined ? {} : { saved: carriedOut.saved }),
+    ...(notices.length === 0 ? {} : { notices }),
   };
   return nextReadInMs === undefined ? { result, seen } : { result, seen, nextReadInMs };
+}
+
+/** Returns what tells how often an action has failed in a row, before a pass and after it. */
+function countFailures(
+  { pools, recordSets }: Observation,
+  remaining: Plan,
+): (action: Action) => { readonly before: number; readonly after: number } {
+  const before = new Map([
+    ...pools.map(({ kind, meta, status }) => [refKey({ kind, ...meta }), status.retries] as const),
+    ...recordSets.map(({ meta, status }) => [refKey({ kind: "dns", ...meta }), status.retries] as const),
+  ]);
+  const after = new Map(
+    [...remaining.pools, ...remaining.recordSets].map(
+      ({ object, status }) => [refKey(object), status.retries] as const,
+    ),
+  );
+  return (action) => {
+    const key = refKey(action.object);
+    return {
+      before: failuresInARow(action, before.get(key) ?? []),
+      after: failuresInARow(action, after.get(key) ?? []),
+    };
+  };
 }
 
 /** Whether a pass has to stop early, and why. */
@@ -183,11 +210,20 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
     const again = await lookAgain(later, options);
     if (again === "unreadable") continue;
     if (again === "interrupted") return { ...total, wasInterrupted: true };
-    const { result } = again;
-    const timing = addTiming(total.timing, result.timing);
-    total = { ...result, plan: total.plan, outcomes: [...total.outcomes, ...result.outcomes], timing };
+    total = together(total, again.result);
     nextReadInMs = again.nextReadInMs;
   }
+}
+
+/** What passes of one run did: planned first, done in all of them, left after the last. */
+function together(before: PassResult, after: PassResult): PassResult {
+  return {
+    ...after,
+    plan: before.plan,
+    outcomes: [...before.outcomes, ...after.outcomes],
+    notices: [...(before.notices ?? []), ...(after.notices ?? [])],
+    timing: addTiming(before.timing, after.timing),
+  };
 }
 
 /** Waits until the next pass; a person is told for what. */

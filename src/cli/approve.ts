@@ -8,11 +8,11 @@ import { EXIT } from "../report/exit-code.ts";
 import { actionLine } from "../report/text/actions.ts";
 import { untilText } from "../report/text/times.ts";
 import { resolveConfig } from "./config.ts";
-import type { ApproveFlags } from "./flags.ts";
 import { writeLines, writeText } from "./output.ts";
 import { readObject, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { personOf } from "./suspend.ts";
+import type { ApproveFlags } from "./suspend-flags.ts";
 import { objectTargets } from "./target.ts";
 
 /** Runs `approve`: plans with nothing that can write, shows what waits for an approval, asks, and writes the annotation. Returns the exit code. */

@@ -72,6 +72,8 @@ function usageError({ message }: CommanderError, { argv, program = "flipop" }: I
   const command = argv.find((arg) => COMMANDS.includes(arg));
   const text = message
     .replace(/^error: /, "")
+    // The value may be a secret, such as the URL of --notify.
+    .replace(/^(unknown option '[^'=]+)=.*'/s, "$1'")
     .replace(/\n\(Did you mean (one of )?(.*)\?\)$/s, ". Did you mean $1$2?")
     .replace(/([^.?])$/, "$1.");
   const see = `${program} ${command === undefined ? "" : `${command} `}--help`;

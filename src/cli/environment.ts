@@ -48,10 +48,11 @@ export function takeEnvironment(): Environment {
   return env;
 }
 
-/** Variables that hold the secrets of the Pushgateway. */
+/** Variables that hold the secrets of the Pushgateway, and the URLs of receivers, which may be secrets. */
 const SECRETS = {
   pushPassword: ["PUSHGATEWAY_PASSWORD"],
   pushToken: ["PUSHGATEWAY_TOKEN"],
+  notify: ["FLIPOP_NOTIFY"],
 } as const;
 
 /** All variables that hold secrets; each has a twin `…_FILE` that names a file with it. Of several for one thing the first that is set wins. */

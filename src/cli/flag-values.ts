@@ -18,6 +18,11 @@ export function valid(isValid: (text: string) => boolean, hint: string): (text: 
   };
 }
 
+/** True for the URI references that the source of an event may be: neither empty nor with characters that a URI escapes. */
+export function isURIReference(text: string): boolean {
+  return /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/.test(text) && URL.canParse(text, "https://flipop.invalid");
+}
+
 /** A label selector as it was given. @throws ConfigError `usage` for one that cannot be read, before anything else is. */
 export function labelSelector(text: string): string {
   const parsed = parseLabelSelector(text);

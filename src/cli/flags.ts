@@ -10,11 +10,11 @@ import {
   anyText,
   countUp,
   duration,
+  isURIReference,
   labelSelector,
   manifestParts,
   parseDuration,
   pastTime,
-  suspensionTime,
   valid,
   wholeNumber,
 } from "./flag-values.ts";
@@ -126,6 +126,11 @@ export interface ReconcileFlags extends CommonFlags, LimitFlags {
   readonly pushJob: string;
   /** `NAME=VALUE` each. */
   readonly pushGrouping: readonly string[];
+  /** URLs, each with its format before it where it is not cloudevents. */
+  readonly notify: readonly string[];
+  readonly notifyFile?: string;
+  readonly notifySource?: string;
+  readonly notifySecretFile?: string;
   readonly settle?: boolean;
   readonly timeout: number;
   readonly partial: "fail" | "ok";
@@ -151,20 +156,6 @@ export interface ExplainFlags extends ClusterFlags {
   readonly from?: string;
 }
 
-/** Flags of `suspend`. */
-export interface SuspendFlags extends ResumeFlags {
-  readonly reason?: string;
-  /** Milliseconds. */
-  readonly for?: number;
-}
-
-/** Flags of `approve`. */
-export interface ApproveFlags extends ClusterFlags {
-  /** Milliseconds. */
-  readonly for: number;
-  readonly yes?: boolean;
-}
-
 /** Formats of `validate`: `github` are commands of a workflow, `sarif` is a log for code reviews. */
 export type FindingsFormat = "table" | "json" | "yaml" | "github" | "sarif";
 
@@ -175,11 +166,6 @@ export interface ValidateFlags extends ClusterFlags {
   readonly suppress: readonly FindingCode[];
   readonly failOn: Severity;
   readonly output: FindingsFormat;
-}
-
-/** Flags of `resume`. */
-export interface ResumeFlags extends ClusterFlags {
-  readonly all?: boolean;
 }
 
 /** Flags of `sandbox`. */
@@ -266,7 +252,9 @@ const LIMITS: FlagTable<LimitFlags> = {
   maxRemovals: flag("--max-removals <N>", "of these, remove at most N that the spec asks for no longer", wholeNumber),
 };
 
-const { allNamespaces: _all, selector: _selector, output: _output, ...CLUSTER } = COMMON;
+const { allNamespaces: _all, selector: _selector, output: _output, ...cluster } = COMMON;
+/** The flags of all that speaks to a cluster. */
+export const CLUSTER: FlagTable<Omit<ClusterFlags, keyof GlobalFlags>> = cluster;
 
 /** Modes of `--grants`. */
 export const GRANTS: readonly GrantsFlag[] = ["off", "warn", "require"];
@@ -340,6 +328,18 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
   pushgateway: flag("--pushgateway <URL>", "push metrics to this Pushgateway after the run"),
   pushJob: flag("--push-job <NAME>", "job of the pushed group", anyText, "flipop"),
   pushGrouping: flag("--push-grouping <NAME=VALUE>", "further label of the pushed group, repeatable", addToList),
+  notify: flag(
+    "--notify <URL>",
+    "post changes, blocked objects and failed runs here as CloudEvents, repeatable; slack+https://… and alertmanager+http://… are other formats",
+    addToList,
+  ),
+  notifyFile: flag("--notify-file <FILE>", "file with such URLs, one in a line"),
+  notifySource: flag(
+    "--notify-source <URI>",
+    "names the cluster in what is posted, such as https://k8s.example.com/production",
+    valid(isURIReference, "Write a URI without spaces, such as https://k8s.example.com/production."),
+  ),
+  notifySecretFile: flag("--notify-secret-file <FILE>", "file with the secret that signs what is posted"),
   settle: flag("--settle", "pass again until nothing is left to do or the time is over"),
   timeout: flag("--timeout <DURATION>", "time for the whole run; with --watch for one pass", duration, "50s"),
   partial: flag("--partial <MODE>", "exit code when some objects are in error", ["fail", "ok"], "fail"),
@@ -361,25 +361,6 @@ export const EXPLAIN: FlagTable<Omit<ExplainFlags, keyof GlobalFlags>> = {
   from: FROM,
 };
 
-/** The flags of `suspend`. */
-export const SUSPEND: FlagTable<Omit<SuspendFlags, keyof GlobalFlags>> = {
-  ...CLUSTER,
-  all: flag("--all", "every object that runs under the Lease work for"),
-  reason: flag("--reason <TEXT>", "why, for whoever finds it suspended; needed"),
-  for: flag(
-    "--for <DURATION>",
-    "end it by itself after this time, at most 7d; without it only flipop resume ends it",
-    suspensionTime,
-  ),
-};
-
-/** The flags of `approve`. */
-export const APPROVE: FlagTable<Omit<ApproveFlags, keyof GlobalFlags>> = {
-  ...CLUSTER,
-  for: flag("--for <DURATION>", "how long the approval holds", duration, "15m"),
-  yes: flag("-y, --yes", "ask nothing"),
-};
-
 /** The flags of `validate`. */
 export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
   ...CLUSTER,
@@ -393,12 +374,6 @@ export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
   ),
   failOn: flag("--fail-on <SEVERITY>", "exit 6 from this severity on", ["error", "warning"], "error"),
   output: flag("-o, --output <FORMAT>", "format of the result", ["table", "json", "yaml", "github", "sarif"], "table"),
-};
-
-/** The flags of `resume`. */
-export const RESUME: FlagTable<Omit<ResumeFlags, keyof GlobalFlags>> = {
-  ...CLUSTER,
-  all: flag("--all", "end flipop suspend --all; objects that were suspended by themselves stay so"),
 };
 
 /** The flags of `manifests`. Each refuses what the API server would, and an image that may change by itself. */

@@ -7,8 +7,6 @@ import { DEFAULT_SANDBOX_DIR } from "./config.ts";
 import { DOCTOR, type DoctorFlags } from "./doctor-flags.ts";
 import { readVersion } from "./environment.ts";
 import {
-  APPROVE,
-  type ApproveFlags,
   addFlags,
   applyFlagEnvironment,
   type ClusterFlags,
@@ -23,15 +21,11 @@ import {
   PLAN,
   type PlanFlags,
   RECONCILE,
-  RESUME,
   type ReconcileFlags,
-  type ResumeFlags,
   SANDBOX,
   type SandboxFlags,
   SNAPSHOT,
   type SnapshotFlags,
-  SUSPEND,
-  type SuspendFlags,
   VALIDATE,
   type ValidateFlags,
   VERSION_FLAGS,
@@ -43,6 +37,7 @@ import { type Streams, writeDocument, writeText } from "./output.ts";
 import type { Invocation, Session } from "./session.ts";
 import { SIMULATE, type SimulateFlags } from "./simulate-flags.ts";
 import { STATUS, type StatusFlags } from "./status-flags.ts";
+import { APPROVE, type ApproveFlags, RESUME, type ResumeFlags, SUSPEND, type SuspendFlags } from "./suspend-flags.ts";
 
 const NAMES = [
   "plan",

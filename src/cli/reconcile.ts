@@ -1,10 +1,15 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError } from "../model/errors.ts";
+import { LAST_RESULT_ANNOTATION } from "../model/lease-annotations.ts";
+import type { Notice } from "../model/notice.ts";
 import { NOT_BEGUN, RunRestraint } from "../model/restraint.ts";
 import type { PassResult, Selection } from "../model/run.ts";
 import type { SavedPlan } from "../model/saved-plan.ts";
 import { Interrupted } from "../observe/interrupt.ts";
+import type { Clock } from "../ports/system.ts";
+import { exitCodeOfError } from "../report/exit-code.ts";
 import { runDocument } from "../report/json/run.ts";
+import { failedRun, failedWith } from "../report/notices.ts";
 import { renderRun } from "../report/text/run.ts";
 import { SavedApplication } from "../saved/application.ts";
 import { resolveConfig } from "./config.ts";
@@ -12,14 +17,15 @@ import { confirmed, mayAsk, restraintOfRun } from "./confirm.ts";
 import { given } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
 import { LiveRun } from "./live-run.ts";
+import { isOfTheRun, Notifier } from "./notify.ts";
 import { isDocument, writeLine, writeResult } from "./output.ts";
-import { pushFailure, pushRun, pushTarget } from "./push.ts";
+import { type Pushing, pushFailure, pushRun, pushTarget } from "./push.ts";
 import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
 import { readSaved, refuseBesidePlan, reportUnusable, whyUnusable } from "./saved-plan.ts";
 import { nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
-import type { ReconcileAnswer, Wiring } from "./wiring.ts";
+import type { NotedRun, ReconcileAnswer, Wiring } from "./wiring.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
@@ -28,19 +34,68 @@ export async function runReconcile(session: Session, names: readonly string[], f
   refuseWatchFlags(flags);
   const targets = objectTargets(names, "reconcile");
   const saved = flags.plan === undefined ? undefined : await readSaved(flags.plan);
-  const target = pushTarget(flags, session.env, session);
+  const audience = new Audience(session, flags);
   const wiring = await session.loadWiring();
-  const pushing = target === undefined ? undefined : { target, clock: wiring.clock };
   try {
-    const { answer, selection, ...done } = await runs(session, wiring, { targets, saved }, flags);
+    const { answer, selection, ...done } = await runs(session, wiring, { targets, saved, audience }, flags);
     if (answer.kind === "unusable") return await reportUnusable(session, answer.why);
     if (answer.kind === "locked") return await lockedOut(session, answer.holder, flags);
     const exitCode = await printEnd(session, { ...done, last: answer.value }, flags);
-    if (pushing !== undefined && answer.noted !== undefined) await pushRun(session, pushing, answer.noted, selection);
+    audience.ended(answer.value, answer.noted, selection);
     return exitCode;
   } catch (error) {
-    if (pushing !== undefined && targets.length === 0 && isOfTheRun(error)) await pushFailure(session, pushing, error);
+    if (isOfTheRun(error)) audience.failed(error, targets.length === 0);
     throw error;
+  } finally {
+    await audience.tell(wiring.clock);
+  }
+}
+
+/** Who is told of a command beside its output, and what: the Pushgateway of the last run, receivers of all of them. What they are told is sent once, at the end, and changes nothing. */
+class Audience {
+  readonly #session: Session;
+  readonly #target: Pushing["target"] | undefined;
+  readonly #notifier: Notifier | undefined;
+  readonly #notices: Notice[] = [];
+  #cluster: string | undefined;
+  #push: (pushing: Pushing) => Promise<void> = async () => undefined;
+
+  /** @throws ConfigError when something cannot be sent anywhere at all */
+  constructor(session: Session, flags: ReconcileFlags) {
+    this.#session = session;
+    this.#target = pushTarget(flags, session.env, session);
+    this.#notifier = Notifier.create(session, flags);
+  }
+
+  /** One of the runs has passed. */
+  passed({ notices = [], plan }: PassResult): void {
+    this.#notices.push(...notices);
+    this.#cluster = plan.cluster;
+  }
+
+  /** The last run came to its end. */
+  ended(result: PassResult, noted: NotedRun | undefined, selection: Selection): void {
+    const { signal, wallMs } = this.#session;
+    const exitCode = exitCodeOfEnd(result, { signal, partialOk: false });
+    const lastResult = noted?.end.notes[LAST_RESULT_ANNOTATION] ?? "";
+    const atMs = noted?.end.endedAtMs ?? wallMs();
+    this.#notices.push(...failedRun(result, { exitCode, lastResult, atMs }));
+    if (noted !== undefined) this.#push = (pushing) => pushRun(this.#session, pushing, noted, selection);
+  }
+
+  /** The last run ended with an error. Who names an object that is not there is told so on the terminal. */
+  failed(error: unknown, isWhole: boolean): void {
+    const failure = failedWith(error, { exitCode: exitCodeOfError(error), atMs: this.#session.wallMs() });
+    if (isWhole || !(error instanceof ConfigError)) this.#notices.push(failure);
+    if (isWhole) this.#push = (pushing) => pushFailure(this.#session, pushing, error);
+  }
+
+  async tell(clock: Clock): Promise<void> {
+    const [target, cluster] = [this.#target, this.#cluster];
+    await Promise.all([
+      target === undefined ? undefined : this.#push({ target, clock }),
+      this.#notifier?.tell(this.#notices, { cluster, clock }),
+    ]);
   }
 }
 
@@ -70,13 +125,19 @@ interface Runs extends Ran {
 }
 
 /** Runs, and runs again with what a person has confirmed, until nothing is left to ask. What each run but the last did is printed before the question. */
-async function runs(session: Session, wiring: Wiring, wanted: Wanted, flags: ReconcileFlags): Promise<Runs> {
+async function runs(
+  session: Session,
+  wiring: Wiring,
+  wanted: Wanted & { readonly audience: Audience },
+  flags: ReconcileFlags,
+): Promise<Runs> {
   let restraint = restraintFor(session, wanted, flags);
   let total: PassResult | undefined;
   for (;;) {
     const ran = await reconcile(session, wiring, { ...wanted, restraint }, flags);
     if (ran.answer.kind !== "done") return { ...ran, total };
     const result = ran.answer.value;
+    wanted.audience.passed(result);
     total = isDocument(session.output) ? together(total, result) : result;
     if (restraint === undefined || !mayAsk(session, result)) return { ...ran, total };
     if (!isDocument(session.output))
@@ -112,11 +173,6 @@ function refuseWatchFlags({ metricsAddr, interval }: ReconcileFlags): void {
     );
   if (interval !== undefined)
     throw new ConfigError("usage", "--interval needs --watch: a single run looks once. Add --watch, or leave it out.");
-}
-
-/** False for what a person did: a signal, a wrong command line. */
-function isOfTheRun(error: unknown): boolean {
-  return !(error instanceof Interrupted || (error instanceof ConfigError && error.kind === "usage"));
 }
 
 /** What is to be reconciled: targets, or a saved plan. */

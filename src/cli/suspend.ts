@@ -17,10 +17,11 @@ import type { AnnotatableCluster } from "../ports/cluster.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { untilText } from "../report/text/times.ts";
 import { resolveConfig } from "./config.ts";
-import type { ClusterFlags, ResumeFlags, SuspendFlags } from "./flags.ts";
+import type { ClusterFlags } from "./flags.ts";
 import { writeLine, writeLines } from "./output.ts";
 import { type NamedObject, readTargets } from "./selection.ts";
 import type { Session } from "./session.ts";
+import type { ResumeFlags, SuspendFlags } from "./suspend-flags.ts";
 import { objectTargets } from "./target.ts";
 
 /** What a command suspends or resumes: some objects, or all of them by the Lease. */

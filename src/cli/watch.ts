@@ -12,11 +12,13 @@ import { painted } from "../report/text/layout.ts";
 import { watchLines } from "../report/text/run.ts";
 import { activeText } from "../report/text/summary.ts";
 import type { WatchAnswer } from "../watch/watch.ts";
+import type { WatchedPass } from "../watch/watch-loop.ts";
 import { resolveConfig } from "./config.ts";
 import { refuseLimits } from "./confirm.ts";
 import { type Endpoints, type ListenAddress, parseListenAddress, serveEndpoints, WatchHealth } from "./endpoints.ts";
 import { readVersion } from "./environment.ts";
 import type { ReconcileFlags } from "./flags.ts";
+import { NoticeQueue, Notifier } from "./notify.ts";
 import { Outage } from "./outage.ts";
 import { redactedSamples, writeDocumentLine, writeLine, writeText } from "./output.ts";
 import { isWhole, logRun, reportLocked, runRequest } from "./run.ts";
@@ -35,36 +37,41 @@ export async function runWatch(session: Session, names: readonly string[], flags
   const { interval: intervalMs = INTERVAL_MS, timeout: passMs } = flags;
   const targets = objectTargets(names, "reconcile");
   const address = flags.metricsAddr === undefined ? undefined : parseListenAddress(flags.metricsAddr);
+  const notifier = Notifier.create(session, flags);
   const { clock, withWatcher } = await session.loadWiring();
   return withWatcher(resolveConfig(flags, env, session), async ({ cluster, staleness, watch }) => {
     const log = new WatchLog(session);
     const health = new WatchHealth({ clock, intervalMs, passMs, staleness });
     const metrics = new WatchMetrics(() => staleness() === undefined, session.secrets);
     const endpoints = address === undefined ? undefined : await serve(session, address, health, metrics);
+    const audience = new NoticeQueue(notifier, cluster, clock);
     try {
       const selection = await resolveSelection(targets, flags, cluster);
       const lease = flags.lock ? `${flags.leaseNamespace}/${flags.leaseName}` : undefined;
       if (endpoints !== undefined) log.serving(`port ${endpoints.port}`);
       if (lease !== undefined) log.waiting(lease);
-      const answer = await watch({
-        ...runRequest(session, flags, selection, "wait"),
-        identity,
-        intervalMs,
-        passMs,
-        onWarm: () => health.beat(true),
-        onStandbyFailure: (error, failures) => log.failed(error, failures),
-        onLead: () => {
-          health.lead();
-          metrics.lead();
-          log.leading(lease);
-        },
-        onRun: ({ end }) => metrics.add(end, selection),
-        onPass: (pass) => {
-          health.beat(pass.kind === "passed");
-          if (pass.kind === "passed") log.passed(pass.pass.result);
-          else log.failed(pass.error, pass.failures);
-        },
-      });
+      // The Lease is free when that is over: nobody waits for what is still to be told.
+      const answer = await audience.until(
+        watch({
+          ...runRequest(session, flags, selection, "wait"),
+          identity,
+          intervalMs,
+          passMs,
+          onWarm: () => health.beat(true),
+          onStandbyFailure: (error, failures) => log.failed(error, failures),
+          onLead: () => {
+            health.lead();
+            metrics.lead();
+            log.leading(lease);
+          },
+          onRun: ({ end }) => metrics.add(end, selection),
+          onPass: (pass) => {
+            health.beat(pass.kind === "passed");
+            log.told(pass);
+            audience.add(pass);
+          },
+        }),
+      );
       if (answer.kind === "locked") return await reportLocked(session, answer.holder, flags);
       log.stopped(answer);
       return EXIT.done;
@@ -136,7 +143,12 @@ class WatchLog {
     this.#outage.failed(error, failures);
   }
 
-  passed(result: PassResult): void {
+  told(pass: WatchedPass): void {
+    if (pass.kind === "passed") this.#passed(pass.pass.result);
+    else this.failed(pass.error, pass.failures);
+  }
+
+  #passed(result: PassResult): void {
     this.#outage.recovered();
     const { lines: style, streams, verbosity, layout, output } = this.#session;
     const lines = watchLines(result, this.#before).filter(({ isBrief }) => isBrief !== true || verbosity > 0);

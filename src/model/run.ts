@@ -5,6 +5,7 @@ import type { ProviderError } from "./errors.ts";
 import type { Firewall, FirewallFact } from "./firewall.ts";
 import type { MeterReading } from "./meter.ts";
 import type { NodeFacts } from "./node.ts";
+import type { PassNotice } from "./notice.ts";
 import type { PodSummary } from "./observation.ts";
 import type { Plan } from "./plan.ts";
 import type { Reason } from "./reason.ts";
@@ -55,6 +56,8 @@ export interface PassResult {
   readonly unusableTokens?: readonly string[];
   /** What became of the saved plan that was carried out. Absent = the run did all that it planned. */
   readonly saved?: SavedRun;
+  /** What is new, for whoever asked to be notified, in the order in which it happened. Absent = nothing. */
+  readonly notices?: readonly PassNotice[];
 }
 
 /** What became of a saved plan. What was begun of it, and what was refused, stands among the outcomes of the run. */

@@ -54,7 +54,7 @@ export const TRIES: Readonly<Record<TryName, Waits>> = {
   busyDelete: { ms: [500, 1000, 2000, 5000] },
   /** A read of a provider failed with a 5xx or a broken connection. */
   providerRead: { ms: [250] },
-  /** The Pushgateway failed with a 5xx or a broken connection. */
+  /** The Pushgateway, or a receiver of notices, failed with a 5xx or a broken connection. */
   push: { ms: [300] },
   /** A call of the cluster that may be repeated failed in passing. */
   clusterCall: { ms: [100, 200, 400], spread: 1 },

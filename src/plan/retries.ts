@@ -163,6 +163,15 @@ function succeededSubjects({ action, outcome, address }: Outcome): readonly stri
   return nodeName === undefined ? [] : ["acquire"];
 }
 
+/** Returns how often in a row the last attempts of an action have failed, by the retries of its object; 0 where none is stored. Pure. */
+export function failuresInARow(action: Action, retries: readonly RetryStatus[]): number {
+  const node = targetNode(action);
+  const machines = action.kind === "add-to-firewall" ? action.machines.flatMap(({ nodeName }) => nodeName ?? []) : [];
+  const subjects = [ownSubject(action), ...[...(node === undefined ? [] : [node]), ...machines].map(nodeSubject)];
+  const stored = subjects.flatMap((subject) => retries.find((retry) => retry.subject === subject)?.attempts ?? []);
+  return stored[0] ?? 0;
+}
+
 /** The subject of a change that concerns one thing alone. */
 function ownSubject(action: Action): string {
   switch (action.kind) {

@@ -19,8 +19,8 @@ export interface EventFacts {
   readonly nodeName?: string;
 }
 
-/** The Events of one pass are made from this. */
-interface ToldPass {
+/** The Events and notices of one pass are made from this. */
+export interface ToldPass {
   /** As the pass found the objects. */
   readonly seen: Observation;
   /** What it set out to do. */
@@ -40,15 +40,31 @@ export function eventsOf({ seen, planned, outcomes, remaining, stored }: ToldPas
     const facts = eventOf(outcome, pools.get(refKey(object)));
     return facts === undefined ? [] : [{ object, ...facts }];
   });
-  const before = new Map([
-    ...seen.pools.map(({ kind, meta, status }) => [refKey({ kind, ...meta }), status.conditions] as const),
-    ...seen.recordSets.map(({ meta, status }) => [refKey({ kind: "dns", ...meta }), status.conditions] as const),
-  ]);
-  const ofStalls = [...remaining.pools, ...remaining.recordSets].flatMap(({ object }) => {
-    const facts = stalledEvent(before.get(refKey(object)) ?? [], stored(object));
-    return facts === undefined ? [] : [{ object, ...facts }];
+  const ofStalls = newlyStalled({ seen, remaining, stored }).map(({ object, reason, message }): ObjectEvent => {
+    return { object, type: "Warning", reason, action: STALL_ACTION, note: message };
   });
   return [...ofChanges, ...ofStalls];
+}
+
+/** Returns the objects that wait for a person now and did not before the pass, each with the condition that is stored. Pure. */
+export function newlyStalled({
+  seen,
+  remaining,
+  stored,
+}: Pick<ToldPass, "seen" | "remaining" | "stored">): readonly (Condition & { readonly object: ObjectRef })[] {
+  const isStalled = ({ type, status }: Condition): boolean => type === "Stalled" && status === "True";
+  const before = new Set([
+    ...seen.pools.flatMap(({ kind, meta, status }) =>
+      status.conditions.some(isStalled) ? [refKey({ kind, ...meta })] : [],
+    ),
+    ...seen.recordSets.flatMap(({ meta, status }) =>
+      status.conditions.some(isStalled) ? [refKey({ kind: "dns", ...meta })] : [],
+    ),
+  ]);
+  return [...remaining.pools, ...remaining.recordSets].flatMap(({ object }) => {
+    const stalled = stored(object).find(isStalled);
+    return stalled === undefined || before.has(refKey(object)) ? [] : [{ ...stalled, object }];
+  });
 }
 
 /** An Event and the object it is about. */
@@ -71,14 +87,6 @@ export function eventOf(outcome: Outcome, pool: PoolAssessment | undefined): Eve
     note: plain(`${capital(outcomeLine(outcome))}: ${isDone ? whyAction(action, pool) : outcome.error.message}`),
     ...(nodeName === undefined ? {} : { nodeName }),
   };
-}
-
-/** Returns the Event of an object that waits for a person now, and did not before this pass; else undefined. Pure. */
-function stalledEvent(before: readonly Condition[], after: readonly Condition[]): EventFacts | undefined {
-  const isStalled = ({ type, status }: Condition): boolean => type === "Stalled" && status === "True";
-  const stalled = after.find(isStalled);
-  if (stalled === undefined || before.some(isStalled)) return undefined;
-  return { type: "Warning", reason: stalled.reason, action: STALL_ACTION, note: stalled.message };
 }
 
 function nodeOf(action: Action): string | undefined {

@@ -36,7 +36,7 @@ const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
 };
 /** What adapters have in common, and which may import it. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
-  http: ["cloudflare", "digitalocean", "dns", "kube", "pushgateway"],
+  http: ["cloudflare", "digitalocean", "dns", "kube", "notify", "pushgateway"],
   dns: ["cloudflare", "digitalocean"],
 };
 

@@ -258,6 +258,7 @@ describe("without a cluster", () => {
         "N",
         "ADDRESS",
         "ADDRESS[:PORT]",
+        "URI",
         "URL",
         "NAME=VALUE",
         "TEXT",

@@ -7,6 +7,11 @@ export const CLOUDFLARE_SECRET = "cf0123456789abcdefABCDEF0123456789abcdef";
 /** The same for the password of a Pushgateway. */
 export const PUSH_PASSWORD = "hunter2-hunter2";
 
+/** The same for a URL that is notified, and for the secret that signs what is posted. */
+export const HOOK_PATH = "/services/T0123ABCD/B0123ABCD/hook0123456789abcdef";
+/** Signs what is posted. */
+export const SIGNING_SECRET = "signing-secret-0123456789";
+
 /** Tokens that every command line run inside the tests' own process has in its environment. */
 export const INVOKED_TOKENS = {
   DIGITALOCEAN_ACCESS_TOKEN: "dop_v1_invoked_0123456789",
@@ -18,6 +23,9 @@ const FAKE_TOKENS: readonly string[] = [
   SECRET_TOKEN,
   CLOUDFLARE_SECRET,
   PUSH_PASSWORD,
+  HOOK_PATH,
+  "hook0123456789abcdef",
+  SIGNING_SECRET,
   ...Object.values(INVOKED_TOKENS),
 ];
 

@@ -17,6 +17,7 @@ export const SCHEMA_FILES = {
   History: "history.json",
   SavedPlan: "saved-plan.json",
   Sandbox: "sandbox.json",
+  Notice: "notice.json",
 } as const;
 
 /** A part of a schema, as far as tests look into it. */

@@ -34,6 +34,7 @@ import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
 import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
+import { noticeScenarios } from "./notice-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
 import { outsideOwnerScenarios } from "./outside-owner-scenarios.ts";
 import { paceScenarios } from "./pace-scenarios.ts";
@@ -113,4 +114,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "addresses handed over": handOverScenarios,
   guardrails: guardTourScenarios,
   "saved plans": savedPlanScenarios,
+  notices: noticeScenarios,
 };

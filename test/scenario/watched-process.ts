@@ -180,6 +180,7 @@ export class WatchedProcess {
       plan: first.plan,
       outcomes: results.flatMap(({ outcomes }) => outcomes),
       reportFailures: results.flatMap(({ reportFailures }) => reportFailures),
+      notices: results.flatMap(({ notices = [] }) => notices),
       wasInterrupted: results.some(({ wasInterrupted }) => wasInterrupted),
     };
   }

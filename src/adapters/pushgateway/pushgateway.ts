@@ -7,12 +7,10 @@ import {
   type MetricValueWithName,
   Registry,
 } from "prom-client";
-import { oneLine } from "../../model/text.ts";
-import { TRIES } from "../../model/waits.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { type MetricName, metricFacts } from "../../report/metrics/metrics.ts";
 import type { Sample } from "../../report/metrics/samples.ts";
-import { connectionFault } from "../http/failures.ts";
+import { type PostAnswer, post } from "../http/post.ts";
 import type { Fetch } from "../http/request.ts";
 
 /** Where metrics are pushed to. */
@@ -66,15 +64,11 @@ export async function pushMetrics(
   } catch (error) {
     return { ...failed("its credentials cannot be read", error instanceof Error ? error.message : String(error)) };
   }
-  let result = await attempt(target, push, headers, over);
-  for (const waitMs of TRIES.push.ms) {
-    if (!isPassing(result) || over.aborted) break;
-    await clock.sleep(waitMs, over);
-    if (!over.aborted) result = await attempt(target, push, headers, over);
-  }
-  return resultOf(result);
+  const url = `${target.url}${groupPath(target)}`;
+  const { fetch, secrets } = target;
+  return resultOf(await post({ url, method: push.method, headers, body: push.text }, { fetch, secrets, clock, over }));
 
-  function resultOf(attempted: Attempt): PushResult {
+  function resultOf(attempted: PostAnswer): PushResult {
     if (attempted.kind === "broken") {
       const why = over.aborted ? `no answer within ${limitMs / 1000} s` : attempted.why;
       return failed(why, "Check that it runs and that the URL is right.");
@@ -83,32 +77,6 @@ export async function pushMetrics(
     if (status >= 200 && status <= 299) return { kind: "pushed" };
     return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status));
   }
-}
-
-type Attempt =
-  | { readonly kind: "answered"; readonly status: number; readonly text: string }
-  | { readonly kind: "broken"; readonly why: string };
-
-async function attempt(
-  target: PushTarget,
-  { method, text }: Push,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Attempt> {
-  try {
-    const url = `${target.url}${groupPath(target)}`;
-    const answer = await target.fetch(url, { method, headers, body: text, redirect: "manual", signal });
-    const body = await answer.text();
-    // Redacted before it is cut: a part of a secret is one, too.
-    return { kind: "answered", status: answer.status, text: oneLine(target.secrets.redactQuoted(body)).slice(0, 300) };
-  } catch (error) {
-    const { message } = connectionFault(error);
-    return { kind: "broken", why: oneLine(target.secrets.redactQuoted(message)).slice(0, 300) };
-  }
-}
-
-function isPassing(attempted: Attempt): boolean {
-  return attempted.kind === "broken" || attempted.status >= 500;
 }
 
 function adviceFor(status: number): string {

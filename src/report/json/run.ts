@@ -34,9 +34,12 @@ export function runDocument(result: PassResult, exitCode: number): JSONObject {
 }
 
 /** Returns one outcome as documents and log lines carry it; `reason` and `detail` say why it was skipped. */
-export function outcomeField({ last, attempts }: LastOutcome, { plan }: PassResult): JSONObject {
+export function outcomeField(
+  { last, attempts }: LastOutcome,
+  { plan: { pools } }: { readonly plan: Pick<Plan, "pools"> },
+): JSONObject {
   const { action } = last;
-  const pool = plan.pools.find(({ object }) => refKey(object) === refKey(action.object));
+  const pool = pools.find(({ object }) => refKey(object) === refKey(action.object));
   return {
     kind: action.kind,
     object: objectField(action.object),
@@ -62,6 +65,7 @@ function savedField({ planID, savedAtMs, count, done, others }: SavedRun, { pool
   };
 }
 
+/** Returns an error as documents carry it. */
 function errorField(error: Error): JSONObject {
   const requestID = "requestID" in error && typeof error.requestID === "string" ? error.requestID : undefined;
   return { category: categoryOf(error), message: messageOf(error), requestId: requestID };
