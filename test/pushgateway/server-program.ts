@@ -42,6 +42,19 @@ export function startPushgateway(program: string, directory: string): Promise<Se
   return startServer("pushgateway", program, args, directory);
 }
 
+/** Starts an Alertmanager that tells nobody. */
+export function startAlertmanager(program: string, directory: string): Promise<ServerProgram> {
+  const config = join(directory, "alertmanager.yml");
+  writeFileSync(config, JSON.stringify({ route: { receiver: "nobody" }, receivers: [{ name: "nobody" }] }));
+  const args = (address: string): readonly string[] => [
+    `--config.file=${config}`,
+    `--storage.path=${join(directory, "alerts")}`,
+    `--web.listen-address=${address}`,
+    "--cluster.listen-address=",
+  ];
+  return startServer("alertmanager", program, args, directory);
+}
+
 /** Starts a Prometheus that scrapes a Pushgateway every second, and judges the rules of these files. */
 export function startPrometheus(
   program: string,
