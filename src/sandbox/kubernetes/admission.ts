@@ -63,6 +63,19 @@ function strictError(
   return new StatusError(422, "Invalid", ` "" is invalid: patch: ${cause.message}`, { causes: [cause] });
 }
 
+/** What is applied on the server's side has no field that the schema does not know. @throws StatusError 500, as the server has it */
+export function refuseUnknownFields(type: ResourceType, config: JSONObject): void {
+  const [unknown] = prunedBy(type, config).unknownFields;
+  if (unknown === undefined) return;
+  const name = `${textAt(config, "metadata", "namespace")}/${textAt(config, "metadata", "name")}`;
+  const subject = `${name}; ${apiVersionOf(type)}, Kind=${type.kind}`;
+  throw new StatusError(
+    500,
+    "",
+    `failed to create typed patch object (${subject}): .${unknown}: field not declared in schema`,
+  );
+}
+
 function handledAs(type: ResourceType): string {
   return `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
 }

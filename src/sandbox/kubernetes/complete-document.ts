@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { admitObject } from "./admission.ts";
 import { type KubernetesAPI, type Origins, withNamespaceDefaults } from "./kubernetes-api.ts";
 import {
+  arrayAt,
   canonicalJSON,
   compact,
   type JSONObject,
@@ -23,6 +24,8 @@ export interface KnownObject {
   readonly generation?: number;
   /** {@link specHash} of the object as it was. */
   readonly specHash: string;
+  /** Who owns which of its fields. */
+  readonly managedFields?: readonly unknown[];
 }
 
 /** A short hash of everything that counts for the generation: all but metadata and status. */
@@ -36,9 +39,14 @@ export function contentHash(value: unknown): string {
 }
 
 /** What a stored object hands on to a document that takes its place. */
-function knownOf(object: KubeObject): KnownObject {
+export function knownOf(object: KubeObject): KnownObject {
   const { uid, creationTimestamp, generation } = object.metadata;
-  return { uid, creationTimestamp, ...(generation === undefined ? {} : { generation }), specHash: specHash(object) };
+  const managedFields = arrayAt(object, "metadata", "managedFields");
+  const more = {
+    ...(generation === undefined ? {} : { generation }),
+    ...(managedFields.length === 0 ? {} : { managedFields }),
+  };
+  return { uid, creationTimestamp, ...more, specHash: specHash(object) };
 }
 
 /** A document as it is stored, `resourceVersion` aside. */
@@ -92,6 +100,7 @@ function withServerFields(
     resourceVersion: "0",
     creationTimestamp: textAt(given, "creationTimestamp") || known?.creationTimestamp || timestamp(origins.now()),
     generation: type.hasGeneration ? generationOf(document, known) : undefined,
+    managedFields: known?.managedFields,
   });
   const object = { ...document, metadata };
   if (type.kind === "Namespace") return withNamespaceDefaults(object);

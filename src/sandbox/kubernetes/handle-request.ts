@@ -77,7 +77,7 @@ function onCollection(call: Call): SandboxReply {
     case "POST": {
       if (type.isNamespaced && target.namespace === undefined) throw methodNotAllowed();
       requireWritable(call);
-      return written(call, api.create(type, target.namespace, request.body, writing(query)));
+      return written(call, api.create(type, target.namespace, request.body, writing(request)));
     }
     default:
       throw methodNotAllowed();
@@ -94,15 +94,20 @@ function onObject(call: Call, name: string): SandboxReply {
   const { api, request, type, target } = call;
   const key = keyOf({ name, namespace: target.namespace });
   const part = target.subresource === undefined ? {} : ({ subresource: "status" } as const);
-  const options = { ...part, ...writing(request.query) };
+  const options = { ...part, ...writing(request) };
   switch (request.method) {
     case "GET":
       return { status: 200, body: shown(call, api.get(type, key)) };
     case "PUT":
       requireWritable(call);
       return written(call, api.update(type, key, request.body, options));
-    case "PATCH":
-      return written(call, api.patch(type, key, request.body, { ...options, kind: patchKind(call) }));
+    case "PATCH": {
+      const kind = patchKind(call);
+      if (kind === APPLY)
+        return written(call, api.apply(type, key, request.body, { ...options, ...applying(request) }));
+      if (request.query.has("force")) throw misused("force", "Forbidden: may not be specified for non-apply patch");
+      return written(call, api.patch(type, key, request.body, { ...options, kind }));
+    }
     case "DELETE":
       if (target.subresource !== undefined || type.view !== undefined) throw methodNotAllowed();
       return { status: 200, body: deletedDocument(type, api.remove(type, key, deleteOptions(request))) };
@@ -112,13 +117,25 @@ function onObject(call: Call, name: string): SandboxReply {
 }
 
 /** How a write is meant. @throws StatusError 400, 422 for what the API server does not know either */
-function writing(query: URLSearchParams): WriteOptions {
+function writing({ query, headers }: SandboxRequest): WriteOptions & { readonly manager: string } {
   const [dryRun, validation] = [query.get("dryRun") ?? "", query.get("fieldValidation") || "Warn"];
   if (dryRun !== "" && dryRun !== "All") throw unsupported("dryRun", dryRun, ["All"]);
   if (!VALIDATIONS.includes(validation)) {
     throw new StatusError(422, "Invalid", unsupported("fieldValidation", validation, VALIDATIONS).message);
   }
-  return { isDryRun: dryRun === "All", isStrict: validation === "Strict" };
+  // A client that does not say who it is is known by its program.
+  const manager = query.get("fieldManager") || headers["user-agent"]?.split("/")[0] || "unknown";
+  return { isDryRun: dryRun === "All", isStrict: validation === "Strict", manager };
+}
+
+/** An apply says who it is. @throws StatusError 422 */
+function applying({ query }: SandboxRequest): { readonly isForced: boolean } {
+  if (!query.get("fieldManager")) throw misused("fieldManager", "Required value: is required for apply patch");
+  return { isForced: query.get("force") === "true" };
+}
+
+function misused(parameter: string, why: string): StatusError {
+  return new StatusError(422, "Invalid", `PatchOptions.meta.k8s.io "" is invalid: ${parameter}: ${why}`);
 }
 
 const VALIDATIONS = ["Ignore", "Strict", "Warn"];
@@ -196,15 +213,14 @@ function mediaType({ headers }: SandboxRequest): string {
 }
 
 /** The kind of a PATCH: strategic merges are for built-in resources only. @throws StatusError 405, 415 */
-function patchKind({ request, type }: Call): PatchKind {
+function patchKind({ request, type }: Call): PatchKind | typeof APPLY {
   if (type.view !== undefined) throw methodNotAllowed();
   const sent = mediaType(request);
   const known = KINDS.filter((kind) => type.schema === undefined || !kind.includes("strategic"));
-  const kind = known.find((one) => one === sent);
+  const all = [...known, APPLY] as const;
+  const kind = all.find((one) => one === sent);
   if (kind !== undefined) return kind;
-  if (sent === APPLY)
-    throw unsupportedMediaType("the sandbox does not apply on the server's side: leave out --server-side");
-  const accepted = [...known, APPLY].join(", ");
+  const accepted = all.join(", ");
   throw unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
   );

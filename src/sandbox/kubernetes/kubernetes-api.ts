@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { admitObject, presentObject } from "./admission.ts";
+import { admitObject, presentObject, refuseUnknownFields } from "./admission.ts";
 import {
   changedUID,
   checkPreconditions,
@@ -13,6 +13,7 @@ import {
   requireActiveNamespace,
   wrongKind,
 } from "./built-in-checks.ts";
+import { apply, fieldsAfterUpdate } from "./managed-fields.ts";
 import {
   arrayAt,
   compact,
@@ -64,6 +65,8 @@ const EVENT_LIFE_MS = 3_600_000;
 
 /** How an object is written. */
 export interface WriteOptions {
+  /** Who owns what is written, see {@link Writer}. Without it nobody is noted. */
+  readonly manager?: string;
   /** It is checked like any other write, and nothing is stored. */
   readonly isDryRun?: boolean;
   /** Unknown fields are refused; else they are left out, and the caller is warned of them. */
@@ -73,6 +76,8 @@ export interface WriteOptions {
 interface UpdateOptions extends WriteOptions {
   readonly subresource?: "status";
   readonly isPatch?: boolean;
+  /** Who owns the fields from now on, where that is decided. */
+  readonly managedFields?: readonly JSONObject[] | undefined;
 }
 
 /** The writes and single reads of the API, without HTTP. Every method throws StatusError in Kubernetes' own words. */
@@ -99,13 +104,16 @@ export class KubernetesAPI {
     type: ResourceType,
     namespace: string | undefined,
     body: unknown,
-    { isDryRun = false, isStrict = false }: WriteOptions = {},
+    { isDryRun = false, isStrict = false, ...owner }: UpdateOptions = {},
   ): Written {
     const named = this.decode(type, body, namespace);
     if (textAt(named, "metadata", "resourceVersion") !== "") {
       throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
     }
-    const { object, warnings } = admitObject(type, newObject(type, named, namespace, this.origins), { isStrict });
+    const { object: admitted, warnings } = admitObject(type, newObject(type, named, namespace, this.origins), {
+      isStrict,
+    });
+    const object = this.withOwners(type, undefined, admitted, owner);
     const metadata = objectAt(object, "metadata");
     const name = textAt(metadata, "name");
     if (namespace !== undefined) requireActiveNamespace(this.store, type, namespace, name);
@@ -119,13 +127,14 @@ export class KubernetesAPI {
   /** PUT, of the whole object or of `/status`. @throws StatusError 400, 404, 409, 422 */
   update(type: ResourceType, key: string, body: unknown, options: UpdateOptions = {}): Written {
     const before = this.store.get(storeKey(type), key);
-    if (before === undefined && type.createsOnUpdate) return this.createByUpdate(type, key, body);
+    if (before === undefined && type.createsOnUpdate) return this.createByUpdate(type, key, body, options);
     if (before === undefined) throw notFoundAt(type, key);
     const asked = this.decode(type, body, before.metadata.namespace);
     this.checkIdentity(type, before, objectAt(asked, "metadata"));
     const next = nextObject(type, before, asked, options.subresource);
     const { object, warnings } = admitObject(type, next, { ...options, before });
-    const counted = withGeneration(type, before, object);
+    const given = valueAt(asked, "metadata", "managedFields");
+    const counted = this.withOwners(type, before, withGeneration(type, before, object), { given, ...options });
     if (isSameObject(before, counted)) return { object: presentObject(type, before), isNew: false, warnings };
     if (options.isDryRun === true) return { object: counted as KubeObject, isNew: false, warnings };
     const stored = this.put(type, counted);
@@ -147,6 +156,32 @@ export class KubernetesAPI {
     return this.update(type, key, next, { ...options, isPatch: true });
   }
 
+  /**
+   * A server-side apply, of the whole object or of `/status`. What is not there is created. @throws StatusError 400, 404, 409 for a field that another manager owns with
+   * another value unless `isForced`, 422
+   */
+  apply(
+    type: ResourceType,
+    key: string,
+    body: unknown,
+    options: UpdateOptions & { readonly manager: string; readonly isForced: boolean },
+  ): Written {
+    const [name = "", namespace] = key.split("/").toReversed();
+    const live = this.store.get(storeKey(type), key);
+    if (live === undefined && options.subresource !== undefined) throw notFoundAt(type, key);
+    const asked = this.decode(type, body, namespace);
+    const wanted = textAt(asked, "metadata", "name") || name;
+    if (wanted !== name) throw wrongName(wanted, name);
+    const { metadata, status, ...rest } = withMetadata(asked, { name });
+    const isPart = options.subresource !== undefined;
+    const config = isPart ? { status } : compact({ ...rest, metadata, ...(type.hasStatus ? {} : { status }) });
+    refuseUnknownFields(type, asked);
+    const current = live && presentObject(type, live);
+    const { object, managedFields } = apply(type, current, config, { ...options, nowMs: this.origins.now() });
+    if (live === undefined) return this.create(type, namespace, object, { ...options, managedFields });
+    return this.update(type, key, object, { ...options, isPatch: true, managedFields });
+  }
+
   /** DELETE. @throws StatusError 404, 409 when a precondition does not hold */
   remove(type: ResourceType, key: string, options: DeleteOptions = {}): Deleted {
     const object = this.stored(type, key);
@@ -164,6 +199,20 @@ export class KubernetesAPI {
       case "marked":
         return { isGone: false, object: presentObject(type, this.store.put(storeKey(type), deletion.object)) };
     }
+  }
+
+  /** The object with those who own its fields after this write. */
+  private withOwners(
+    type: ResourceType,
+    before: KubeObject | undefined,
+    object: JSONObject,
+    options: UpdateOptions & { readonly given?: unknown },
+  ): JSONObject {
+    const { manager, subresource, given, managedFields } = options;
+    if (manager === undefined) return object;
+    const asked = given === undefined ? object : withMetadata(object, { managedFields: given });
+    const writer = { manager, subresource, nowMs: this.origins.now() };
+    return withMetadata(object, { managedFields: managedFields ?? fieldsAfterUpdate(type, before, asked, writer) });
   }
 
   private stored(type: ResourceType, key: string): KubeObject {
@@ -192,9 +241,7 @@ export class KubernetesAPI {
     const { name, uid, resourceVersion } = before.metadata;
     const wantedName = textAt(asked, "name");
     const version = textAt(asked, "resourceVersion");
-    if (wantedName !== name) {
-      throw badRequest(`the name of the object (${wantedName}) does not match the name on the URL (${name})`);
-    }
+    if (wantedName !== name) throw wrongName(wantedName, name);
     if (version === "" && !type.allowsUnconditionalUpdate) throw missingResourceVersion(type, name);
     const wantedUID = textAt(asked, "uid") || uid;
     if (wantedUID !== uid) {
@@ -203,13 +250,13 @@ export class KubernetesAPI {
     if (version !== "" && version !== resourceVersion) throw conflict(type, name);
   }
 
-  private createByUpdate(type: ResourceType, key: string, body: unknown): Written {
+  private createByUpdate(type: ResourceType, key: string, body: unknown, options: UpdateOptions): Written {
     const [namespace] = key.split("/");
     if (!isObject(body)) throw badRequest("the body is not a JSON object");
     const uid = textAt(body, "metadata", "uid");
     if (uid !== "") throw conflict(type, key.split("/").at(-1) ?? key, uidDiffers(uid, ""));
     const metadata = omit(objectAt(body, "metadata"), "resourceVersion");
-    return this.create(type, type.isNamespaced ? namespace : undefined, { ...body, metadata });
+    return this.create(type, type.isNamespaced ? namespace : undefined, { ...body, metadata }, options);
   }
 
   private put(type: ResourceType, object: JSONObject): KubeObject {
@@ -258,6 +305,14 @@ export class KubernetesAPI {
       if (isOld) this.store.remove("events.k8s.io/events", keyOf(metadata));
     }
   }
+}
+
+function withMetadata(object: JSONObject, more: JSONObject): JSONObject {
+  return { ...object, metadata: compact({ ...objectAt(object, "metadata"), ...more }) };
+}
+
+function wrongName(wanted: string, name: string): StatusError {
+  return badRequest(`the name of the object (${wanted}) does not match the name on the URL (${name})`);
 }
 
 function uidDiffers(wanted: string, found: string): string {

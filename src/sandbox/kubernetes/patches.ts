@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { canonicalJSON, isObject, type JSONObject, omit, valueAt } from "./object-store.ts";
 import type { ResourceType } from "./resource-types.ts";
+import type { Schema } from "./schema.ts";
 import { badRequest, StatusError } from "./status-error.ts";
 
 /** Media type of a PATCH that the sandbox carries out. */
@@ -18,8 +19,8 @@ export const PATCHES: Readonly<
 > = {
   "application/json-patch+json": (_, current, patch) => jsonPatched(current, patch),
   "application/merge-patch+json": (_, current, patch) => mergePatch(current, mapOf(patch, "merge")),
-  "application/strategic-merge-patch+json": ({ kind }, current, patch) =>
-    mergeMap(current, mapOf(patch, "strategic merge"), fieldsOf(kind)),
+  "application/strategic-merge-patch+json": (type, current, patch) =>
+    mergeMap(current, mapOf(patch, "strategic merge"), shapeOf(type)),
 };
 
 function mapOf(patch: unknown, kind: string): JSONObject {
@@ -42,75 +43,101 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged) satisfies JSONObject;
 }
 
-/** How a strategic merge patch treats the lists below an object. A list that is not named is replaced. */
-interface Fields {
-  readonly [field: string]: {
-    /** The member that tells the items of a list of objects apart. */
-    readonly by?: string;
-    /** A list of plain values, each once. */
-    readonly isSet?: true;
-    /** The members of the object, or of the list's items. */
-    readonly of?: Fields;
+/** A list whose items are told apart by these members. */
+function keyed(keys: string, properties: Readonly<Record<string, Schema>> = {}): Schema {
+  return {
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": keys.split(","),
+    items: { properties, ...(keys === "uid" ? ATOMIC : {}) },
   };
 }
 
-const CONDITIONS: Fields = { conditions: { by: "type" } };
-const CONTAINER: Fields = {
-  env: { by: "name" },
-  ports: { by: "containerPort" },
-  volumeMounts: { by: "mountPath" },
-  volumeDevices: { by: "devicePath" },
-};
-const POD: Fields = {
-  containers: { by: "name", of: CONTAINER },
-  initContainers: { by: "name", of: CONTAINER },
-  ephemeralContainers: { by: "name", of: CONTAINER },
-  volumes: { by: "name" },
-  imagePullSecrets: { by: "name" },
-  hostAliases: { by: "ip" },
-  topologySpreadConstraints: { by: "topologyKey" },
-  resourceClaims: { by: "name" },
-};
-const POD_TEMPLATE: Fields = { template: { of: { spec: { of: POD } } } };
+const ATOMIC: Schema = { "x-kubernetes-map-type": "atomic" };
+/** A list of plain values, each once. */
+const SET: Schema = { "x-kubernetes-list-type": "set" };
+const TCP: Readonly<Record<string, Schema>> = { protocol: { default: "TCP" } };
 
-/** The `patchMergeKey` of the Go types, of the kinds that have one (k8s.io/api v0.35.4, read 2026-11-23). */
-const BY_KIND: ReadonlyMap<string, Fields> = new Map<string, Fields>([
-  ["Namespace", { status: { of: CONDITIONS } }],
-  [
-    "Node",
-    { spec: { of: { podCIDRs: { isSet: true } } }, status: { of: { ...CONDITIONS, addresses: { by: "type" } } } },
-  ],
-  ["Pod", { spec: { of: POD }, status: { of: { ...CONDITIONS, podIPs: { by: "ip" }, hostIPs: { by: "ip" } } } }],
-  ["Service", { spec: { of: { ports: { by: "port" } } }, status: { of: CONDITIONS } }],
-  ["Deployment", { spec: { of: POD_TEMPLATE }, status: { of: CONDITIONS } }],
-  ["CronJob", { spec: { of: { jobTemplate: { of: { spec: { of: POD_TEMPLATE } } } } } }],
+const CONDITIONS = { conditions: keyed("type") };
+const CONTAINERS = keyed("name", {
+  env: keyed("name"),
+  ports: keyed("containerPort,protocol", TCP),
+  volumeMounts: keyed("mountPath"),
+  volumeDevices: keyed("devicePath"),
+});
+const POD: Schema = {
+  properties: {
+    containers: CONTAINERS,
+    initContainers: CONTAINERS,
+    ephemeralContainers: CONTAINERS,
+    volumes: keyed("name"),
+    imagePullSecrets: keyed("name"),
+    hostAliases: keyed("ip"),
+    topologySpreadConstraints: keyed("topologyKey,whenUnsatisfiable"),
+    resourceClaims: keyed("name"),
+    nodeSelector: ATOMIC,
+  },
+};
+const POD_TEMPLATE: Schema = { properties: { template: { properties: { spec: POD } }, selector: ATOMIC } };
+const SERVICE: Schema = { properties: { ports: keyed("port,protocol", TCP), selector: ATOMIC } };
+
+function specAndStatus(spec: Schema, status: Readonly<Record<string, Schema>> = {}): Schema {
+  return { properties: { spec, status: { properties: status } } };
+}
+
+/**
+ * How the lists and maps of the built-in kinds merge, both by a strategic merge patch, which knows the first key of a list alone, and where fields have owners. A list that is
+ * not named is one value (API of Kubernetes 1.35.4, read 2026-11-25).
+ */
+const BY_KIND: ReadonlyMap<string, Schema> = new Map([
+  ["Namespace", specAndStatus({}, CONDITIONS)],
+  ["Node", specAndStatus({ properties: { podCIDRs: SET } }, { ...CONDITIONS, addresses: keyed("type") })],
+  ["Pod", specAndStatus(POD, { ...CONDITIONS, podIPs: keyed("ip"), hostIPs: keyed("ip") })],
+  ["Service", specAndStatus(SERVICE, CONDITIONS)],
+  ["Deployment", specAndStatus(POD_TEMPLATE, CONDITIONS)],
+  ["CronJob", specAndStatus({ properties: { jobTemplate: { properties: { spec: POD_TEMPLATE } } } })],
+  ["Event", { properties: { regarding: ATOMIC, related: ATOMIC } }],
 ]);
 
-function fieldsOf(kind: string): Fields {
-  return { metadata: { of: { finalizers: { isSet: true }, ownerReferences: { by: "uid" } } }, ...BY_KIND.get(kind) };
+const METADATA: Schema = { properties: { finalizers: SET, ownerReferences: keyed("uid") } };
+
+/** How the lists and maps of an object merge. */
+export function shapeOf({ kind, schema }: Pick<ResourceType, "kind" | "schema">): Schema {
+  return { ...schema, properties: { ...(schema ?? BY_KIND.get(kind))?.properties, metadata: METADATA } };
+}
+
+/** The members that tell the items of a list apart: none for a set, undefined for a list that is one value. */
+export function keysOf(list: Schema): readonly string[] | undefined {
+  const type = list["x-kubernetes-list-type"];
+  return type === "map" ? (list["x-kubernetes-list-map-keys"] ?? []) : type === "set" ? [] : undefined;
+}
+
+/** What is known of a member; nothing = `{}`. */
+export function memberOf(schema: Schema, key: string): Schema {
+  const own = Object.hasOwn(schema.properties ?? {}, key) ? schema.properties?.[key] : undefined;
+  return own ?? (isObject(schema.additionalProperties) ? schema.additionalProperties : {});
 }
 
 const ORDER = "$setElementOrder/";
 const WITHOUT = "$deleteFromPrimitiveList/";
 
 /** An object after a strategic merge patch, directives included. */
-function mergeMap(current: JSONObject, patch: JSONObject, fields: Fields): JSONObject {
+function mergeMap(current: JSONObject, patch: JSONObject, schema: Schema): JSONObject {
   const { $patch: directive, $retainKeys: retained, ...rest } = patch;
   if (directive === "delete") return {};
   if (directive === "replace") return rest;
   const kept = Object.entries(current).filter(([key]) => !Array.isArray(retained) || retained.includes(key));
   const merged = new Map<string, unknown>(kept);
-  for (const [key, value] of Object.entries(rest)) mergeMember(merged, key, value, fields);
+  for (const [key, value] of Object.entries(rest)) mergeMember(merged, key, value, schema);
   for (const [key, order] of Object.entries(rest)) {
     const [, field = ""] = key.split(ORDER);
     if (!merged.has(field)) continue;
-    const { by } = fieldOf(fields, field);
+    const [by] = keysOf(memberOf(schema, field)) ?? [];
     merged.set(field, inOrder(listOf(merged.get(field)), listOf(order), listOf(current[field]), by));
   }
   return Object.fromEntries(merged);
 }
 
-function mergeMember(merged: Map<string, unknown>, key: string, value: unknown, fields: Fields): void {
+function mergeMember(merged: Map<string, unknown>, key: string, value: unknown, schema: Schema): void {
   const [, listed] = key.split(WITHOUT);
   if (listed !== undefined) {
     const gone = listOf(value);
@@ -119,23 +146,26 @@ function mergeMember(merged: Map<string, unknown>, key: string, value: unknown, 
       listOf(merged.get(listed)).filter((item) => !gone.includes(item)),
     );
   } else if (value === null) merged.delete(key);
-  else if (!key.startsWith(ORDER)) merged.set(key, mergeValue(merged.get(key), value, fieldOf(fields, key)));
+  else if (!key.startsWith(ORDER)) merged.set(key, mergeValue(merged.get(key), value, memberOf(schema, key)));
 }
 
-function fieldOf(fields: Fields, key: string): Fields[string] {
-  return (Object.hasOwn(fields, key) ? fields[key] : undefined) ?? {};
-}
-
-function mergeValue(current: unknown, patch: unknown, { by, isSet, of = {} }: Fields[string]): unknown {
-  if (isObject(patch)) return mergeMap(isObject(current) ? current : {}, patch, of);
-  if (!Array.isArray(patch) || (by === undefined && isSet !== true)) return patch;
+function mergeValue(current: unknown, patch: unknown, schema: Schema): unknown {
+  if (isObject(patch)) return mergeMap(isObject(current) ? current : {}, patch, schema);
+  const keys = keysOf(schema);
+  if (!Array.isArray(patch) || keys === undefined) return patch;
+  const [by] = keys;
   const before = listOf(current);
-  const merged = by === undefined ? [...new Set([...before, ...patch])] : mergeItems(before, patch, by, of);
+  const merged = by === undefined ? [...new Set([...before, ...patch])] : mergeItems(before, patch, by, schema.items);
   return inOrder(merged, patch, before, by);
 }
 
 /** Items are found by their key; `$patch: delete` removes one, `$patch: replace` all that were there. */
-function mergeItems(before: readonly unknown[], patch: readonly unknown[], by: string, of: Fields): readonly unknown[] {
+function mergeItems(
+  before: readonly unknown[],
+  patch: readonly unknown[],
+  by: string,
+  schema: Schema = {},
+): readonly unknown[] {
   const changes = patch.filter((item): item is JSONObject => isObject(item));
   const isReplaced = changes.some((item) => item["$patch"] === "replace");
   if (isReplaced) return changes.filter((item) => item["$patch"] !== "replace");
@@ -146,7 +176,7 @@ function mergeItems(before: readonly unknown[], patch: readonly unknown[], by: s
     const key = identityOf(change, by);
     const found = items.get(key);
     if (change["$patch"] === "delete") items.delete(key);
-    else items.set(key, mergeMap(isObject(found) ? found : {}, change, of));
+    else items.set(key, mergeMap(isObject(found) ? found : {}, change, schema));
   }
   return [...items.values()];
 }

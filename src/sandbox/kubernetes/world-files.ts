@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
 import { YAMLFile } from "../yaml-file.ts";
 import { NAMESPACES } from "./built-in-checks.ts";
-import { completeDocument, contentHash, type KnownObject, specHash } from "./complete-document.ts";
+import { completeDocument, contentHash, type KnownObject, knownOf } from "./complete-document.ts";
 import { type KubernetesAPI, NAME_LABEL } from "./kubernetes-api.ts";
 import {
   arrayAt,
@@ -192,9 +192,7 @@ function hashOf(object: KubeObject): string {
 }
 
 function recordOf(object: KubeObject): KnownRecord {
-  const { uid, creationTimestamp, generation, resourceVersion } = object.metadata;
-  const counted = generation === undefined ? {} : { generation };
-  return { uid, creationTimestamp, ...counted, specHash: specHash(object), resourceVersion, hash: hashOf(object) };
+  return { ...knownOf(object), resourceVersion: object.metadata.resourceVersion, hash: hashOf(object) };
 }
 
 function withVersion(object: KubeObject, resourceVersion: string): KubeObject {
@@ -418,6 +416,10 @@ function decode(value: unknown): KnownRecord | undefined {
     hash: textAt(value, "hash"),
   };
   if (!isObject(value) || Object.values(texts).includes("") || !/^\d+$/.test(texts.resourceVersion)) return undefined;
-  const generation = value["generation"];
-  return { ...texts, ...(typeof generation === "number" ? { generation } : {}) };
+  const { generation, managedFields } = value;
+  return {
+    ...texts,
+    ...(typeof generation === "number" ? { generation } : {}),
+    ...(Array.isArray(managedFields) ? { managedFields } : {}),
+  };
 }

@@ -1,4 +1,5 @@
 import type { APICase } from "./api-case.ts";
+import { APPLIES } from "./apply-cases.ts";
 import { BUILT_IN_EFFECTS } from "./built-in-effect-cases.ts";
 import { CUSTOM_EFFECTS } from "./custom-effect-cases.ts";
 import { PATCHES } from "./patch-cases.ts";
@@ -17,5 +18,6 @@ export const ALL_CASES: readonly APICase[] = [
   ...BUILT_IN_EFFECTS,
   ...ROUTED_IP_CASES,
   ...PATCHES,
+  ...APPLIES,
   ...TABLES,
 ];
