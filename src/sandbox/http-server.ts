@@ -106,15 +106,9 @@ async function effect(
   fault: Fault | undefined,
 ): Promise<SandboxReply | undefined> {
   if (fault?.status !== undefined && fault.effect !== true) return undefined;
-  if (request.malformed !== undefined) {
-    const type = request.headers["content-type"] ?? "";
-    if (!type.includes("protobuf")) return complaint(options.server, 400, request.malformed);
-    return complaint(
-      options.server,
-      415,
-      `The sandbox reads JSON, and not ${type}. Write it to a file for kubectl apply.`,
-    );
-  }
+  // Kubernetes reads other forms than JSON, and refuses in its own words what it cannot read.
+  if (request.malformed !== undefined && options.server !== "kubernetes")
+    return complaint(options.server, 400, request.malformed);
   try {
     const { exclusively = (work) => work() } = options;
     return await exclusively(() => options.handle(request));
@@ -129,13 +123,9 @@ function failure(options: ServeOptions, error: unknown): { readonly status: numb
 }
 
 /** An error of the sandbox itself in the words of the API it stands for. */
-function complaint(
-  server: SandboxServerName,
-  code: 400 | 415 | 500,
-  message: string,
-): { status: number; body: unknown } {
+function complaint(server: SandboxServerName, code: 400 | 500, message: string): { status: number; body: unknown } {
   const id = code < 500 ? "bad_request" : "server_error";
-  const reason = { 400: "BadRequest", 415: "UnsupportedMediaType", 500: "InternalError" }[code];
+  const reason = { 400: "BadRequest", 500: "InternalError" }[code];
   const bodies: Readonly<Record<SandboxServerName, unknown>> = {
     digitalocean: { id, message },
     kubernetes: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code },
@@ -169,7 +159,7 @@ function record(server: string, request: SandboxRequest, status: number): Record
 export async function readRequest(message: IncomingMessage): Promise<SandboxRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
   const url = new URL(`http://localhost${message.url ?? "/"}`);
   const head = {
     method: (message.method ?? "GET").toUpperCase(),
@@ -177,11 +167,11 @@ export async function readRequest(message: IncomingMessage): Promise<SandboxRequ
     query: url.searchParams,
     headers: headersOf(message),
   };
-  if (text === "") return { ...head, body: undefined };
+  if (bytes.length === 0) return { ...head, body: undefined };
   try {
-    return { ...head, body: JSON.parse(text) };
+    return { ...head, body: JSON.parse(bytes.toString("utf8")) };
   } catch {
-    return { ...head, body: text, malformed: "The request body is not valid JSON." };
+    return { ...head, body: bytes, malformed: "The request body is not valid JSON." };
   }
 }
 
@@ -275,9 +265,9 @@ export interface SandboxRequest {
   readonly query: URLSearchParams;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined when there is no body. */
+  /** Parsed JSON; a Buffer when it is none; undefined when there is no body. */
   readonly body: unknown;
-  /** Why the body could not be parsed; such a request is answered 400 before it reaches the API. */
+  /** Why the body could not be parsed; such a request is answered 400 before it reaches the API, unless that is Kubernetes. */
   readonly malformed?: string;
 }
 

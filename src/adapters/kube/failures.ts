@@ -1,10 +1,11 @@
 import { ConfigError, KubeError, type KubeFailure } from "../../model/errors.ts";
+import { openEnvelope } from "../../model/protobuf.ts";
 import { GROUP } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { ProxyFailure } from "../http/agents.ts";
 import { type Answer, type Call, type Connection, qualifiedResource } from "./call.ts";
 import { asRecord, asText } from "./json.ts";
-import { decodeMessage, openEnvelope, STATUS_FIELDS } from "./protobuf.ts";
+import { decodeMessage, STATUS_FIELDS } from "./protobuf.ts";
 
 // What is thrown when a call was answered with a refusal. Texts: what failed, on what, why, what to do.
 

@@ -1,9 +1,10 @@
 import { KubeError } from "../../model/errors.ts";
+import { openEnvelope } from "../../model/protobuf.ts";
 import type { ClusterChange } from "../../ports/cluster.ts";
 import type { Answer, Call, Connection } from "./call.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asList, asRecord, asText } from "./json.ts";
-import { decodeItem, decodeMessage, type Fields, openEnvelope, PROTOBUF_OR_JSON } from "./protobuf.ts";
+import { decodeItem, decodeMessage, type Fields, PROTOBUF_OR_JSON } from "./protobuf.ts";
 import { compareVersions, type Identity, identityOf, type StoreRules } from "./watch/watched-store.ts";
 
 const PAGE_SIZE = 500;

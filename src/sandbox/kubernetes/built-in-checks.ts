@@ -6,6 +6,7 @@ import {
   isObject,
   type JSONObject,
   type KubeObject,
+  keyOf,
   type ObjectStore,
   objectAt,
   storeKey,
@@ -173,6 +174,17 @@ export function taintingOfCordonedNodes({ store, origins }: Pick<KubernetesAPI, 
       store.put("/nodes", { ...node, spec });
     }
   };
+}
+
+/** Does a kubelet's work: a pod that somebody deleted ends at once where its node is ready. */
+export function endDeletedPods(store: ObjectStore): void {
+  for (const pod of store.all("/pods")) {
+    const { deletionTimestamp, finalizers = [] } = pod.metadata;
+    if (deletionTimestamp === undefined || finalizers.length > 0) continue;
+    const conditions = arrayAt(store.get("/nodes", textAt(pod, "spec", "nodeName")), "status", "conditions");
+    const ready = conditions.find((condition) => valueAt(condition, "type") === "Ready");
+    if (valueAt(ready, "status") === "True") store.remove("/pods", keyOf(pod.metadata));
+  }
 }
 
 function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {

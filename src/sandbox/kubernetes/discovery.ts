@@ -125,7 +125,7 @@ function discovered(type: ResourceType): JSONObject {
 function openAPI(types: readonly ResourceType[]): JSONObject {
   const paths = types.map((type) => [pathOf(type), operations(type)] as const);
   const schemas = types.map(
-    (type) => [schemaName(type), { ...(type.schema ?? { type: "object" }), [GVK]: [gvkOf(type)] }] as const,
+    (type) => [schemaName(type), { ...(type.schema ?? NOT_DESCRIBED), [GVK]: [gvkOf(type)] }] as const,
   );
   const info = { title: "flipop sandbox", version: "v1.35.4" };
   return {
@@ -135,6 +135,12 @@ function openAPI(types: readonly ResourceType[]): JSONObject {
     components: { schemas: Object.fromEntries(schemas) },
   };
 }
+
+const NOT_DESCRIBED = {
+  type: "object",
+  description: "The sandbox does not describe the built-in kinds.",
+  properties: Object.fromEntries(["metadata", "spec", "status"].map((name) => [name, { type: "object" }])),
+};
 
 const GVK = "x-kubernetes-group-version-kind";
 

@@ -2,9 +2,10 @@ import type { SandboxReply, SandboxRequest } from "../http-server.ts";
 import { discover } from "./discovery.ts";
 import type { Deleted, DeleteOptions, KubernetesAPI, WriteOptions, Written } from "./kubernetes-api.ts";
 import { listObjects, watchObjects } from "./lists.ts";
-import { isObject, type JSONObject, keyOf, textAt, valueAt } from "./object-store.ts";
+import { arrayAt, type JSONObject, keyOf, objectAt, textAt, valueAt } from "./object-store.ts";
 import { PATCHES, type PatchKind } from "./patches.ts";
-import { apiVersionOf, BUILT_IN, type ResourceType } from "./resource-types.ts";
+import { APPLY, bodyOf, mediaType, READABLE } from "./request-body.ts";
+import type { ResourceType } from "./resource-types.ts";
 import { badRequest, methodNotAllowed, StatusError, unsupportedMediaType } from "./status-error.ts";
 import { tableOf, wantsTable } from "./tables.ts";
 
@@ -23,25 +24,37 @@ interface Call {
  */
 export function handleRequest(api: KubernetesAPI, request: SandboxRequest, bookmarkMs: number): SandboxReply {
   if (request.path === "/version" && request.method === "GET") return { status: 200, body: VERSION };
-  if (request.path === REVIEWS && request.method === "POST") return { status: 201, body: reviewed(request.body) };
+  if (PROBES.test(request.path)) return { status: 200, body: "ok", contentType: "text/plain; charset=utf-8" };
+  const review = request.method === "POST" ? REVIEWS.get(request.path) : undefined;
+  if (review !== undefined) return { status: 201, body: { metadata: {}, ...objectAt(request, "body"), ...review } };
   const found =
     request.method === "GET" ? discover(api.types.all(), request.path, request.headers["accept"]) : undefined;
   if (found !== undefined) return found;
   const target = requestTarget(request.path);
   const type = target && api.types.byPlural(target.group, target.version, target.plural);
   if (target === undefined || type === undefined || isMisplaced(type, target)) return unknownPath(request.path);
-  const call = { api, request, type, target, bookmarkMs };
+  const call = { api, request: { ...request, body: bodyOf(request) }, type, target, bookmarkMs };
   return target.name === undefined ? onCollection(call) : onObject(call, target.name);
 }
 
 /** The version whose answers the sandbox gives. */
 const VERSION = { major: "1", minor: "35", gitVersion: "v1.35.4" };
 
-const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const PROBES = /^\/(healthz|livez|readyz)$/;
+
+const EVERYTHING = [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], nonResourceURLs: ["*"] }];
+const ALLOWED = { resourceRules: EVERYTHING, nonResourceRules: EVERYTHING, incomplete: false };
 
 /** Everybody may do everything. */
-function reviewed(review: unknown): JSONObject {
-  return { ...(isObject(review) ? review : {}), status: { allowed: true } };
+const REVIEWS: ReadonlyMap<string, JSONObject> = new Map([
+  review("authorization", "SelfSubjectAccessReview", { allowed: true }),
+  review("authorization", "SelfSubjectRulesReview", ALLOWED),
+  review("authentication", "SelfSubjectReview", { userInfo: { username: "sandbox", groups: ["system:masters"] } }),
+]);
+
+function review(group: string, kind: string, status: JSONObject): readonly [string, JSONObject] {
+  const apiVersion = `${group}.k8s.io/v1`;
+  return [`/apis/${apiVersion}/${kind.toLowerCase()}s`, { apiVersion, kind, status }];
 }
 
 /** True for a path that names a resource which is served, but not there. */
@@ -51,12 +64,19 @@ function isMisplaced(type: ResourceType, { namespace, name, subresource }: Reque
   return name !== undefined && type.isNamespaced;
 }
 
-/** Of its own groups the server knows what they lack; elsewhere nobody answers for the path. */
+/** What an API server has, and the sandbox has not, is said in its own words; for other paths nobody answers. */
 function unknownPath(path: string): SandboxReply {
-  if (BUILT_IN.some((type) => path.startsWith(`/${type.group === "" ? "api" : "apis"}/${apiVersionOf(type)}/`)))
-    throw new StatusError(404, "NotFound", "the server could not find the requested resource");
-  return { status: 404, body: "404 page not found\n", contentType: "text/plain; charset=utf-8" };
+  const [, version, resource = "", name, part] = NATIVE.exec(path) ?? [];
+  if (version === undefined)
+    return { status: 404, body: "404 page not found\n", contentType: "text/plain; charset=utf-8" };
+  if (resource === "pods" && part !== undefined)
+    throw new StatusError(501, "NotImplemented", `the sandbox runs no containers: pod ${name} has no ${part}`);
+  const what = part === undefined ? resource : `${resource}/${part}`;
+  throw new StatusError(404, "NotFound", `the sandbox has no ${what || "such API"} in ${version}`);
 }
+
+const NATIVE =
+  /^\/apis?\/(v1|(?:apps|autoscaling|batch|policy|[\w.]+\.k8s\.io)\/\w+)(?:\/namespaces\/[^/]+(?=\/))?(?:\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?)?/;
 
 function onCollection(call: Call): SandboxReply {
   const { api, request, type, target, bookmarkMs } = call;
@@ -200,16 +220,11 @@ function requestTarget(path: string): RequestTarget | undefined {
   };
 }
 
-/** Refuses to write what is only shown, and a body that is no JSON. @throws StatusError 405, 415 */
+/** Refuses to write what is only shown, and a body of a form that the sandbox does not know. @throws StatusError 405, 415 */
 function requireWritable({ request, type }: Call): void {
   if (type.view !== undefined) throw methodNotAllowed();
   const sent = mediaType(request);
-  if (sent === "application/json" || sent === "") return;
-  throw unsupportedMediaType(`the sandbox does not read ${sent}: send application/json`);
-}
-
-function mediaType({ headers }: SandboxRequest): string {
-  return (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
+  if (!READABLE.includes(sent)) throw unsupportedMediaType(`the sandbox does not read ${sent}: send application/json`);
 }
 
 /** The kind of a PATCH: strategic merges are for built-in resources only. @throws StatusError 405, 415 */
@@ -226,7 +241,6 @@ function patchKind({ request, type }: Call): PatchKind | typeof APPLY {
   );
 }
 
-const APPLY = "application/apply-patch+yaml";
 const KINDS = Object.keys(PATCHES) as readonly PatchKind[];
 
 /** Reads the parameters of a DELETE from the query and the body. */
@@ -235,6 +249,7 @@ function deleteOptions({ query, body }: SandboxRequest): DeleteOptions {
   const uid = textAt(body, "preconditions", "uid");
   const resourceVersion = textAt(body, "preconditions", "resourceVersion");
   return {
+    isDryRun: query.get("dryRun") === "All" || arrayAt(body, "dryRun").includes("All"),
     ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
     preconditions: { ...(uid === "" ? {} : { uid }), ...(resourceVersion === "" ? {} : { resourceVersion }) },
   };

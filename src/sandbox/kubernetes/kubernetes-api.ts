@@ -51,6 +51,8 @@ export interface Written {
 
 /** Parameters of a DELETE. */
 export interface DeleteOptions {
+  /** It is checked like any other deletion, and nothing is stored. */
+  readonly isDryRun?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
@@ -186,11 +188,12 @@ export class KubernetesAPI {
   remove(type: ResourceType, key: string, options: DeleteOptions = {}): Deleted {
     const object = this.stored(type, key);
     checkPreconditions(type, object, options.preconditions ?? {});
-    if (storeKey(type) === NAMESPACES) return this.removeNamespace(type, object);
+    if (storeKey(type) === NAMESPACES && options.isDryRun !== true) return this.removeNamespace(type, object);
     const deletion = decideDeletion(type, object, {
       nowMs: this.origins.now(),
       ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
     });
+    if (options.isDryRun === true) return { isGone: deletion.kind === "removed", object: presentObject(type, object) };
     switch (deletion.kind) {
       case "removed":
         return { isGone: true, object: this.removeNow(type, object) };
@@ -333,15 +336,21 @@ export interface Origins {
  */
 function newObject(type: ResourceType, body: JSONObject, namespace: string | undefined, origins: Origins): JSONObject {
   const given = objectAt(body, "metadata");
+  const uid = origins.newUID();
   const metadata = compact({
     ...clientMetadata(given),
-    name: textAt(given, "name") || undefined,
+    name: textAt(given, "name") || generatedName(given, uid),
     namespace,
-    uid: origins.newUID(),
+    uid,
     creationTimestamp: timestamp(origins.now()),
     generation: type.hasGeneration ? 1 : undefined,
   });
   return addByAdmission(type, { ...body, metadata });
+}
+
+function generatedName(metadata: JSONObject, uid: string): string | undefined {
+  const beginning = textAt(metadata, "generateName");
+  return beginning === "" ? undefined : `${beginning}${uid.slice(-5)}`;
 }
 
 function addByAdmission(type: ResourceType, object: JSONObject): JSONObject {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import type { SandboxReply, SandboxRequest } from "../http-server.ts";
 import type { Exclusively } from "../one-at-a-time.ts";
-import { STANDARD_NAMESPACES, taintingOfCordonedNodes } from "./built-in-checks.ts";
+import { endDeletedPods, STANDARD_NAMESPACES, taintingOfCordonedNodes } from "./built-in-checks.ts";
 import { writeDocument } from "./complete-document.ts";
 import { handleRequest } from "./handle-request.ts";
 import { KubernetesAPI } from "./kubernetes-api.ts";
@@ -46,9 +46,9 @@ const FILE_POLL_MS = 500;
 
 /**
  * Opens an emulated cluster. Effects, and status and reason of refusals, are those of kube-apiserver 1.35 (the same table of cases
- * runs on both), with these limits: no CEL rules, no server-side apply, JSON only, of the built-in kinds only what flipop writes is validated, everybody
- * may do everything. The namespace controller's work is done at once, and with files that of the controller which taints cordoned nodes; nothing else runs in the
- * cluster.
+ * runs on both), with these limits: no CEL rules, answers in JSON only, of the built-in kinds only what flipop writes is validated, everybody
+ * may do everything. The namespace controller's work is done at once, and with files that of the controller which taints cordoned nodes and of the kubelets, as far as they end
+ * deleted pods; nothing else runs in the cluster.
  *
  * The files are read now, again before each request when a person changed them, and regularly
  * while somebody watches; they are written after each request that changed something.
@@ -61,13 +61,18 @@ export function kubernetesSandbox(options: KubernetesSandboxOptions = {}): Kuber
   const files = options.directory === undefined ? undefined : new WorldFiles(options.directory, api, preinstalled);
   if (files === undefined) for (const document of preinstalled) writeDocument(api, document);
   const taintCordonedNodes = taintingOfCordonedNodes(api);
+  function control(): void {
+    if (files === undefined) return;
+    taintCordonedNodes();
+    endDeletedPods(api.store);
+  }
   /** Takes over what people wrote, and does what a cluster does by itself about it. */
   function refresh(): void {
     files?.refresh();
-    if (files !== undefined) taintCordonedNodes();
+    control();
   }
   function save(): void {
-    if (files !== undefined) taintCordonedNodes();
+    control();
     files?.save();
   }
   refresh();

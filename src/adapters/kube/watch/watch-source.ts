@@ -2,20 +2,13 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { KubeError } from "../../../model/errors.ts";
+import { Cursor, openEnvelope } from "../../../model/protobuf.ts";
 import type { Clock } from "../../../ports/system.ts";
 import { type Answer, type Call, optional } from "../call.ts";
 import { callFailure, kubeError, malformed, networkFailure } from "../failures.ts";
 import { asNumber, asRecord, asText } from "../json.ts";
 import { type Listing, type ListRequest, listObjects, type PageSource } from "../lists.ts";
-import {
-  Cursor,
-  decodeItem,
-  type Fields,
-  Marker,
-  openEnvelope,
-  PROTOBUF_OR_JSON_EVENTS,
-  STATUS_FIELDS,
-} from "../protobuf.ts";
+import { decodeItem, type Fields, Marker, PROTOBUF_OR_JSON_EVENTS, STATUS_FIELDS } from "../protobuf.ts";
 import type { Follower, WatchEvent, WatchSource } from "./reflector.ts";
 import { identityOf, type ObservedVersion, packedIdentity } from "./watched-store.ts";
 
