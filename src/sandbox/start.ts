@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
+  accessSync,
+  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -78,12 +80,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
   };
   try {
-    prepareDirectory(dir, options.warn);
+    const told = new Set<string>();
+    prepareDirectory(dir, told, options.warn);
     const kubeconfig = join(dir, options.isServed === true ? KUBECONFIG : `.${KUBECONFIG}.${randomUUID()}`);
     if (options.isServed === true && (await isAnswering(kubeconfig))) throw servedAlready(dir);
     const { digitalocean, cloudflare, kubernetes, dns } = await serveWorld(dir, options);
     writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetes.url)), { mode: 0o600 });
+    const looking = setInterval(() => tellOfOthers(dir, told, options.warn), LOOK_MS).unref();
     const close = async (): Promise<void> => {
+      clearInterval(looking);
       await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close(), dns.close()]);
       rmSync(kubeconfig, { force: true });
       removeTemporary();
@@ -98,6 +103,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 const KUBECONFIG = "kubeconfig";
+
+/** How often a file that is none of a world's is looked for. */
+const LOOK_MS = 1000;
 
 /** How long another process has to say that it is there. */
 const ANSWER_MS = 1000;
@@ -205,9 +213,10 @@ const EXAMPLE = new URL("./example/", import.meta.url);
  *
  * @throws ConfigError when it cannot be made or read, or when it holds files but no world.
  */
-function prepareDirectory(dir: string, warn: SandboxOptions["warn"] = () => undefined): void {
+function prepareDirectory(dir: string, told: Set<string>, warn: SandboxOptions["warn"]): void {
+  makeUsable(dir);
   const present = listVisible(dir);
-  const others = present.filter((name) => !KNOWN_NAMES.includes(name));
+  const others = present.filter(isOther);
   const hasWorld = present.some((name) => READ.includes(name));
   if (!hasWorld && others.length > 0) {
     const shown = others
@@ -219,13 +228,20 @@ function prepareDirectory(dir: string, warn: SandboxOptions["warn"] = () => unde
       `cannot use ${dir} as a sandbox: it holds other files (${shown}); name a new or an empty directory`,
     );
   }
+  tellOfOthers(dir, told, warn);
+  if (hasWorld) return;
+  const files = readdirSync(EXAMPLE).filter((name) => name.endsWith(".yaml"));
+  for (const name of files) copyFileSync(new URL(name, EXAMPLE), join(dir, name));
+}
+
+/** Names the files that are no part of a world, each once. */
+function tellOfOthers(dir: string, told: Set<string>, warn: SandboxOptions["warn"] = () => undefined): void {
+  const others = listVisible(dir).filter((name) => isOther(name) && !told.has(name));
+  for (const name of others) told.add(name);
   for (const name of others.slice(0, MOST_NAMED))
     warn(`${join(dir, name)} is no file of a sandbox and is not read${meant(name)}`);
   const more = others.length - MOST_NAMED;
   if (more > 0) warn(`${dir} holds ${more} more that ${more === 1 ? "is" : "are"} not read`);
-  if (hasWorld) return;
-  const files = readdirSync(EXAMPLE).filter((name) => name.endsWith(".yaml"));
-  for (const name of files) copyFileSync(new URL(name, EXAMPLE), join(dir, name));
 }
 
 /** The files that a world is read from. */
@@ -233,6 +249,10 @@ const READ = [...WORLD_FILES.map(({ name }) => name), DIGITALOCEAN, CLOUDFLARE, 
 /** Read or written. */
 const KNOWN_NAMES: readonly string[] = [...READ, KUBECONFIG, EXPORTS];
 const MOST_NAMED = 3;
+
+function isOther(name: string): boolean {
+  return !KNOWN_NAMES.includes(name);
+}
 
 /** Which name a person may have meant, as the end of a sentence. */
 function meant(name: string): string {
@@ -244,10 +264,20 @@ function meant(name: string): string {
   return word === undefined || !/\.ya?ml$|^[^.]*$/i.test(name) ? "" : `; do you mean ${word}.yaml?`;
 }
 
+/** Nothing where there is no directory, or no longer one that can be read. */
 function listVisible(dir: string): readonly string[] {
   try {
-    makeDirectory(dir);
     return readdirSync(dir).filter((name) => !/^\.|~$|\.tmp$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** @throws ConfigError when the directory cannot be made, read or written */
+function makeUsable(dir: string): void {
+  try {
+    makeDirectory(dir);
+    accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     const why = code === "EEXIST" ? "it is a file" : message;

@@ -2,7 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { AssetsError, ensureKubectl, findAssets, skipOrFail } from "./assets.ts";
+import { AssetsError, ensureProgram, findAssets, skipOrFail } from "./assets.ts";
+import { KUBECTL } from "./build.ts";
 
 let directory: string;
 
@@ -54,24 +55,24 @@ describe("findAssets", () => {
   });
 });
 
-describe("ensureKubectl", () => {
+describe("ensureProgram", () => {
   test("takes it from KUBEBUILDER_ASSETS, and rather from its own variable", async () => {
     writeFileSync(join(directory, "kubectl"), "", { mode: 0o755 });
     vi.stubEnv("KUBEBUILDER_ASSETS", directory);
-    expect(await ensureKubectl()).toBe(join(directory, "kubectl"));
+    expect(await ensureProgram(KUBECTL)).toBe(join(directory, "kubectl"));
     vi.stubEnv("TEST_ASSET_KUBECTL", join(directory, "other"));
-    expect(await ensureKubectl()).toBe(join(directory, "other"));
+    expect(await ensureProgram(KUBECTL)).toBe(join(directory, "other"));
   });
 
   test("fails when a variable names something that is not there", async () => {
     vi.stubEnv("TEST_ASSET_KUBECTL", join(directory, "missing"));
-    await expect(ensureKubectl()).rejects.toThrow("TEST_ASSET_KUBECTL leads to");
+    await expect(ensureProgram(KUBECTL)).rejects.toThrow("TEST_ASSET_KUBECTL leads to");
   });
 
   test("says what to install where it cannot be built", async () => {
     vi.stubEnv("PATH", directory);
     vi.spyOn(process.stderr, "write").mockReturnValue(true);
-    await expect(ensureKubectl()).rejects.toThrow(
+    await expect(ensureProgram(KUBECTL)).rejects.toThrow(
       "kubectl cannot be found and cannot be built: there is no `go` on the PATH\nInstall Go 1.25 or later, or set TEST_ASSET_KUBECTL to its path.",
     );
   });

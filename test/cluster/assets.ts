@@ -1,4 +1,4 @@
-// Where the tests get their etcd, kube-apiserver and kubectl: named by the environment, from the cache, or compiled once.
+// Where the tests get their etcd, kube-apiserver, kubectl and doctl: named by the environment, from the cache, or compiled once.
 import { createHash } from "node:crypto";
 import { access, constants, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -44,32 +44,48 @@ export async function ensureAssets(): Promise<Assets> {
 }
 
 /**
- * Returns the path of kubectl, compiling it into the cache when it is not there: about a minute, once. Order: `TEST_ASSET_KUBECTL`,
+ * Returns the path of the one program of a kit, compiling it into the cache when it is not there: about a minute, once. Order, for kubectl: `TEST_ASSET_KUBECTL`,
  * the directory `KUBEBUILDER_ASSETS` if it holds one, the cache. The one of the machine is not asked: it may have any version.
  * @throws AssetsError when it can neither be found nor built.
  */
-export async function ensureKubectl(): Promise<string> {
-  return (await findKubectl()) ?? (await built(KUBECTL, findKubectl, "kubectl", "TEST_ASSET_KUBECTL to its path"));
+export async function ensureProgram(kit: Kit): Promise<string> {
+  const name = programOf(kit);
+  const find = (): Promise<string | undefined> => findProgram(kit);
+  return (await find()) ?? (await built(kit, find, name, `${variableOf(name)} to its path`));
 }
 
-/** Returns the path of kubectl. Without one it says that tests are skipped, and returns undefined; with `CI=true` it throws. */
-export async function kubectlOrSkip(): Promise<string | undefined> {
-  return await ensureKubectl().catch((error: unknown) => {
+/** Returns the path of the program of a kit. Without one it says that tests are skipped, and returns undefined; with `CI=true` it throws. */
+export async function programOrSkip(kit: Kit): Promise<string | undefined> {
+  return await ensureProgram(kit).catch((error: unknown) => {
     if (!(error instanceof AssetsError)) throw error;
-    skipOrFail(error, "TESTS WITH kubectl");
+    skipOrFail(error, `TESTS WITH ${programOf(kit)}`);
     return undefined;
   });
 }
 
-async function findKubectl(): Promise<string | undefined> {
-  const file = process.env["TEST_ASSET_KUBECTL"];
-  if (file) return await named(file, "TEST_ASSET_KUBECTL");
-  const directories = [process.env["KUBEBUILDER_ASSETS"] ?? "", await cacheDirectory(KUBECTL)];
-  for (const directory of directories.filter((name) => name !== "")) {
-    const path = join(directory, "kubectl");
+/** See {@link programOrSkip}. */
+export async function kubectlOrSkip(): Promise<string | undefined> {
+  return await programOrSkip(KUBECTL);
+}
+
+async function findProgram(kit: Kit): Promise<string | undefined> {
+  const name = programOf(kit);
+  const file = process.env[variableOf(name)];
+  if (file) return await named(file, variableOf(name));
+  const directories = [process.env["KUBEBUILDER_ASSETS"] ?? "", await cacheDirectory(kit)];
+  for (const directory of directories.filter((folder) => folder !== "")) {
+    const path = join(directory, name);
     if (await isExecutable(path)) return path;
   }
   return undefined;
+}
+
+function programOf({ steps: [step] }: Kit): string {
+  return step?.program ?? "";
+}
+
+function variableOf(program: string): string {
+  return `TEST_ASSET_${program.toUpperCase()}`;
 }
 
 /** Builds a kit into the cache and finds it there. @throws AssetsError that says what to install or to set */

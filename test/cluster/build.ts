@@ -1,4 +1,4 @@
-// Compiles etcd, kube-apiserver and kubectl from their pinned Go modules. `go install …@version` refuses them (their go.mod has
+// Compiles etcd, kube-apiserver, kubectl and doctl from their pinned Go modules. `go install …@version` refuses them (their go.mod has
 // `replace`), hence the small modules next to this file; they stay apart because their grpc and otel pins differ.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -63,6 +63,20 @@ export const KUBECTL: Kit = {
     },
   ],
   sources: filesOf("kubectl/go.mod", "kubectl/go.sum", "kubectl/main.go"),
+};
+
+/** What a person uses an account at DigitalOcean with. Of its versions the module proxy has few. */
+export const DOCTL: Kit = {
+  steps: [
+    {
+      program: "doctl",
+      module: "doctl",
+      duration: "about two minutes",
+      flags: ["-ldflags", "-s -w"],
+      target: "github.com/digitalocean/doctl/cmd/doctl",
+    },
+  ],
+  sources: filesOf("doctl/go.mod", "doctl/go.sum"),
 };
 
 function filesOf(...names: readonly string[]): readonly string[] {

@@ -137,11 +137,14 @@ function actionJSON({ id, status, type, started_at, completed_at, ip, region }: 
   return { id, status, type, started_at, completed_at, ...resource, region: regionJSON(region), region_slug: region };
 }
 
+/** Every droplet has an image, and doctl ends in a panic without one (1.100.0, seen 2026-11-25). */
+const IMAGE = { id: 155_133_621, name: "24.04 (LTS) x64", distribution: "Ubuntu", type: "base", public: true };
+
 /** `droplet`, as far as flipop and people look at it; its reserved address is one of `networks.v4`. */
 function dropletJSON(view: DropletView): APIObject {
   const { id, name, status, region, tags = [] } = view.droplet;
   const networks = { v4: dropletAddresses(view).map(({ ip, type }) => ({ ip_address: ip, type })), v6: [] };
-  return { id, name, locked: view.isBusy, status, networks, region: regionJSON(region), tags };
+  return { id, name, locked: view.isBusy, status, networks, region: regionJSON(region), image: IMAGE, tags };
 }
 
 function regionJSON(slug: string): APIObject {

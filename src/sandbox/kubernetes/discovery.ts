@@ -83,8 +83,12 @@ function resourceList(groupVersion: string, types: readonly ResourceType[]): JSO
   const resources = types.flatMap((type) => {
     const { plural: name, singular: singularName, isNamespaced: namespaced, kind } = type;
     const own = { name, singularName, namespaced, kind, verbs: verbsOf(type), ...wordsOf(type) };
-    const status = { name: `${name}/status`, singularName: "", namespaced, kind, verbs: STATUS_VERBS };
-    return type.hasStatus ? [own, status] : [own];
+    const parts = partsOf(type).map(({ subresource, responseKind, verbs }) => {
+      const { group, version } = responseKind;
+      const home = responseKind.kind === kind ? {} : { group, version };
+      return { name: `${name}/${subresource}`, singularName: "", namespaced, ...home, kind: responseKind.kind, verbs };
+    });
+    return [own, ...parts];
   });
   return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources };
 }
@@ -109,7 +113,7 @@ function aggregated(types: readonly ResourceType[]): JSONObject {
 function discovered(type: ResourceType): JSONObject {
   const { group, version, kind, plural: resource, singular: singularResource } = type;
   const responseKind = { group, version, kind };
-  const subresources = [{ subresource: "status", responseKind, verbs: STATUS_VERBS }];
+  const subresources = partsOf(type);
   return {
     resource,
     responseKind,
@@ -117,8 +121,24 @@ function discovered(type: ResourceType): JSONObject {
     singularResource,
     verbs: verbsOf(type),
     ...wordsOf(type),
-    ...(type.hasStatus ? { subresources } : {}),
+    ...(subresources.length > 0 ? { subresources } : {}),
   };
+}
+
+interface Subresource {
+  readonly subresource: string;
+  readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly verbs: readonly string[];
+}
+
+const EVICTION = { group: "policy", version: "v1", kind: "Eviction" };
+
+function partsOf(type: ResourceType): readonly Subresource[] {
+  const { group, version, kind, hasStatus, hasEviction = false } = type;
+  return [
+    ...(hasStatus ? [{ subresource: "status", responseKind: { group, version, kind }, verbs: STATUS_VERBS }] : []),
+    ...(hasEviction ? [{ subresource: "eviction", responseKind: EVICTION, verbs: ["create"] }] : []),
+  ];
 }
 
 /** What `kubectl apply` and `kubectl explain` read: that the server checks fields, and the schemas of custom resources. Of built-in kinds it has the names only. */
@@ -136,11 +156,8 @@ function openAPI(types: readonly ResourceType[]): JSONObject {
   };
 }
 
-const NOT_DESCRIBED = {
-  type: "object",
-  description: "The sandbox does not describe the built-in kinds.",
-  properties: Object.fromEntries(["metadata", "spec", "status"].map((name) => [name, { type: "object" }])),
-};
+const OPEN = { type: "object", description: "The sandbox does not describe the built-in kinds." };
+const NOT_DESCRIBED = { ...OPEN, properties: { metadata: OPEN, spec: OPEN, status: OPEN } };
 
 const GVK = "x-kubernetes-group-version-kind";
 

@@ -59,7 +59,8 @@ function review(group: string, kind: string, status: JSONObject): readonly [stri
 
 /** True for a path that names a resource which is served, but not there. */
 function isMisplaced(type: ResourceType, { namespace, name, subresource }: RequestTarget): boolean {
-  if (subresource !== undefined && !(subresource === "status" && type.hasStatus)) return true;
+  const isThere = subresource === "status" ? type.hasStatus : subresource === "eviction" && type.hasEviction;
+  if (subresource !== undefined && isThere !== true) return true;
   if (namespace !== undefined) return !type.isNamespaced;
   return name !== undefined && type.isNamespaced;
 }
@@ -113,6 +114,7 @@ function shown({ api, type, request }: Call, object: JSONObject, hasColumns = tr
 function onObject(call: Call, name: string): SandboxReply {
   const { api, request, type, target } = call;
   const key = keyOf({ name, namespace: target.namespace });
+  if (target.subresource === "eviction") return evicted(call, key);
   const part = target.subresource === undefined ? {} : ({ subresource: "status" } as const);
   const options = { ...part, ...writing(request) };
   switch (request.method) {
@@ -134,6 +136,13 @@ function onObject(call: Call, name: string): SandboxReply {
     default:
       throw methodNotAllowed();
   }
+}
+
+/** No PodDisruptionBudget forbids it: the sandbox has none. */
+function evicted({ api, request, type }: Call, key: string): SandboxReply {
+  if (request.method !== "POST") throw methodNotAllowed();
+  api.remove(type, key, deleteOptions({ ...request, body: valueAt(request.body, "deleteOptions") }));
+  return { status: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 
 /** How a write is meant. @throws StatusError 400, 422 for what the API server does not know either */

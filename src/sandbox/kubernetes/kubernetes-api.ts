@@ -204,13 +204,13 @@ export class KubernetesAPI {
     }
   }
 
-  /** The object with those who own its fields after this write. */
-  private withOwners(
+  /** The object with those who own its fields once it is stored in the place of another. */
+  withOwners<T extends JSONObject>(
     type: ResourceType,
     before: KubeObject | undefined,
-    object: JSONObject,
+    object: T,
     options: UpdateOptions & { readonly given?: unknown },
-  ): JSONObject {
+  ): T {
     const { manager, subresource, given, managedFields } = options;
     if (manager === undefined) return object;
     const asked = given === undefined ? object : withMetadata(object, { managedFields: given });
@@ -310,7 +310,7 @@ export class KubernetesAPI {
   }
 }
 
-function withMetadata(object: JSONObject, more: JSONObject): JSONObject {
+function withMetadata<T extends JSONObject>(object: T, more: JSONObject): T {
   return { ...object, metadata: compact({ ...objectAt(object, "metadata"), ...more }) };
 }
 

@@ -63,6 +63,7 @@ ObjectMeta: 1 name, 2 generateName, 3 namespace, 4 -, 5 uid, 6 resourceVersion, 
 OwnerReference: 1 kind, 3 name, 4 uid, 5 apiVersion, 6 controller flag?, 7 blockOwnerDeletion flag?
 DeleteOptions: 1 gracePeriodSeconds number?, 2 preconditions Preconditions, 3 orphanDependents flag?, 4 propagationPolicy,
   5 dryRun text*
+Eviction: 1 metadata ObjectMeta, 2 deleteOptions DeleteOptions
 Preconditions: 1 uid, 2 resourceVersion
 Namespace: 1 metadata ObjectMeta, 2 spec NamespaceSpec, 3 -
 NamespaceSpec: 1 finalizers text*

@@ -24,6 +24,8 @@ export interface ResourceType {
   readonly isNamespaced: boolean;
   /** True when `status` is written through `/status` only. */
   readonly hasStatus: boolean;
+  /** True when a POST to `/eviction` deletes one. */
+  readonly hasEviction?: boolean;
   /** True when `metadata.generation` is kept. */
   readonly hasGeneration: boolean;
   /** True when a PUT without resourceVersion replaces whatever is there. */
@@ -105,6 +107,7 @@ export const BUILT_IN: readonly ResourceType[] = [
     shortNames: ["po"],
     categories: ["all"],
     hasStatus: true,
+    hasEviction: true,
     hasGeneration: true,
     selectableFields: ["spec.nodeName", "status.phase"],
   }),

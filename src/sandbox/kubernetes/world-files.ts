@@ -142,7 +142,8 @@ export class WorldFiles {
     const record = this.records.get(key);
     const current = this.api.store.get(resource, keyOf(object.metadata));
     if (current !== undefined && hashOf(current) === hashOf(object)) return key;
-    if (this.isOpen || record === undefined || record.hash !== hashOf(object)) this.api.store.put(resource, object);
+    const owned = current === undefined ? object : this.api.withOwners(type, current, object, { manager: BY_HAND });
+    if (this.isOpen || record === undefined || record.hash !== hashOf(object)) this.api.store.put(resource, owned);
     else this.api.store.restore(resource, withVersion(object, record.resourceVersion));
     return key;
   }
@@ -198,6 +199,9 @@ function recordOf(object: KubeObject): KnownRecord {
 function withVersion(object: KubeObject, resourceVersion: string): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
+
+/** Who owns the fields that people change in the files, where owners are known. */
+const BY_HAND = "by-hand";
 
 /** One file of the world: which objects it holds. */
 interface WorldFile {
