@@ -1,48 +1,31 @@
 // `flipop sandbox DIR` as a process of its own: what it prints, who can use it beside whom, and how it ends.
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
 import { FLIPOP } from "../programs/entry.ts";
+import { type ServedSandbox, serveSandbox } from "../programs/served-sandbox.ts";
 import { schemaErrors } from "../report/schemas.ts";
 import { runProgram } from "./cluster-run.ts";
 
 let parent: string;
 let dir: string;
-let child: ChildProcess | undefined;
+let served: ServedSandbox | undefined;
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), "flipop-served-"));
   dir = join(parent, "a world");
 });
-afterEach(() => {
-  child?.kill("SIGKILL");
+afterEach(async () => {
+  await served?.end("SIGKILL");
+  served = undefined;
   rmSync(parent, { recursive: true, force: true });
 });
 
-/** A running `flipop sandbox`. */
-interface Served {
-  readonly stdout: string;
-  readonly stderr: () => string;
-  end(signal: NodeJS.Signals): Promise<number | null>;
-}
-
-async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const started = spawn(FLIPOP, ["sandbox", dir, ...args], {
-    env: { PATH: process.env["PATH"], HOME: parent, ...env },
-  });
-  child = started;
-  const out = { stdout: "", stderr: "" };
-  started.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));
-  started.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
-  const ended = new Promise<number | null>((resolve) => started.on("close", resolve));
-  await expect.poll(() => out.stderr).toContain("until it is interrupted");
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    started.kill(signal);
-    return await ended;
-  };
-  return { stdout: out.stdout, stderr: () => out.stderr, end };
+async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<ServedSandbox> {
+  served = await serveSandbox(dir, { args, env: { HOME: parent, ...env } });
+  return served;
 }
 
 /** The variables as a shell reads them from the file. */
@@ -134,3 +117,28 @@ async function uidOf(server: string): Promise<string> {
   };
   return metadata.uid;
 }
+
+test("a folder that cannot be written is refused", ({ skip }) => {
+  // Root may write everywhere.
+  const person = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+  if (spawnSync(FLIPOP, ["--version"], person).status !== 0) return skip("another user cannot read the checkout");
+  chmodSync(parent, 0o755);
+  mkdirSync(dir, { mode: 0o555 });
+  const { status, stdout, stderr } = spawnSync(FLIPOP, ["sandbox", dir], { encoding: "utf8", ...person });
+  expect({ status, stdout, stderr }).toEqual({
+    status: 64,
+    stdout: "",
+    stderr: `flipop: cannot use ${dir} as a sandbox: EACCES: permission denied, access '${dir}'; name a directory that can be written\n`,
+  });
+});
+
+test("a file that is none of a world's is named while it serves, each once", async () => {
+  const { stderr } = await serve();
+  const textOf = (file: string, meant: string): string =>
+    `flipop: ${join(dir, file)} is no file of a sandbox and is not read; do you mean ${meant}?\n`;
+  writeFileSync(join(dir, "node.yaml"), "");
+  await expect.poll(stderr).toContain(textOf("node.yaml", "nodes.yaml"));
+  writeFileSync(join(dir, "pod.yaml"), "");
+  await expect.poll(stderr).toContain(textOf("pod.yaml", "pods.yaml"));
+  expect(stderr().split(textOf("node.yaml", "nodes.yaml"))).toHaveLength(2);
+});

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +7,8 @@ import { kubectlOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
-import { FLIPOP } from "./entry.ts";
 import { ACCOUNT, playStory } from "./kubectl-story.ts";
+import { serveSandbox } from "./served-sandbox.ts";
 
 const kubectl = await kubectlOrSkip();
 
@@ -21,18 +20,9 @@ async function serveAccount(name: string): Promise<Readonly<Record<string, strin
   const folder = join(parent, name);
   mkdirSync(folder);
   writeFileSync(join(folder, "digitalocean.yaml"), ACCOUNT);
-  const child = spawn(FLIPOP, ["sandbox", folder, "-o", "json"], { stdio: ["ignore", "pipe", "ignore"] });
-  const closed = new Promise((resolve) => child.on("close", resolve));
-  ends.push(async () => {
-    child.kill();
-    await closed;
-  });
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    text += chunk;
-  });
-  await expect.poll(() => text).toMatch(/\n}\n$/);
-  return JSON.parse(text).environment;
+  const sandbox = await serveSandbox(folder);
+  ends.push(sandbox.end);
+  return sandbox.env;
 }
 
 describeCluster("kubectl and flipop", () => {
