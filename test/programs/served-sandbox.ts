@@ -1,6 +1,6 @@
 // `flipop sandbox` as a process of its own, for tests that use it as a person does.
 import { spawn } from "node:child_process";
-import { expect } from "vitest";
+import { vi } from "vitest";
 import { FLIPOP } from "./entry.ts";
 
 /** A running `flipop sandbox`. */
@@ -30,8 +30,7 @@ export async function serveSandbox(
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   const isServing = async (): Promise<void> => {
-    await expect.poll(() => out.stderr, { timeout: 30_000 }).toContain("until it is interrupted");
-    await expect.poll(() => out.stdout).toMatch(/\n$/);
+    await vi.waitUntil(() => out.stderr.includes("until it is interrupted") && out.stdout.endsWith("\n"), 30_000);
   };
   await Promise.race([
     isServing(),
