@@ -29,7 +29,9 @@ reserved_ips:
 export async function playStory({ kubectl, env, folder, control }: Stage): Promise<readonly string[]> {
   const story = `story-${randomBytes(4).toString("hex")}`;
   const file = join(folder, "world.yaml");
-  const environment = { ...env, HOME: folder };
+  const editor = join(folder, "edit.sh");
+  writeFileSync(editor, "#!/bin/sh\nsed -i 's/^spec:/spec:\\n  desiredIPs: 1/' \"$1\"\n", { mode: 0o755 });
+  const environment = { ...env, HOME: folder, KUBE_EDITOR: editor };
   const told: string[] = [];
   const tell = (command: string, { code, stdout, stderr }: ProgramRun): void => {
     const plain = (text: string): string => withoutChance(text.replaceAll(file, "FILE").replaceAll(story, "STORY"));
@@ -75,15 +77,52 @@ export async function playStory({ kubectl, env, folder, control }: Stage): Promi
   await run("apply -f FILE");
   await run("api-resources --api-group=flipop.digitalocean.com");
   await run("explain fip.spec.desiredIPs");
+  await playWrites(run, (app) => writeFileSync(file, world(story, 81, app)));
   await run("delete fip/web node/STORY-a node/STORY-b");
   const rows = seen.split("\n").map((row) => withoutChance(row.replaceAll(story, "STORY")).replace(/ +/g, " ").trim());
   return [...told, [...new Set(rows)].filter((row) => row !== "").join("\n")];
 }
 
+/** What kubectl sends beside patches: protobuf, server-side applies, dry runs, and what conflicts with what is there. */
+async function playWrites(
+  run: (command: string, ...last: readonly string[]) => Promise<void>,
+  writeWorld: (app: string) => void,
+): Promise<void> {
+  const owners = '{range .metadata.managedFields[*]}{.manager} {.operation} {.subresource}{"\\n"}{end}';
+  writeWorld("other");
+  await run("apply --server-side -f FILE");
+  await run("get fip web -o", `jsonpath=${owners}`);
+  writeWorld("third");
+  await run("apply --server-side -f FILE --field-manager=other");
+  await run("apply --server-side -f FILE --field-manager=other --force-conflicts");
+  await run("get svc web -o", `jsonpath=${owners}{.spec.ports[*].port}`);
+  await run("create -f FILE --dry-run=server");
+  await run("create namespace STORY-more");
+  await run("create deployment d --image=example.test/d --replicas=2 --port=80");
+  await run("create cronjob c --image=example.test/c", "--schedule=0 1 * * *", "--", "echo", "hi");
+  await run("create service nodeport n --tcp=80:8080");
+  const created =
+    "{.kind} {.spec.replicas} {.spec.selector} {.spec.schedule} {.spec.ports[*].targetPort} {.metadata.labels}";
+  await run("get deployment/d cronjob/c svc/n -o", `jsonpath={range .items[*]}${created}{"\\n"}{end}`);
+  await run(
+    "get deployment,cronjob -o",
+    "jsonpath={..containers[*].image} {..containers[*].command} {..containerPort}",
+  );
+  await run("auth can-i delete nodes");
+  await run("edit fip web");
+  await run("get fip web -o", "jsonpath={.spec.desiredIPs}");
+  await run("patch fip web --type=merge -p", '{"metadata":{"resourceVersion":"1"},"spec":{"desiredIPs":1}}');
+  await run("wait fip/web --for=jsonpath={.spec.desiredIPs}=1 --timeout=5s");
+  await run("drain STORY-a --dry-run=server --force");
+  await run("delete fip web --dry-run=server");
+  await run("delete deployment/d cronjob/c svc/n namespace/STORY-more --wait=false");
+  await run("get fip,deployment,cronjob -o name");
+}
+
 const COLUMNS =
   "custom-columns=NAME:.metadata.name,IP:.metadata.annotations.flipop\\.digitalocean\\.com/ipv4-reserved-ip,OFF:.spec.unschedulable";
 
-function world(story: string, port: number): string {
+function world(story: string, port: number, app: string = "web"): string {
   const node = (name: string, machine: number): string => `
 apiVersion: v1
 kind: Node
@@ -99,7 +138,7 @@ metadata: { name: ${story} }
 apiVersion: v1
 kind: Service
 metadata: { name: web, namespace: ${story} }
-spec: { selector: { app: web }, ports: [{ name: a, port: ${port} }, { name: b, port: 90 }] }
+spec: { selector: { app: ${app} }, ports: [{ name: a, port: ${port} }, { name: b, port: 90 }] }
 ---
 apiVersion: flipop.digitalocean.com/v1alpha1
 kind: FloatingIPPool

@@ -92,14 +92,47 @@ export function apply(
   const others = entries.filter((entry) => !isSameManager(entry, own));
   const last = entries.find((entry) => isSameManager(entry, own));
   const fields = ownedBy(nodesOf(type, config, writer));
-  const kept = withParents(union(fields, ...others.map((entry) => entry.fields)));
-  const gone = [...withParents(last?.fields ?? new Set())].filter((path) => !kept.has(path));
-  const object = removed(merged(live ?? {}, config, shape), shape, new Set(gone), "") as JSONObject;
+  const kept = withParents(union(fields, METADATA, ...others.map((entry) => entry.fields)));
+  const gone = minus(withParents(last?.fields ?? new Set()), kept);
+  const object = removed(merged(live ?? {}, config, shape), shape, gone, "") as JSONObject;
   const change = difference(nodesOf(type, live ?? {}, writer), nodesOf(type, object, writer));
-  if (!writer.isForced) refuseConflicts(others, change.written);
+  if (!writer.isForced) refuseConflicts(others, minus(change.written, clientApplied(type, live, writer)));
   const isSame = last !== undefined && change.written.size + change.removed.size === 0 && isEqual(last.fields, fields);
   const left = others.map((entry) => without(entry, union(change.written, change.removed)));
-  return { object, managedFields: encoded([...left, { ...own, ...(isSame ? last : {}), fields }]) };
+  const managedFields = encoded([...left, { ...own, ...(isSame ? last : {}), fields }]);
+  return { object: withLastApplied(object, config, writer), managedFields };
+}
+
+const METADATA: Paths = new Set(["f:metadata"]);
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** What kubectl applied on its own side before it came to apply on the server's: no conflict for it, unless somebody changed it since. */
+function clientApplied(type: ResourceType, live: KubeObject | undefined, writer: Writer): Paths {
+  const text = writer.manager === "kubectl" ? textAt(live, "metadata", "annotations", LAST_APPLIED) : "";
+  if (live === undefined || text === "") return new Set();
+  const applied = nodesOf(type, objectAt({ config: parsed(text) }, "config"), writer);
+  const { written, removed: gone } = difference(applied, nodesOf(type, live, writer));
+  return minus(ownedBy(applied), union(written, gone));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** kubectl goes on applying on its own side where it did before: what it applied last is kept for it. */
+function withLastApplied(object: JSONObject, config: JSONObject, { manager }: Writer): JSONObject {
+  const metadata = objectAt(object, "metadata");
+  const annotations = objectAt(metadata, "annotations");
+  if (manager !== "kubectl" || textAt(annotations, LAST_APPLIED) === "") return object;
+  const others = omit(objectAt(config, "metadata", "annotations"), LAST_APPLIED);
+  const isPlain = Object.keys(others).length === 0;
+  const own = compact({ ...objectAt(config, "metadata"), annotations: isPlain ? undefined : others });
+  const text = `${canonicalJSON({ ...config, metadata: own })}\n`;
+  return { ...object, metadata: { ...metadata, annotations: { ...annotations, [LAST_APPLIED]: text } } };
 }
 
 /** Who owned the object's fields before the first apply nobody knows: one manager stands for all of them. */
@@ -319,8 +352,12 @@ function isEqual(a: Paths, b: Paths): boolean {
   return a.size === b.size && [...a].every((path) => b.has(path));
 }
 
+function minus(paths: Paths, others: Paths): Paths {
+  return new Set([...paths].filter((path) => !others.has(path)));
+}
+
 function without(entry: Entry, paths: Paths): Entry {
-  return { ...entry, fields: new Set([...entry.fields].filter((path) => !paths.has(path))) };
+  return { ...entry, fields: minus(entry.fields, paths) };
 }
 
 /** Reads `managedFields`; what is no list of entries counts as none. */

@@ -14,6 +14,15 @@ function appliesTo(path: string, body: unknown, manager = "a"): Step {
   return patch(`${path}?fieldManager=${manager}`, body, APPLY);
 }
 
+const ENTRY = { manager: "a", operation: "Apply", apiVersion: "sandbox.test/v1", fieldsType: "FieldsV1" };
+
+/** What kubectl stores when it applies a widget on its own side. */
+function clientApply(spec: object): Step {
+  const widget = { apiVersion: "sandbox.test/v1", kind: "Widget", metadata: { name: "w" }, spec };
+  const annotations = { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(widget) };
+  return post(`${WIDGETS}?fieldManager=kubectl-client-side-apply`, { ...widget, metadata: { name: "w", annotations } });
+}
+
 const merges = (body: unknown, manager = "m"): Step => patch(`${WIDGETS}/w?fieldManager=${manager}`, body);
 const service = (ports: unknown, more: object = {}): unknown => ({
   apiVersion: "v1",
@@ -261,5 +270,50 @@ export const APPLIES: readonly APICase[] = [
       }),
     ],
     expected: '409 Conflict: Apply failed with 1 conflict: conflict with "t" using v1: .spec.taints',
+  },
+  {
+    title: "what kubectl applied on its own side is no conflict when it comes to the server's, and is noted anew",
+    steps: [clientApply({ size: 1, code: "abc" }), applies("kubectl", { size: 2 })],
+    show: ["spec", "metadata.annotations", ...OWNERS],
+    expected:
+      '200 spec={"code":"abc","colour":"red","size":2} metadata.annotations={"kubectl.kubernetes.io/last-applied-configuration":"{\\"apiVersion\\":\\"sandbox.test/v1\\",\\"kind\\":\\"Widget\\",\\"metadata\\":{\\"name\\":\\"w\\"},\\"spec\\":{\\"size\\":2}}\\n"} metadata.managedFields.0.fieldsV1={"f:spec":{"f:size":{}}} metadata.managedFields.1.fieldsV1={"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/last-applied-configuration":{}}},"f:spec":{".":{},"f:code":{},"f:colour":{}}}',
+  },
+  {
+    title: "what somebody changed after kubectl applied it on its own side is a conflict",
+    steps: [
+      clientApply({ size: 1, code: "abc" }),
+      merges({ spec: { code: "xyz" } }),
+      applies("kubectl", { size: 2, code: "def" }),
+    ],
+    expected: '409 Conflict: Apply failed with 1 conflict: conflict with "m" using sandbox.test/v1: .spec.code',
+  },
+  {
+    title: "what kubectl applied on its own side is a conflict for another manager",
+    steps: [clientApply({ size: 1 }), applies("b", { size: 2 })],
+    expected:
+      '409 Conflict: Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using sandbox.test/v1: .spec.size',
+  },
+  {
+    title: "a manager that gives up all metadata leaves what is nobody's",
+    steps: [
+      applies("a", { size: 1 }, "", { labels: { x: "1" } }),
+      merges(
+        {
+          metadata: {
+            managedFields: [
+              {
+                ...ENTRY,
+                fieldsV1: { "f:metadata": { "f:labels": { ".": {}, "f:x": {} } }, "f:spec": { ".": {}, "f:size": {} } },
+              },
+            ],
+          },
+        },
+        "a",
+      ),
+      applies("a", { size: 1 }),
+    ],
+    show: ["metadata.name", "metadata.labels", "spec", ...OWNERS],
+    expected:
+      '200 metadata.name="w" metadata.labels=undefined spec={"colour":"red","size":1} metadata.managedFields.0.fieldsV1={"f:spec":{"f:size":{}}} metadata.managedFields.1.fieldsV1=undefined',
   },
 ];
