@@ -2,10 +2,14 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { API } from "../cluster/api.ts";
+import type { ClusterFacts } from "../cluster/start.ts";
 import type { CronJobOnWire } from "../manifests/shipped.ts";
+import type { ProgramRun } from "./cluster-run.ts";
+import { runInPod } from "./pod-run.ts";
+import { ServiceAccountFolder } from "./service-account-folder.ts";
 
 /** What the pod of the CronJob would run, and with which environment. */
-export interface ContainerCall {
+interface ContainerCall {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly serviceAccount: string;
@@ -14,10 +18,37 @@ export interface ContainerCall {
 }
 
 /**
+ * Runs what the pod of the CronJob stored in a cluster would, as its ServiceAccount.
+ * @param app - the built package, as the image holds it
+ * @param env - what stands in the place of the clouds
+ * @param more - arguments that come last
+ */
+export async function runCronJob(
+  api: API,
+  cluster: Pick<ClusterFacts, "caFile" | "server">,
+  {
+    namespace,
+    app,
+    env,
+    more = [],
+  }: { namespace: string; app: string; env: ContainerCall["env"]; more?: readonly string[] },
+): Promise<ProgramRun> {
+  const call = await containerCall(api, namespace);
+  const token = await api.serviceAccountToken(namespace, call.serviceAccount);
+  const account = new ServiceAccountFolder({ caFile: cluster.caFile, namespace, token });
+  try {
+    const place = { app, mounts: call.mounts, account: account.path, server: cluster.server };
+    return await runInPod({ ...place, args: [...call.args, ...more], env: { ...call.env, ...env } });
+  } finally {
+    account.remove();
+  }
+}
+
+/**
  * Returns what the pod of the CronJob stored in a cluster would run, its Secret mounted into a folder as the kubelet would. The
  * Secret is read as it is now; where there is none the folder is empty, as with `optional`.
  */
-export async function containerCall(api: API, namespace: string): Promise<ContainerCall> {
+async function containerCall(api: API, namespace: string): Promise<ContainerCall> {
   const path = `/apis/batch/v1/namespaces/${namespace}/cronjobs/flipop`;
   const { spec } = (await api.call<CronJobOnWire>("GET", path)).spec.jobTemplate.spec.template;
   const [container] = spec.containers;

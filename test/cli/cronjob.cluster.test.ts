@@ -14,9 +14,7 @@ import { buildPackage } from "../programs/build-package.ts";
 import { debianProgram } from "../programs/debian-program.ts";
 import { startPrometheus, startPushgateway } from "../pushgateway/server-program.ts";
 import { type EmulatedAccount, type ProgramRun, runProgram, startAccount } from "./cluster-run.ts";
-import { containerCall } from "./cronjob-run.ts";
-import { runInPod } from "./pod-run.ts";
-import { ServiceAccountFolder } from "./service-account-folder.ts";
+import { runCronJob } from "./cronjob-run.ts";
 
 const [A, B] = ["203.0.113.10", "203.0.113.11"] as const;
 const CUSTOM = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
@@ -98,17 +96,8 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
   });
 
   /** Runs what the CronJob's pod would; `more` arguments come last. */
-  const runPod = async (...more: readonly string[]): Promise<ProgramRun> => {
-    const { args, env, serviceAccount, mounts } = await containerCall(api, "ops");
-    const token = await api.serviceAccountToken("ops", serviceAccount);
-    const account = new ServiceAccountFolder({ caFile: own.caFile, namespace: "ops", token });
-    try {
-      const run = { app, mounts, account: account.path, server: own.server };
-      return await runInPod({ ...run, args: [...args, ...more], env: { ...env, ...clouds } });
-    } finally {
-      account.remove();
-    }
-  };
+  const runPod = (...more: readonly string[]): Promise<ProgramRun> =>
+    runCronJob(api, own, { namespace: "ops", app, env: clouds, more });
   const linesOf = ({ stderr }: ProgramRun): readonly Line[] =>
     stderr
       .split("\n")

@@ -176,11 +176,11 @@ export function taintingOfCordonedNodes({ store, origins }: Pick<KubernetesAPI, 
   };
 }
 
-/** Does a kubelet's work: a pod that somebody deleted ends at once where its node is ready. */
+/** Does a kubelet's work: a pod that somebody deleted ends at once where its node is ready. One that a person marks in a file, without a grace period, goes on terminating. */
 export function endDeletedPods(store: ObjectStore): void {
   for (const pod of store.all("/pods")) {
-    const { deletionTimestamp, finalizers = [] } = pod.metadata;
-    if (deletionTimestamp === undefined || finalizers.length > 0) continue;
+    const { deletionGracePeriodSeconds, finalizers = [] } = pod.metadata;
+    if (deletionGracePeriodSeconds === undefined || finalizers.length > 0) continue;
     const conditions = arrayAt(store.get("/nodes", textAt(pod, "spec", "nodeName")), "status", "conditions");
     const ready = conditions.find((condition) => valueAt(condition, "type") === "Ready");
     if (valueAt(ready, "status") === "True") store.remove("/pods", keyOf(pod.metadata));
