@@ -8,6 +8,7 @@ import {
   type KubeObject,
   keyOf,
   omit,
+  parseJSON,
   storeKey,
   valueAt,
 } from "./object-store.ts";
@@ -105,14 +106,9 @@ function encode({ resourceVersion, after }: Continuation): string {
 }
 
 function decode(token: string): Continuation {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
-    if (isObject(value) && value["v"] === "meta.k8s.io/v1" && typeof value["rv"] === "number") {
-      return { resourceVersion: value["rv"], after: String(value["start"] ?? "") };
-    }
-  } catch {
-    // Falls through to the refusal: whatever is wrong with a token, the answer is the same.
-  }
+  const value = parseJSON(Buffer.from(token, "base64url").toString("utf8"));
+  if (isObject(value) && value["v"] === "meta.k8s.io/v1" && typeof value["rv"] === "number")
+    return { resourceVersion: value["rv"], after: String(value["start"] ?? "") };
   throw badRequest("invalid continue token: continue key is not valid: it was not issued by this server");
 }
 

@@ -8,6 +8,7 @@ import {
   type KubeObject,
   objectAt,
   omit,
+  parseJSON,
   textAt,
   timestamp,
   valueAt,
@@ -30,6 +31,7 @@ export interface Writer {
 
 /** Fields, each by its steps joined with {@link NEXT}. */
 type Paths = ReadonlySet<string>;
+const NONE: Paths = new Set();
 const NEXT = "\n";
 
 /** What one manager owns. */
@@ -59,11 +61,11 @@ export function fieldsAfterUpdate(
   const entries = isReset || known.length > 0 ? known : decoded(before?.metadata["managedFields"]);
   if (before !== undefined && entries.length === 0) return undefined;
   const { written, removed } = difference(nodesOf(type, before ?? {}, writer), nodesOf(type, next, writer));
-  const left = entries.map((entry) => without(entry, union(written, removed)));
+  const left = without(entries, written.union(removed));
   if (written.size === 0) return encoded(left);
   const own = ownEntry(type, writer, "Update");
   const had = left.find((entry) => isSameManager(entry, own));
-  const fields = union(had?.fields ?? new Set(), written);
+  const fields = written.union(had?.fields ?? NONE);
   return encoded([...left.filter((entry) => entry !== had), { ...own, fields }]);
 }
 
@@ -92,13 +94,14 @@ export function apply(
   const others = entries.filter((entry) => !isSameManager(entry, own));
   const last = entries.find((entry) => isSameManager(entry, own));
   const fields = ownedBy(nodesOf(type, config, writer));
-  const kept = withParents(union(fields, METADATA, ...others.map((entry) => entry.fields)));
-  const gone = minus(withParents(last?.fields ?? new Set()), kept);
+  const kept = withParents(others.reduce((all, entry) => all.union(entry.fields), fields.union(METADATA)));
+  const gone = withParents(last?.fields ?? NONE).difference(kept);
   const object = removed(merged(live ?? {}, config, shape), shape, gone, "") as JSONObject;
   const change = difference(nodesOf(type, live ?? {}, writer), nodesOf(type, object, writer));
-  if (!writer.isForced) refuseConflicts(others, minus(change.written, clientApplied(type, live, writer)));
-  const isSame = last !== undefined && change.written.size + change.removed.size === 0 && isEqual(last.fields, fields);
-  const left = others.map((entry) => without(entry, union(change.written, change.removed)));
+  if (!writer.isForced) refuseConflicts(others, change.written.difference(clientApplied(type, live, writer)));
+  const touched = change.written.union(change.removed);
+  const isSame = touched.size === 0 && last?.fields.symmetricDifference(fields).size === 0;
+  const left = without(others, touched);
   const managedFields = encoded([...left, { ...own, ...(isSame ? last : {}), fields }]);
   return { object: withLastApplied(object, config, writer), managedFields };
 }
@@ -109,18 +112,10 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** What kubectl applied on its own side before it came to apply on the server's: no conflict for it, unless somebody changed it since. */
 function clientApplied(type: ResourceType, live: KubeObject | undefined, writer: Writer): Paths {
   const text = writer.manager === "kubectl" ? textAt(live, "metadata", "annotations", LAST_APPLIED) : "";
-  if (live === undefined || text === "") return new Set();
-  const applied = nodesOf(type, objectAt({ config: parsed(text) }, "config"), writer);
+  if (live === undefined || text === "") return NONE;
+  const applied = nodesOf(type, objectAt({ config: parseJSON(text) }, "config"), writer);
   const { written, removed: gone } = difference(applied, nodesOf(type, live, writer));
-  return minus(ownedBy(applied), union(written, gone));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return ownedBy(applied).difference(written).difference(gone);
 }
 
 /** kubectl goes on applying on its own side where it did before: what it applied last is kept for it. */
@@ -344,20 +339,8 @@ function withParents(paths: Paths): Paths {
   return all;
 }
 
-function union(...sets: readonly Paths[]): Paths {
-  return new Set(sets.flatMap((set) => [...set]));
-}
-
-function isEqual(a: Paths, b: Paths): boolean {
-  return a.size === b.size && [...a].every((path) => b.has(path));
-}
-
-function minus(paths: Paths, others: Paths): Paths {
-  return new Set([...paths].filter((path) => !others.has(path)));
-}
-
-function without(entry: Entry, paths: Paths): Entry {
-  return { ...entry, fields: minus(entry.fields, paths) };
+function without(entries: readonly Entry[], paths: Paths): readonly Entry[] {
+  return entries.map((entry) => ({ ...entry, fields: entry.fields.difference(paths) }));
 }
 
 /** Reads `managedFields`; what is no list of entries counts as none. */

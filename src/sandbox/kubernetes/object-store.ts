@@ -240,6 +240,15 @@ export function arrayAt(value: unknown, ...keys: readonly string[]): readonly un
   return Array.isArray(found) ? found : [];
 }
 
+/** The value of a JSON text; undefined for what is none. */
+export function parseJSON(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A copy without these keys; the order of the others stays. */
 export function omit(object: JSONObject, ...keys: readonly string[]): JSONObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));

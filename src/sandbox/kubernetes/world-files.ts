@@ -15,6 +15,7 @@ import {
   keyOf,
   objectAt,
   omit,
+  parseJSON,
   storeKey,
   textAt,
 } from "./object-store.ts";
@@ -384,7 +385,7 @@ function knownKey(resource: string, key: string): string {
  * a copy of them without this memory is a world too.
  */
 function readKnownObjects(path: string): KnownObjects {
-  const content = existsSync(path) ? parse(readFileSync(path, "utf8")) : undefined;
+  const content = existsSync(path) ? parseJSON(readFileSync(path, "utf8")) : undefined;
   const records = new Map<string, KnownRecord>();
   for (const [key, value] of Object.entries(objectAt(content, "objects"))) {
     const record = decode(value);
@@ -401,14 +402,6 @@ function writeKnownObjects(path: string, known: KnownObjects): void {
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, `{"resourceVersion": ${known.resourceVersion}, "objects": {\n${objects}\n}}\n`);
   renameSync(temporary, path);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function decode(value: unknown): KnownRecord | undefined {

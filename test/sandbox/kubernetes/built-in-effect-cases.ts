@@ -221,4 +221,63 @@ export const BUILT_IN_EFFECTS: readonly APICase[] = [
     show: ["spec"],
     expected: '201 spec={"colour":"red","size":1}',
   },
+  {
+    title: "a dry deletion deletes nothing",
+    steps: [post(PODS, aPod("p1")), remove(`${PODS}/p1?dryRun=All`), get(`${PODS}/p1`)],
+    show: ["metadata.name", "metadata.deletionTimestamp"],
+    expected: '200 metadata.name="p1" metadata.deletionTimestamp=undefined',
+  },
+  {
+    title: "a deletion whose body says that it is dry deletes nothing",
+    steps: [post(PODS, boundPod), remove(`${PODS}/p1`, { dryRun: ["All"] }), get(`${PODS}/p1`)],
+    show: ["metadata.name", "metadata.deletionTimestamp"],
+    expected: '200 metadata.name="p1" metadata.deletionTimestamp=undefined',
+  },
+  {
+    title: "a dry deletion of what is not there is not found",
+    steps: [remove(`${PODS}/p1?dryRun=All`)],
+    expected: '404 NotFound: pods "p1" not found',
+  },
+  {
+    title: "an eviction deletes a pod",
+    steps: [
+      post(PODS, aPod("p1")),
+      post(`${PODS}/p1/eviction`, { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p1" } }),
+      get(`${PODS}/p1`),
+    ],
+    expected: '404 NotFound: pods "p1" not found',
+  },
+  {
+    title: "an eviction that is dry evicts nothing, and is answered as one that is not",
+    steps: [
+      post(PODS, aPod("p1")),
+      post(`${PODS}/p1/eviction?dryRun=All`, { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p1" } }),
+    ],
+    show: ["kind", "status", "code"],
+    expected: '201 kind="Status" status="Success" code=201',
+  },
+  {
+    title: "an eviction of what is not there is not found",
+    steps: [post(`${PODS}/p1/eviction`, { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p1" } })],
+    expected: '404 NotFound: pods "p1" not found',
+  },
+  {
+    title: "a name may be left to the server",
+    steps: [post(PODS, { ...(aPod("x") as object), metadata: { generateName: "web-" } })],
+    show: ["metadata.generateName", "status.phase"],
+    expected: '201 metadata.generateName="web-" status.phase="Pending"',
+  },
+  {
+    title: "a review says what one may do",
+    steps: [
+      post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb: "delete", resource: "nodes" } },
+      }),
+    ],
+    show: ["kind", "spec", "status.allowed"],
+    expected:
+      '201 kind="SelfSubjectAccessReview" spec={"resourceAttributes":{"resource":"nodes","verb":"delete"}} status.allowed=true',
+  },
 ];
