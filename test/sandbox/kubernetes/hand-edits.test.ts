@@ -150,3 +150,37 @@ test("a cordoned node gets the taint that a cluster gives it, and loses it with 
   world.edit("nodes.yaml", "  unschedulable: true\n", "");
   expect(client.call("GET", TAINTS).spec).toEqual({ taints: [{ key: "a", effect: "NoExecute" }] });
 });
+
+test("a pod that the API deleted ends where its node is ready, one that a person marks goes on terminating", () => {
+  const pod = (name: string, node: string): string =>
+    `metadata: {name: ${name}, namespace: web}\nspec: {nodeName: ${node}, containers: []}\nstatus: {phase: Running}\n`;
+  const marked = pod("c", "worker-1").replace("namespace", 'deletionTimestamp: "2026-01-06T12:00:00Z", namespace');
+  world.write("pods.yaml", [pod("a", "worker-1"), pod("b", "worker-2"), marked].join("---\n"));
+  const client = world.open();
+  const pods = "/api/v1/namespaces/web/pods";
+  for (const name of ["a", "b"]) client.call("DELETE", `${pods}/${name}`);
+  expect(client.names(pods)).toEqual(["b", "c"]);
+  world.edit(
+    "nodes.yaml",
+    "metadata: {name: worker-2}",
+    'metadata: {name: worker-2}\nstatus: {conditions: [{type: Ready, status: "True"}]}',
+  );
+  expect(client.names(pods)).toEqual(["c"]);
+});
+
+test("what a person changes in a file is theirs, where it is known whose a field is", () => {
+  const client = world.open();
+  const managers = (): readonly unknown[] =>
+    ((client.call("GET", POOL).metadata as Record<string, unknown>)["managedFields"] as object[] | undefined) ?? [];
+  world.edit("pools.yaml", "203.0.113.10", "203.0.113.11");
+  expect(managers()).toEqual([]);
+  client.call("POST", "/api/v1/namespaces/ingress/services", { metadata: { name: "s" }, spec: { type: "NodePort" } });
+  world.edit("services.yaml", "NodePort", "ClusterIP");
+  const { metadata } = client.call("GET", "/api/v1/namespaces/ingress/services/s");
+  expect(metadata).toMatchObject({
+    managedFields: [
+      { manager: "by-hand", operation: "Update", fieldsV1: { "f:spec": { "f:type": {} } } },
+      { manager: "unknown" },
+    ],
+  });
+});
