@@ -22,7 +22,9 @@ export async function playCampaign(
   oneIn = 1,
 ): Promise<{ readonly count: number; readonly broken: BrokenStory | undefined }> {
   // Each story begins at another place: the calls that they have in common are struck in other ways.
-  const struck = (await struckHistories(history, campaign)).filter((_, at) => (at + name.length) % oneIn === 0);
+  const all = await struckHistories(history, campaign);
+  const first = name.length % Math.min(oneIn, all.length);
+  const struck = all.filter((_, at) => at % oneIn === first);
   for (const candidate of struck) {
     const { violation } = await new Simulation(candidate, false).run();
     if (violation === undefined) continue;
