@@ -147,7 +147,7 @@ worker-6 is machine 1006 of digitalocean.
     expect((await flipop(dir, "reconcile")).exitCode).toBe(0);
     const { stdout } = await flipop(dir, "explain", "--no-history", "ip/203.0.113.10");
     expect(stdout).toMatch(
-      /^pool\/ingress\/web has released 203\.0\.113\.10: it stays where it is until another address needs the machine\. Resolvers may hand it out until \d{4}-\S+Z\.\ndigitalocean has 203\.0\.113\.10 on worker-1 \(machine 1001\)\.\n$/,
+      /^pool\/ingress\/web has released 203\.0\.113\.10: it stays where it is until another address needs the machine\. Resolvers may hand it out until \d\d:\d\d:\d\d UTC \(in \d+[ms]\d*s?\)\.\ndigitalocean has 203\.0\.113\.10 on worker-1 \(machine 1001\)\.\n$/,
     );
   });
 

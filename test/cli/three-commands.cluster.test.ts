@@ -86,7 +86,6 @@ describeCluster("three commands", (shared) => {
       expect([again.code, again.stderr]).toEqual([0, ""]);
       expect(again.stdout).toContain("cronjob.batch/flipop serverside-applied");
     },
-    240_000,
   );
 
   test.skipIf(kubectl === undefined)("say what is wrong where the token's file is missing", async () => {

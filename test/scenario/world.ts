@@ -287,8 +287,10 @@ export class World {
     const own = instrumented(ports, this.backend.clock, life, new Set());
     try {
       const { observation, plan } = await planPass(this.deps(running.clock, own), this.#selection(selection));
-      checkSnapshot(observation, plan, this.#selection(selection));
-      checkAnonymized(observation);
+      if (isLooked(plan)) {
+        checkSnapshot(observation, plan, this.#selection(selection));
+        checkAnonymized(observation);
+      }
       await this.note({ observation, plan }, ports.cluster);
       return { observation, plan };
     } finally {
@@ -442,4 +444,9 @@ function addressLines({ ips }: Pick<PoolStatus, "ips">): readonly string[] {
         .join(" "),
     )
     .sort();
+}
+
+/** `SNAPSHOTS=all` compares every plan with that of a snapshot; else one of four, the same at every run. */
+function isLooked({ planID }: Plan): boolean {
+  return process.env["SNAPSHOTS"] === "all" || Number.parseInt(planID.slice(0, 8), 16) % 4 === 0;
 }
