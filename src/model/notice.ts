@@ -1,12 +1,12 @@
 import type { ObjectRef } from "./action.ts";
 import type { PoolAssessment } from "./plan.ts";
-import type { Applied, Failed } from "./run.ts";
+import type { Applied, Failed, Unconfirmed } from "./run.ts";
 
-/** A change that a pass made or failed to make, as it is told to whoever asked to be notified. */
+/** A change that a pass made, was promised or failed to make, as it is told to whoever asked to be notified. */
 export interface ChangeNotice {
   readonly kind: "change";
   /** How it ended last. */
-  readonly outcome: Applied | Failed;
+  readonly outcome: Applied | Unconfirmed | Failed;
   /** How often it was tried in the pass. */
   readonly attempts: number;
   /** How often it has failed in a row, in earlier runs, too; 0 for one that was made, and where nobody counts. */

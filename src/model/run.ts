@@ -161,7 +161,7 @@ interface Common {
 export type Applied = Common & { readonly outcome: "applied" };
 
 /** Accepted and not yet seen to be true; the next run looks again. */
-type Unconfirmed = Common & {
+export type Unconfirmed = Common & {
   readonly outcome: "unconfirmed";
   /** Why the provider could not be asked any more; absent where the time was over. */
   readonly endedBy?: ProviderError;

@@ -17,6 +17,7 @@ import { lastOutcomes, outcomeLine, runSummary, whyOutcome } from "./text/run.ts
  * What is told to whoever asked to be notified, and how. A pass tells what is new after it:
  *
  *   applied      each change that was made
+ *   unconfirmed  each change that was accepted and not seen to be true in time: the next pass looks again, and tells no more of it
  *   failed       each change that failed for the first, the second, the fourth, the eighth … time in a row
  *   blocked      each object that waits for a person, and did not before: its stored status says so, as for Events
  *   run-failed   a run that did not look at everything
@@ -32,10 +33,16 @@ const TYPES = {
   blocked: { event: "object.blocked", alert: "FlipopObjectBlocked", mark: "!" },
   failed: { event: "change.failed", alert: "FlipopChangeFailed", mark: "!" },
   applied: { event: "change.applied", alert: undefined, mark: undefined },
+  unconfirmed: { event: "change.accepted", alert: undefined, mark: "?" },
   "left-out": { event: "notices.left-out", alert: undefined, mark: "." },
 } as const;
 
 type NoticeType = keyof typeof TYPES;
+
+/** Returns how the types of events end, the most urgent first: `run.failed`. */
+export function eventTypes(): readonly string[] {
+  return Object.values(TYPES).map(({ event }) => event);
+}
 
 /** What is told of notices that are too many: how many of each type are left out. */
 interface LeftOut {
@@ -56,7 +63,7 @@ export function noticesOf(
   const { planID } = planned;
   const pools = new Map([...remaining.pools, ...planned.pools].map((pool) => [refKey(pool.object), pool]));
   const changes = lastOutcomes(outcomes).flatMap(({ last: outcome, attempts }): readonly PassNotice[] => {
-    if (outcome.outcome !== "applied" && outcome.outcome !== "failed") return [];
+    if (outcome.outcome === "skipped") return [];
     const { before, after } = failuresOf(outcome.action);
     const failures = outcome.outcome === "failed" ? after : 0;
     if (outcome.outcome === "failed" && !isNews(before, after)) return [];

@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startChild } from "../cluster/child.ts";
 import { freePorts } from "../cluster/ports.ts";
@@ -42,9 +42,18 @@ export function startPushgateway(program: string, directory: string): Promise<Se
   return startServer("pushgateway", program, args, directory);
 }
 
-/** Starts an Alertmanager that tells nobody. */
-export function startAlertmanager(program: string, directory: string): Promise<ServerProgram> {
+/** Where Debian's Alertmanager looks for its templates. */
+const TEMPLATES = "/usr/share/prometheus/alertmanager";
+
+/** Starts an Alertmanager that tells nobody. One of a package that is only unpacked gets its templates from the folder that it runs in. */
+export function startAlertmanager(installed: string, directory: string): Promise<ServerProgram> {
   const config = join(directory, "alertmanager.yml");
+  const program = join(directory, "alertmanager");
+  const here = "./".repeat(TEMPLATES.length / 2);
+  const code = readFileSync(installed, "latin1").replaceAll(TEMPLATES, here);
+  writeFileSync(program, code, { encoding: "latin1", mode: 0o755 });
+  const templates = join(dirname(installed), "..", TEMPLATES.slice("/usr/".length));
+  for (const name of ["default.tmpl", "email.tmpl"]) copyFileSync(join(templates, name), join(directory, name));
   writeFileSync(config, JSON.stringify({ route: { receiver: "nobody" }, receivers: [{ name: "nobody" }] }));
   const args = (address: string): readonly string[] => [
     `--config.file=${config}`,
@@ -52,7 +61,14 @@ export function startAlertmanager(program: string, directory: string): Promise<S
     `--web.listen-address=${address}`,
     "--cluster.listen-address=",
   ];
-  return startServer("alertmanager", program, args, directory);
+  const line = (address: string): readonly string[] => [
+    "-c",
+    'cd "$0" && exec "$@"',
+    directory,
+    program,
+    ...args(address),
+  ];
+  return startServer("alertmanager", "/bin/sh", line, directory);
 }
 
 /** Starts a Prometheus that scrapes a Pushgateway every second, and judges the rules of these files. */

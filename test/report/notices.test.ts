@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { CloudEvent, HTTP } from "cloudevents";
 import { describe, expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
@@ -8,6 +9,7 @@ import { EXIT } from "../../src/report/exit-code.ts";
 import {
   alertsOf,
   cloudEvent,
+  eventTypes,
   failedRun,
   failedWith,
   noticesOf,
@@ -96,13 +98,31 @@ describe("what is told of a pass", () => {
     expect(data.every((count) => count === (after === 0 ? undefined : after))).toBe(true);
   });
 
-  test("is nothing of what was skipped or is still under way", () => {
-    expect(told((action) => ({ action, outcome: "unconfirmed", ms: 1 }))).toEqual([]);
+  test("is what was accepted and is still under way: no later pass tells of it", () => {
+    const [event] = told((action) => ({ action, outcome: "unconfirmed", ms: 1 })).map((one) => cloudEvent(one, TELLER));
+    expect(event).toMatchObject({
+      type: "com.digitalocean.flipop.change.accepted",
+      data: {
+        message:
+          "pool/ingress/web: asked to move 203.0.113.10 from worker-1 to worker-3: Accepted, and not seen to be true yet. The next run looks again.",
+        outcome: { outcome: "unconfirmed" },
+      },
+    });
+    expect(schemaErrors(event?.["data"], "Notice")).toEqual([]);
+  });
+
+  test("is nothing of what was skipped", () => {
     expect(told((action) => ({ action, outcome: "skipped", reason: "Stale", detail: "", ms: 1 }))).toEqual([]);
   });
 
   test("is an object that waits for a person, once its status says so", () => {
-    const nothing = (action: Outcome["action"]): Outcome => ({ action, outcome: "unconfirmed", ms: 1 });
+    const nothing = (action: Outcome["action"]): Outcome => ({
+      action,
+      outcome: "skipped",
+      reason: "Stale",
+      detail: "",
+      ms: 1,
+    });
     expect(told(nothing)).toEqual([]);
     const [notice, ...more] = told(nothing, { conditions: [stalled] });
     expect(more).toEqual([]);
@@ -238,4 +258,12 @@ test("alerts are what failed or waits for a person, each by its own labels, for 
   `);
   expect(alerts[0]).toMatchObject({ startsAt: "2026-08-01T12:00:00Z", endsAt: "2026-08-01T12:15:00Z" });
   expect(alertsOf(told(applied), TELLER)).toEqual([]);
+});
+
+test("the manual tells of every type of event, and of no other", () => {
+  const manual = readFileSync(new URL("../../cronjob/README.md", import.meta.url), "utf8");
+  const named = new Set(
+    [...manual.matchAll(/^\| `com\.digitalocean\.flipop\.([\w.-]+)` \|/gm)].map(([, type]) => type),
+  );
+  expect(named).toEqual(new Set(eventTypes()));
 });
