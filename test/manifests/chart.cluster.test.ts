@@ -173,6 +173,7 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
       "retry-period": "1s",
       pushgateway: "http://push.example.com:9091",
       "push-grouping": ["cluster=a"],
+      notify: ["https://hooks.example.com/flipop"],
     };
     const entries = Object.entries(properties as Record<string, Record<string, unknown>>).map(([name, schema]) => {
       const [choice] = (schema["enum"] ?? []) as readonly string[];
