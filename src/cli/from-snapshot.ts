@@ -51,7 +51,7 @@ function withGrants(world: Observation, mode: Config["grants"]): Observation {
 }
 
 function readerOf({ observation, stored }: Snapshot): Reader {
-  const { leaseKey, lease, leaseError, events, eventsError } = stored;
+  const { leaseKey, lease, leaseError, events, eventsError, workloads } = stored;
   return {
     server: observation.cluster,
     now: () => observation.observedAtMs,
@@ -62,6 +62,7 @@ function readerOf({ observation, stored }: Snapshot): Reader {
     listServices: async () => stored.services ?? [],
     listNodes: async () => observation.nodes,
     hasNamespace: async () => undefined,
+    listWorkloads: async (namespace) => (leaseKey.startsWith(`${namespace}/`) ? workloads : undefined),
     listEvents: async (namespace) => {
       if (events !== undefined)
         return namespace === undefined ? events : events.filter(({ object }) => object.namespace === namespace);

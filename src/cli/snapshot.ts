@@ -12,12 +12,12 @@ import { readSnapshot, type StoredPart, type WrittenSnapshot, writeSnapshot } fr
 import { resolveConfig } from "./config.ts";
 import { digestOf, holdsSecret, writeNewFile } from "./document-file.ts";
 import { withEntryLines } from "./entry-lines.ts";
-import { readVersion } from "./environment.ts";
+import { given, readVersion } from "./environment.ts";
 import { writeLine, writeText } from "./output.ts";
 import { readPast } from "./past.ts";
 import type { Session } from "./session.ts";
 import type { SnapshotFlags } from "./snapshot-flags.ts";
-import { readLease } from "./status.ts";
+import { readLease, readWorkloads } from "./status.ts";
 import type { Planner, Reader } from "./wiring.ts";
 import { yamlText } from "./yaml-text.ts";
 
@@ -43,12 +43,13 @@ async function takenFrom(
   { cluster, plan }: Planner,
   { leaseNamespace, leaseName, events: mayHoldEvents, anonymize: isAnonymous, pods, nodeLabels }: SnapshotFlags,
 ): Promise<{ readonly text: string; readonly gaps: readonly string[] }> {
-  const [pools, { objects: routedIPs }, past] = await Promise.all([
+  const [pools, { objects: routedIPs }, past, workloads] = await Promise.all([
     cluster.listPools(),
     orMissing(() => cluster.listRoutedIPs()),
     mayHoldEvents
       ? readPast(cluster, { namespace: leaseNamespace, name: leaseName })
       : readLease(cluster, leaseNamespace, leaseName),
+    readWorkloads(cluster, leaseNamespace),
   ]);
   const { observation, plan: planned } = await plan({}, { pods });
   const stored = {
@@ -58,6 +59,7 @@ async function takenFrom(
     nodeLabels,
     leaseKey: `${leaseNamespace}/${leaseName}`,
     ...past,
+    ...given({ workloads }),
   };
   const snapshot = { observation, stored };
   const written = isAnonymous ? anonymize(snapshot).written : writeSnapshot(snapshot);

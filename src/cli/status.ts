@@ -139,7 +139,7 @@ async function readNodes(cluster: Reader): Promise<Pick<StoredFacts, "nodes" | "
 }
 
 /** What runs flipop; undefined where nobody says. Not everybody may look, and it is no trouble of theirs. */
-async function readWorkloads(cluster: Reader, namespace: string): Promise<StoredFacts["workloads"]> {
+export async function readWorkloads(cluster: Reader, namespace: string): Promise<StoredFacts["workloads"]> {
   try {
     return await cluster.listWorkloads?.(namespace);
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Sources } from "../doctor/gather.ts";
 import type { Plan } from "../model/plan.ts";
 import type { RunRestraint } from "../model/restraint.ts";
 import type { Outcome, PassResult, RunEnd, Selection } from "../model/run.ts";
+import type { ScheduledWorkload } from "../model/workload.ts";
 import type {
   AnnotatableCluster,
   ClusterReader,
@@ -12,7 +13,6 @@ import type {
   NamespaceReader,
   Overlay,
   Staleness,
-  WorkloadReader,
 } from "../ports/cluster.ts";
 import type { ZoneServers } from "../ports/resolver.ts";
 import type { Clock, LockState } from "../ports/system.ts";
@@ -60,7 +60,6 @@ export interface Wiring {
 export type Reader = NamespaceReader &
   EventReader &
   IdentityReader &
-  Partial<WorkloadReader> &
   Pick<
     ClusterReader,
     | "server"
@@ -72,6 +71,8 @@ export type Reader = NamespaceReader &
     | "listRecordSets"
     | "listNodes"
   > & {
+    /** What runs flipop in a namespace, in no order. Absent, and undefined, where nobody says. KubeError `forbidden` where the permission is missing. */
+    readonly listWorkloads?: (namespace: string) => Promise<readonly ScheduledWorkload[] | undefined>;
     readonly readLease: (
       namespace: string,
       name: string,

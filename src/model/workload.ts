@@ -1,5 +1,5 @@
-/** A CronJob or Deployment of flipop. */
-export interface Workload {
+/** What runs flipop by itself, and when. */
+export interface ScheduledWorkload {
   readonly kind: "CronJob" | "Deployment";
   readonly name: string;
   /** True for a CronJob that is suspended, and for a Deployment without replicas. */
@@ -8,6 +8,10 @@ export interface Workload {
   readonly schedule: string;
   /** Of a CronJob that names one, as in `Europe/Vienna`; absent = that of the cluster's controllers, which is UTC almost everywhere. */
   readonly timeZone?: string;
+}
+
+/** A CronJob or Deployment of flipop. */
+export interface Workload extends ScheduledWorkload {
   /** Of its first container; `""` where it has none. */
   readonly image: string;
 }
@@ -39,7 +43,7 @@ export function scheduleMs(schedule: string): number {
 }
 
 /** When a CronJob starts its next run, milliseconds since the epoch; undefined where that is not known: in another time zone than UTC, by names of days, or not for a month. Pure. */
-export function nextStartMs({ schedule, timeZone = "UTC" }: Workload, nowMs: number): number | undefined {
+export function nextStartMs({ schedule, timeZone = "UTC" }: ScheduledWorkload, nowMs: number): number | undefined {
   const [minutes, hours, days, months, weekdays] = fieldsOf(MACROS.get(schedule.trim())?.[0] ?? schedule);
   if (!/^(Etc\/)?UTC$/.test(timeZone) || weekdays === undefined) return undefined;
   const allowed = [

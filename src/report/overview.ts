@@ -22,7 +22,7 @@ import {
 import type { RoutedIP } from "../model/routed-ip.ts";
 import { holdsNow, type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { durationText, parseTime } from "../model/time.ts";
-import type { Workload } from "../model/workload.ts";
+import type { ScheduledWorkload } from "../model/workload.ts";
 import type { Live } from "./live.ts";
 import { rfc3339 } from "./text/times.ts";
 import { type WrittenName, writtenName } from "./text/written-name.ts";
@@ -52,7 +52,7 @@ export interface StoredFacts {
   /** Why the Lease could not be read, where the reader may not: everything else is shown all the same. */
   readonly leaseError?: string;
   /** What runs flipop by itself in the namespace of the Lease; absent where nobody says. */
-  readonly workloads?: readonly Workload[];
+  readonly workloads?: readonly ScheduledWorkload[];
   /** Whether what is not granted is shown; absent = as the Lease notes how grants counted, and where it cannot be read whatever is stored. */
   readonly grants?: GrantMode | "off";
 }
@@ -132,7 +132,7 @@ export interface ReconcilerRow {
   /** What lets all objects stand still now; absent while nothing does. */
   readonly suspension?: Suspension;
   /** What runs flipop by itself, sorted by kind and name; absent where nobody says. */
-  readonly workloads?: readonly Workload[];
+  readonly workloads?: readonly ScheduledWorkload[];
   /** How grants counted in the last run; absent = nobody knows. */
   readonly grants?: GrantMode | "off";
   /** True where grants were asked for by name. */
@@ -364,11 +364,11 @@ function reconcilerRow(
   };
 }
 
-function runsField(workloads: readonly Workload[] | undefined): Pick<ReconcilerRow, "workloads"> {
+function runsField(workloads: readonly ScheduledWorkload[] | undefined): Pick<ReconcilerRow, "workloads"> {
   return workloads === undefined ? {} : { workloads: workloads.toSorted(byKindAndName) };
 }
 
-function byKindAndName(a: Workload, b: Workload): number {
+function byKindAndName(a: ScheduledWorkload, b: ScheduledWorkload): number {
   return `${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1;
 }
 

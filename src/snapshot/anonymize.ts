@@ -47,7 +47,8 @@ export function anonymize({ observation, stored }: Snapshot): Anonymized {
   });
   const names = new Names(parts, addresses, (part) => registry.names.some((name) => registry.isZoneID(name, part)));
   const notes = leaseNotes(stored.lease?.annotations ?? {}, observation, sentencesOf(names, registry));
-  const terms = new Set([...TERMS, ...registry.names, ...Object.entries(notes).flat()]);
+  const schedules = (stored.workloads ?? []).flatMap(({ schedule }) => (isSchedule(schedule) ? schedule : []));
+  const terms = new Set([...TERMS, ...registry.names, ...Object.entries(notes).flat(), ...schedules]);
   const { lease } = stored;
   const by = renamingOf(names, terms, registry);
   const own = lease === undefined ? {} : { lease: { ...lease, annotations: notes } };
@@ -91,6 +92,14 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
   return (kind, text) => by[kind](text);
 }
 
+/** True for a schedule of a CronJob in which nothing else stands, as in `0 8-18 * * mon-fri` and `@hourly`. */
+function isSchedule(text: string): boolean {
+  return text.split(" ").every((field) => SCHEDULE_FIELD.test(field));
+}
+
+const SCHEDULE_FIELD =
+  /^(?:@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)|(?:[\d*,/?-]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)*)$/i;
+
 const USUAL_LEASE = "flipop/flipop";
 
 /** What flipop itself puts before names: of the endpoints of a Service, and of a RoutedIP on a node. */
@@ -105,6 +114,7 @@ const TERMS: readonly string[] = [
   ...["Ready", "Reconciling", "Stalled", "Granted"],
   ...["NoSchedule", "PreferNoSchedule", "NoExecute", "Exists", "Equal", "TCP", "UDP", "SCTP", "Normal", "Warning"],
   ...["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"],
+  ...["UTC", "Etc/UTC"],
   ...["acquire", "annotate", "finalizer"],
   ...["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"],
   ...Object.keys(ACTIONS)

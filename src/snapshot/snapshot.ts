@@ -7,9 +7,11 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import { GROUP, type Pool } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { ServiceFacts } from "../model/service.ts";
+import type { ScheduledWorkload } from "../model/workload.ts";
 import { POOL, ROUTED_IP, ROUTED_IP_ISSUER, SERVICE } from "./object-shapes.ts";
 import {
   fields,
+  flag,
   list,
   number,
   type Renaming,
@@ -19,6 +21,7 @@ import {
   term,
   text,
   type Written,
+  word,
 } from "./shape.ts";
 import { OBSERVED, type ObservedPart, PAST_EVENT } from "./world-shapes.ts";
 
@@ -49,6 +52,8 @@ export interface StoredPart {
   readonly events?: readonly PastEvent[];
   /** Why they may not be read. */
   readonly eventsError?: string;
+  /** What runs flipop in the namespace of the Lease. Absent where nobody may look. */
+  readonly workloads?: readonly ScheduledWorkload[];
 }
 
 /** What `status` reads of the Lease. */
@@ -57,6 +62,11 @@ interface LeasePart {
   readonly renewTimeMs: number;
   readonly annotations: Readonly<Record<string, string>>;
 }
+
+const WORKLOAD: Shape<ScheduledWorkload> = fields<ScheduledWorkload>(
+  { kind: word("CronJob", "Deployment"), name: text, isSuspended: flag, schedule: term, timeZone: term },
+  "timeZone",
+);
 
 const STORED: Shape<StoredPart> = fields<StoredPart>(
   {
@@ -70,6 +80,7 @@ const STORED: Shape<StoredPart> = fields<StoredPart>(
     leaseError: sentence,
     events: list(PAST_EVENT),
     eventsError: sentence,
+    workloads: list(WORKLOAD),
   },
   "issuers",
   "services",
@@ -78,6 +89,7 @@ const STORED: Shape<StoredPart> = fields<StoredPart>(
   "leaseError",
   "events",
   "eventsError",
+  "workloads",
 );
 
 /** What stands in a file of a snapshot. */

@@ -12,6 +12,7 @@ import type { Observation } from "../../src/model/observation.ts";
 import type { Pool } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../../src/model/routed-ip.ts";
 import type { ServiceFacts } from "../../src/model/service.ts";
+import type { ScheduledWorkload } from "../../src/model/workload.ts";
 import type { ClusterReader, LeaseRecord } from "../../src/ports/cluster.ts";
 import { type PlannedWorld, planWorld } from "../../src/reconcile.ts";
 
@@ -151,6 +152,12 @@ function liveWiring(seen: SeenWorld): Wiring {
   };
 }
 
+/** What runs flipop in every world. */
+const WORKLOADS: readonly ScheduledWorkload[] = [
+  { kind: "CronJob", name: "nightly", schedule: "0 3 * * 1-5", timeZone: "Europe/Vienna", isSuspended: false },
+  { kind: "CronJob", name: "flipop", schedule: "*/5 * * * *", isSuspended: false },
+];
+
 function readerOf({ observation, pools, routedIPs, issuers, services, lease, events }: SeenWorld): Reader {
   return {
     server: NAME,
@@ -166,5 +173,6 @@ function readerOf({ observation, pools, routedIPs, issuers, services, lease, eve
     listEvents: async (namespace) =>
       events.filter(({ object }) => object.namespace === (namespace ?? object.namespace)),
     clusterUID: async () => "",
+    listWorkloads: async () => WORKLOADS,
   };
 }

@@ -49,7 +49,10 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastSuccess: reconciler.lastSuccess || null,
       lastResult: reconciler.lastResult || null,
       ...lastRunFields(reconciler.lastResult),
-      workloads: reconciler.workloads?.map((one) => ({ ...one, timeZone: one.timeZone ?? null })) ?? null,
+      workloads:
+        reconciler.workloads?.map(({ kind, name, schedule, timeZone = null, isSuspended }) => ({
+          ...{ kind, name, schedule, timeZone, isSuspended },
+        })) ?? null,
       notBefore: reconciler.notBefore.map((one) => ({ ...one })),
       putOff: reconciler.putOff.map((one) => ({ ...one })),
       suspension: reconciler.suspension === undefined ? null : suspensionFields(reconciler.suspension),
