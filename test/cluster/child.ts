@@ -23,16 +23,23 @@ export type Child = {
 /**
  * Starts `command`; its output goes to `<directory>/<name>.log`, its id to `<directory>/<name>.pid` while it runs
  * (that file is what the guard reads). The process has its own group, so Ctrl-C reaches only the parent, which then
- * decides the order of ending.
+ * decides the order of ending. It runs in `cwd`; absent = where the parent runs.
  * @throws Error when the program cannot be started.
  */
-export function startChild(name: string, command: string, args: readonly string[], directory: string): Child {
+export function startChild(
+  name: string,
+  command: string,
+  args: readonly string[],
+  directory: string,
+  cwd: string = process.cwd(),
+): Child {
   const logFile = join(directory, `${name}.log`);
   const pidFile = join(directory, `${name}.pid`);
   const output = openSync(logFile, "a");
   const child = spawn(command, args, {
     stdio: ["ignore", output, output],
     detached: true,
+    cwd,
     // etcd refuses to start when an ETCD_* variable repeats a flag.
     env: { PATH: process.env["PATH"] },
   });

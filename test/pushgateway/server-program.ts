@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startChild } from "../cluster/child.ts";
 import { freePorts } from "../cluster/ports.ts";
@@ -11,7 +11,7 @@ export interface ServerProgram {
 }
 
 /**
- * Starts a program and waits until it is ready (`/-/ready`); its log goes into `directory`.
+ * Starts a program in `directory` and waits until it is ready (`/-/ready`); its log goes there, too.
  * @throws Error with the end of its log when it does not become ready
  */
 async function startServer(
@@ -22,7 +22,7 @@ async function startServer(
 ): Promise<ServerProgram> {
   const [port] = await freePorts(1);
   const address = `127.0.0.1:${port}`;
-  const child = startChild(name, program, argsFor(address), directory);
+  const child = startChild(name, resolve(program), argsFor(address), directory, directory);
   const url = `http://${address}`;
   for (let round = 0; round < 150 && child.isRunning(); round += 1) {
     const isReady = await fetch(`${url}/-/ready`).then(
@@ -61,14 +61,7 @@ export function startAlertmanager(installed: string, directory: string): Promise
     `--web.listen-address=${address}`,
     "--cluster.listen-address=",
   ];
-  const line = (address: string): readonly string[] => [
-    "-c",
-    'cd "$0" && exec "$@"',
-    directory,
-    program,
-    ...args(address),
-  ];
-  return startServer("alertmanager", "/bin/sh", line, directory);
+  return startServer("alertmanager", program, args, directory);
 }
 
 /** Starts a Prometheus that scrapes a Pushgateway every second, and judges the rules of these files. */
