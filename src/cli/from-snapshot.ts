@@ -52,6 +52,7 @@ function withGrants(world: Observation, mode: Config["grants"]): Observation {
 
 function readerOf({ observation, stored }: Snapshot): Reader {
   const { leaseKey, lease, leaseError, events, eventsError, workloads } = stored;
+  const [storedNamespace = "", storedName = ""] = leaseKey.split("/");
   return {
     server: observation.cluster,
     now: () => observation.observedAtMs,
@@ -62,7 +63,10 @@ function readerOf({ observation, stored }: Snapshot): Reader {
     listServices: async () => stored.services ?? [],
     listNodes: async () => observation.nodes,
     hasNamespace: async () => undefined,
-    listWorkloads: async (namespace) => (leaseKey.startsWith(`${namespace}/`) ? workloads : undefined),
+    listWorkloads: async (namespace) => {
+      if (workloads !== undefined && namespace === storedNamespace) return workloads;
+      throw unread("not-found", "list workloads", "", "The snapshot holds none.");
+    },
     listEvents: async (namespace) => {
       if (events !== undefined)
         return namespace === undefined ? events : events.filter(({ object }) => object.namespace === namespace);
@@ -74,7 +78,6 @@ function readerOf({ observation, stored }: Snapshot): Reader {
     },
     readLease: async (namespace, name) => {
       if (leaseError !== undefined) throw unread("forbidden", "get leases", leaseKey, leaseError);
-      const [storedNamespace = "", storedName = ""] = leaseKey.split("/");
       const isIt = objectKey({ namespace, name }) === leaseKey;
       return lease === undefined || !isIt ? undefined : { ...lease, namespace: storedNamespace, name: storedName };
     },

@@ -71,8 +71,11 @@ export type Reader = NamespaceReader &
     | "listRecordSets"
     | "listNodes"
   > & {
-    /** What runs flipop in a namespace, in no order. Absent, and undefined, where nobody says. KubeError `forbidden` where the permission is missing. */
-    readonly listWorkloads?: (namespace: string) => Promise<readonly ScheduledWorkload[] | undefined>;
+    /**
+     * Lists what runs flipop in a namespace, in no order. A reader without this method has nothing to look for it in.
+     * @throws KubeError `forbidden` where the permission is missing, `not-found` where a snapshot holds no such list
+     */
+    readonly listWorkloads?: (namespace: string) => Promise<readonly ScheduledWorkload[]>;
     readonly readLease: (
       namespace: string,
       name: string,

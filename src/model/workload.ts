@@ -32,6 +32,14 @@ const MACROS: ReadonlyMap<string, readonly [schedule: string, everyMs: number]> 
   ["@annually", ["0 0 1 1 *", 366 * DAY_MS]],
 ]);
 
+/** Returns true for a text in which nothing but a schedule stands, as in `0 8-18 * * mon-fri` and `@hourly`: no time zone and no name. Pure. */
+export function hasOnlySchedule(text: string): boolean {
+  return text.split(" ").every((field) => MACROS.has(field.toLowerCase()) || FIELD.test(field));
+}
+
+/** A field of a schedule, with names of months and days. */
+const FIELD = /^(?:[\d*,/?-]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)*$/i;
+
 /** The longest time between two starts of a schedule, as far as its minutes and hours say; a day for any other. Pure. */
 export function scheduleMs(schedule: string): number {
   const macro = MACROS.get(schedule.trim());

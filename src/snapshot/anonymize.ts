@@ -14,6 +14,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
 import { ADDRESS_ANNOTATION, FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
+import { hasOnlySchedule } from "../model/workload.ts";
 import { COUNT, Names, nameParts } from "./anonymous-names.ts";
 import type { Renaming } from "./shape.ts";
 import { type Snapshot, type WrittenSnapshot, writeSnapshot } from "./snapshot.ts";
@@ -47,7 +48,7 @@ export function anonymize({ observation, stored }: Snapshot): Anonymized {
   });
   const names = new Names(parts, addresses, (part) => registry.names.some((name) => registry.isZoneID(name, part)));
   const notes = leaseNotes(stored.lease?.annotations ?? {}, observation, sentencesOf(names, registry));
-  const schedules = (stored.workloads ?? []).flatMap(({ schedule }) => (isSchedule(schedule) ? schedule : []));
+  const schedules = (stored.workloads ?? []).map(({ schedule }) => schedule).filter(hasOnlySchedule);
   const terms = new Set([...TERMS, ...registry.names, ...Object.entries(notes).flat(), ...schedules]);
   const { lease } = stored;
   const by = renamingOf(names, terms, registry);
@@ -91,14 +92,6 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
   };
   return (kind, text) => by[kind](text);
 }
-
-/** True for a schedule of a CronJob in which nothing else stands, as in `0 8-18 * * mon-fri` and `@hourly`. */
-function isSchedule(text: string): boolean {
-  return text.split(" ").every((field) => SCHEDULE_FIELD.test(field));
-}
-
-const SCHEDULE_FIELD =
-  /^(?:@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)|(?:[\d*,/?-]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)*)$/i;
 
 const USUAL_LEASE = "flipop/flipop";
 

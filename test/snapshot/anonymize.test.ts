@@ -123,9 +123,9 @@ test.for([
 
 test("of what runs flipop the schedules stay and the names go", () => {
   const observation = afterFailure();
-  const workloads = ["0 8-18/2 * * mon-fri", "@hourly", "", "TZ=Asia/Tokyo * * * * *", "flip op"].map((schedule) => ({
-    ...{ kind: "CronJob" as const, name: "flipop", schedule, timeZone: "Europe/Vienna", isSuspended: false },
-  }));
+  const workloads = ["0 8-18/2 * * mon-fri", "@hourly", "", "TZ=Asia/Tokyo * * * * *", "flip op"].map((schedule) => {
+    return { kind: "CronJob" as const, name: "flipop", schedule, timeZone: "Europe/Vienna", isSuspended: false };
+  });
   const { written } = anonymize({ observation, stored: { ...storedOf(observation), workloads } });
   const { workloads: shown } = written.stored as unknown as { readonly workloads: typeof workloads };
   const kept = shown.map(({ schedule }) => schedule);

@@ -50,9 +50,9 @@ export function overviewDocument(overview: Overview): JSONObject {
       lastResult: reconciler.lastResult || null,
       ...lastRunFields(reconciler.lastResult),
       workloads:
-        reconciler.workloads?.map(({ kind, name, schedule, timeZone = null, isSuspended }) => ({
-          ...{ kind, name, schedule, timeZone, isSuspended },
-        })) ?? null,
+        reconciler.workloads?.map(({ kind, name, schedule, timeZone = null, isSuspended }) => {
+          return { kind, name, schedule, timeZone, isSuspended };
+        }) ?? null,
       notBefore: reconciler.notBefore.map((one) => ({ ...one })),
       putOff: reconciler.putOff.map((one) => ({ ...one })),
       suspension: reconciler.suspension === undefined ? null : suspensionFields(reconciler.suspension),
