@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 
 // Where the system's Node is old, the launcher stays as the parent of this process. When it is killed, this process ends, too.
 process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
+// Whoever listens for that keeps the channel open, and with it the process, also when its work is done.
+process.channel?.unref();
 
 const bundle = new URL("../lib/main.js", import.meta.url);
 if (existsSync(bundle)) {

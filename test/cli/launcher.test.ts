@@ -258,6 +258,19 @@ describe("the launcher on an old Node, which stays beside the program", () => {
     expect(await rest).toBe("alone\n");
   });
 
+  test("the program itself ends when it is done: nothing that the two say to each other keeps it", async () => {
+    const file = join(dir, "old.cjs");
+    writeFileSync(file, 'Object.defineProperty(process, "version", { value: "v20.0.0" }); delete process.execve;');
+    const child = spawn(process.execPath, ["-r", file, CHECKOUT, "--version"]);
+    try {
+      const text = until(child.stdout, "\n");
+      expect(await once(child, "exit")).toEqual([0, null]);
+      expect(await text).toBe(`flipop ${readVersion()}\n`);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  }, 60_000);
+
   test("Ctrl-C at a terminal reaches the program once", async () => {
     const { root } = old(LISTENER);
     const line = `exec '${process.execPath}' -r '${root}/disguise.cjs' '${root}/bin/kubectl-flipop'`;
