@@ -58,7 +58,9 @@ function isOfProvider(reason: Hold["reason"]): boolean {
 
 /** Returns an error without what it names of these: a provider is asked for one thing after the other, and the error of one is told of all. */
 export function withoutSubjects(text: string, subjects: ReadonlySet<string>): string {
-  return text.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) => (subjects.has(word) ? "them" : word));
+  // The API server names what it speaks of in quotes behind its kind: nodes "worker-1" is forbidden.
+  const unquoted = text.replace(/(?<=\b[a-z]+s) "([^"]+)"/g, (quoted, name) => (subjects.has(name) ? "" : quoted));
+  return unquoted.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) => (subjects.has(word) ? "them" : word));
 }
 
 function providersOf({ pools, recordSets }: Pick<Plan, "pools" | "recordSets">): (hold: Hold) => string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nodePhrase, skippedSentence } from "../../src/model/node-phrase.ts";
+import { withoutSubjects } from "../../src/report/causes.ts";
 import { overviewDocument } from "../../src/report/json/status.ts";
 import { overviewOf } from "../../src/report/overview.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
@@ -46,6 +47,15 @@ describe("a plan", () => {
 test("a summary counts record sets in the plural of the whole", () => {
   const world = { ...anObservation([], [], {}), recordSets: [aRecordSet("nodes")] };
   expect(activeText(planOf(world))).toBe("0 of 1 record sets as desired");
+});
+
+describe("an error that several things share", () => {
+  test.for([
+    ['nodes "worker-1" is forbidden: User "x" cannot patch', 'nodes is forbidden: User "x" cannot patch'],
+    ["DigitalOcean failed to read worker-1.", "DigitalOcean failed to read them."],
+  ])("names none of them: %s", ([text, expected]) => {
+    expect(withoutSubjects(text, new Set(["worker-1"]))).toBe(expected);
+  });
 });
 
 describe("status", () => {

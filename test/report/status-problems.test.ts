@@ -158,6 +158,28 @@ describe("what status tells below its tables", () => {
     expect(problemsOf(overview(pools), { isApart: true })).toHaveLength(5);
   });
 
+  test("says once why many objects stand still, and since when the first of them does", () => {
+    const limited = condition("Ready", "False", "RateLimited", "DigitalOcean asked for no calls.");
+    const pools = ["a", "b", "c", "d", "e"].map((name, index) =>
+      pool({ conditions: [{ ...limited, lastTransitionTime: iso(120 - index) }] }, {}, name),
+    );
+    expect(told(overview(pools))).toEqual([
+      "! pool/ingress/a, pool/ingress/b, pool/ingress/c and 2 more: RateLimited: DigitalOcean asked for no calls.; since 11:58:00 UTC (2m ago)",
+    ]);
+    expect(problemsOf(overview(pools), { isApart: true })).toHaveLength(5);
+  });
+
+  test("names the addresses of several objects that one cause concerns, and when the first is tried again", () => {
+    const pools = ["a", "b"].map((name, index) => {
+      const ip = `203.0.113.${index + 1}`;
+      const retry = { subject: `ip/${ip}`, attempts: 2 + index, nextAttemptTime: iso(-60 - index), error: "HTTP 403" };
+      return pool({ conditions: [isReady], ips: { [ip]: active }, retries: [retry] }, {}, name);
+    });
+    expect(told(overview(pools))).toEqual([
+      "! pool/ingress/a and pool/ingress/b: 203.0.113.1 and 203.0.113.2: HTTP 403; 2 failed, next in 1m",
+    ]);
+  });
+
   test("counts addresses on many nodes that have failed since the last run, with some of the nodes", () => {
     const ips = Object.fromEntries(
       [1, 2, 3, 4, 5].map((n) => [`203.0.113.${n}`, { ...active, nodeName: `worker-${n}` }]),

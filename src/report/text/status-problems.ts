@@ -32,25 +32,69 @@ export interface StatusProblem {
 }
 
 /**
- * Returns everything that is not as it should be: of each object in the order of the tables, then of several. With `isApart` nothing is told of several objects in one, so
- * that each stays the same while others come and go. Its texts must be plain by now. Pure.
+ * Returns everything that is not as it should be: of each object in the order of the tables, then of several. What several objects suffer from the same cause is told once,
+ * at the place of the first. With `isApart` everything is told of each object alone, so that it stays the same while others come and go. Its texts must be plain by now. Pure.
  */
 export function problemsOf(
   overview: Overview,
   { isApart = false }: { readonly isApart?: boolean } = {},
 ): readonly StatusProblem[] {
+  const { nowMs } = overview;
   const rows = namedRows(overview);
   const parts = isApart ? rows.map((row) => [row]) : [rows];
-  return [
-    ...rows.flatMap((row) => objectProblems(row, overview.nowMs)),
-    ...parts.flatMap((some) => [...unseenTrouble(some, overview), ...unseenObjects(some)]),
-  ];
+  return parts
+    .flatMap((some) => {
+      const told = some.flatMap((row) => objectProblems(row, nowMs).map((one) => ({ ...one, name: row.name })));
+      return oncePerCause(told, nowMs);
+    })
+    .concat(parts.flatMap((some) => [...unseenTrouble(some, overview), ...unseenObjects(some)]));
 }
 
-/** A problem of an object that its line names in front. */
-type Told = Pick<StatusProblem, "what"> & Partial<Pick<StatusProblem, "symbol" | "since" | "next">>;
+/** What is wrong with one object. */
+interface Told {
+  /** `!` where it is left out. */
+  readonly symbol?: StatusProblem["symbol"];
+  /** What of the object it concerns, such as its addresses; left out for the object as a whole. */
+  readonly about?: readonly string[];
+  readonly text: string;
+  /** Since when, in RFC 3339, and what is so since then. */
+  readonly since?: string;
+  readonly sinceWhat?: "not ready" | "not matching";
+  /** What failed and is tried again. */
+  readonly retry?: RetryStatus | undefined;
+}
 
-function objectProblems({ row, name, retries, addresses }: NamedRow, nowMs: number): readonly StatusProblem[] {
+/** Returns one problem per cause: it names all objects and all of them that it concerns, the earliest beginning, and the next attempt. */
+function oncePerCause(told: readonly (Told & { readonly name: string })[], nowMs: number): readonly StatusProblem[] {
+  const groups = Map.groupBy(told, ({ symbol = "!", text, sinceWhat, retry, about }) =>
+    JSON.stringify([symbol, text, sinceWhat, retry === undefined, about === undefined]),
+  );
+  return [...groups.values()].map((of) => {
+    const [{ name, symbol, text, sinceWhat }] = of as [(typeof of)[number]];
+    const names = [...new Set(of.map((one) => one.name))];
+    const about = of.flatMap((one) => one.about ?? []);
+    const [since = ""] = of.flatMap((one) => one.since || []).toSorted();
+    const begun = sinceText(since, nowMs);
+    const retries = of.flatMap(({ retry }) => retry ?? []);
+    return {
+      object: names.length > 1 ? "" : name,
+      symbol: symbol ?? "!",
+      what: `${listText(names, MOST_SUBJECTS)}: ${aboutText({ about, text })}`,
+      since: begun === "" ? "" : [sinceWhat, begun].filter(Boolean).join(" "),
+      next: retries.length === 0 ? "" : retryText(nextOf(retries), nowMs),
+    };
+  });
+}
+
+function aboutText({ about = [], text }: Pick<Told, "about" | "text">): string {
+  return [listText(about, MOST_SUBJECTS), text].filter(Boolean).join(": ");
+}
+
+function nextOf(retries: readonly RetryStatus[]): RetryStatus | undefined {
+  return retries.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1))[0];
+}
+
+function objectProblems({ row, retries, addresses }: NamedRow, nowMs: number): readonly Told[] {
   // Where the object stands still as a whole, what failed before says nothing of what comes next.
   const failing = row.isBlocked ? [] : retries;
   const standing = [...waitingForPerson(row, nowMs), ...standingStill(row, failing, nowMs)];
@@ -58,23 +102,21 @@ function objectProblems({ row, name, retries, addresses }: NamedRow, nowMs: numb
   const untold = failing.filter(({ error }) => row.stalled?.message.includes(error) !== true);
   const causes = [...standing, ...failingTexts(untold, row, nowMs)];
   const rest = row.isBlocked || row.suspended !== undefined ? [] : addressTexts(addresses, causes, row, nowMs);
-  return [...causes, ...rest].map(({ symbol = "!", what, since: begun = "", next = "" }) => {
-    return { object: name, symbol, what: `${name}: ${what}`, since: begun, next };
-  });
+  return [...causes, ...rest];
 }
 
 /** What waits for a grant alone is told below, with all that is missing. */
 function waitingForPerson({ stalled, notGranted }: Readiness, nowMs: number): readonly Told[] {
   if (stalled === undefined || stalled.reason === notGranted?.reason) return [];
   const { message, reason, since } = stalled;
-  return [{ what: readableTimes(message || reason, nowMs), since: sinceText(since, nowMs) }];
+  return [{ text: readableTimes(message || reason, nowMs), since }];
 }
 
 /** Who suspended it, and why it is not ready where neither a person nor a failure is what it waits for. */
 function standingStill(row: Readiness, failing: readonly RetryStatus[], nowMs: number): readonly Told[] {
   const { ready, reason, message, since = "", stalled, suspended, notGranted } = row;
   const stays: readonly Told[] =
-    suspended === undefined ? [] : [{ symbol: ".", what: suspendedText(suspended, nowMs) }];
+    suspended === undefined ? [] : [{ symbol: ".", text: suspendedText(suspended, nowMs) }];
   const isTold =
     ready !== "False" ||
     (suspended !== undefined && reason === "Suspended") ||
@@ -82,8 +124,8 @@ function standingStill(row: Readiness, failing: readonly RetryStatus[], nowMs: n
     notGranted?.reason === reason ||
     failing.some(({ error }) => message.includes(error));
   if (isTold) return stays;
-  const what = [reason, readableTimes(message, nowMs)].filter(Boolean).join(": ");
-  return [...stays, { what, since: sinceText(since, nowMs) }];
+  const text = [reason, readableTimes(message, nowMs)].filter(Boolean).join(": ");
+  return [...stays, { text, since }];
 }
 
 /** One cause is told once, however much of the object waits for it, and with it since when the object is not ready where that is why. */
@@ -93,15 +135,11 @@ function failingTexts(
   nowMs: number,
 ): readonly Told[] {
   return [...Map.groupBy(failing, ({ error }) => error)].map(([error, of]) => {
-    const [next] = of.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1));
     const subjects = of.map(({ subject }) => retrySubjectText(subject));
     const node = subjects.find((subject) => error.startsWith(`${subject.replace(/^node /, "")}: `));
     const shown = node === undefined ? error : error.slice(error.indexOf(": ") + 2);
-    return {
-      what: `${listText(subjects, MOST_SUBJECTS)}: ${readableTimes(shown, nowMs)}`,
-      since: since === "" || !message.includes(error) ? "" : `not ready ${sinceText(since, nowMs)}`,
-      next: retryText(next, nowMs),
-    };
+    const told = { about: subjects, text: readableTimes(shown, nowMs), retry: nextOf(of) };
+    return message.includes(error) ? { ...told, since, sinceWhat: "not ready" } : told;
   });
 }
 
@@ -115,23 +153,19 @@ function addressTexts(
   { ready }: Readiness,
   nowMs: number,
 ): readonly Told[] {
-  const told = causes.map(({ what }) => what).join("\n");
+  const told = causes.map(aboutText).join("\n");
   const untold = addresses.filter(
     ({ ip, status: { state, reason, error } }) =>
       reason !== undefined && state !== "disabled" && !mentions(told, ip) && !(error && told.includes(error)),
   );
   const symbol = ready === "True" ? "." : "!";
   return [...Map.groupBy(untold, (row) => addressReason(row, nowMs))].map(([reason, of]) => {
-    const ips = listText(
-      of.map(({ ip }) => ip),
-      MOST_SUBJECTS,
-    );
     const [since = ""] = of.flatMap(({ status }) => status.notMatchingSince ?? []).toSorted();
     const [first] = of;
     const error = of.length === 1 && first !== undefined ? ownText(first, nowMs) : "";
-    const what = `${ips}: ${[reason, error || sentenceOf(first?.status.reason)].filter(Boolean).join(": ")}`;
-    const isDated = since !== "" && !error.includes("since");
-    return { symbol, what, since: isDated ? `not matching ${sinceText(since, nowMs)}` : "" };
+    const text = [reason, error || sentenceOf(first?.status.reason)].filter(Boolean).join(": ");
+    const told: Told = { symbol, about: of.map(({ ip }) => ip), text };
+    return error.includes("since") ? told : { ...told, since, sinceWhat: "not matching" };
   });
 }
 
