@@ -99,6 +99,7 @@ function meant(text: string): string {
   if (text.includes("Did you mean")) return "";
   const [, option = "", word = ""] = /^unknown (?:option '(--?[a-z-]+)'|command '([^']*)')/.exec(text) ?? [];
   if (option === "--dry-run" || option === "--diff") return " flipop plan is the dry run.";
+  if (option === "--watch" || option === "-w") return " flipop status --watch shows what changes.";
   return word === "" ? "" : meantCommand(word, COMMANDS);
 }
 

@@ -215,12 +215,15 @@ function notFound(target: ObjectTarget, searched: Searched): ConfigError {
   );
 }
 
-/** Returns ` Did you mean www.example.com?`; `""` where nothing is written nearly so. */
+/** Returns ` Did you mean www.example.com?`; how a node is written where nothing is written nearly so, and a bare word was. */
 function meantName(target: ObjectTarget, { ofKind, known, isName }: Searched): string {
   const names = isName ? known.flatMap(({ fqdn }) => (fqdn === undefined ? [] : [[fqdn, fqdn] as const])) : [];
   const meant = new Map([...names, ...ofKind.map(({ ref }) => [ref.name, refKey(ref)] as const)]);
   const name = nearest(target.name.toLowerCase(), [...meant.keys()], MOST_LETTERS);
-  return name === undefined || name === target.name ? "" : ` Did you mean ${meant.get(name)}?`;
+  if (name !== undefined) return name === target.name ? "" : ` Did you mean ${meant.get(name)}?`;
+  return target.kind === "object" && target.namespace === undefined && !isName
+    ? ` A node is written node/${target.name}.`
+    : "";
 }
 
 /** In so many letters a name may differ from one that is meant. */

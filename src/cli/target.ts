@@ -85,9 +85,12 @@ function notATarget(text: string, why: string): ConfigError {
   return new ConfigError("usage", `Unknown target '${text}': ${why}. Write ${forms}.`);
 }
 
-/** Returns ` Did you mean node/x?` for `nod/x`, which names an object x in a namespace nod; `""` where no kind is so near. */
+/**
+ * Returns ` Did you mean node/x?` for `nod/x`, which names an object x in a namespace nod, and ` Did you mean ip/…?` for a bare address; `""` where nothing is so near.
+ */
 export function meantKind({ kind, namespace, name }: ObjectTarget): string {
-  if (kind !== "object" || namespace === undefined) return "";
+  if (kind !== "object") return "";
+  if (namespace === undefined) return canonicalIPv4(name) === undefined ? "" : ` Did you mean ip/${name}?`;
   const near = nearest(namespace, Object.keys(KIND_WORDS), 1);
   return near === undefined ? "" : ` Did you mean ${near}/${name}?`;
 }

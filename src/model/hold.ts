@@ -40,6 +40,8 @@ function sentence(text: string): string {
 /** Returns the text with a capital letter in front: the beginning of a sentence. A provider has its own way to write itself there. */
 export function capital(text: string): string {
   if (/^digitalocean\b/.test(text)) return text.replace("digitalocean", "DigitalOcean");
+  // A name of something stays as it is written: podLabel, www.example.com, worker-1.
+  if (/^[^\s:,]*[A-Z\d./]/.test(text)) return text;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -271,7 +271,7 @@ function messageOf(seen: Seen, subject: Subject): string {
       const pool = poolOf(seen);
       if (pool === undefined)
         return `${object} has ${seen.assessment.matching.length} matching nodes of ${seen.world.nodes.length}.`;
-      return `${object} serves on ${activeCount(seen)} of ${pool.desired} addresses.`;
+      return `${object} has ${activeCount(seen)} of ${pool.desired} addresses active on nodes that match.`;
     }
   }
 }

@@ -61,6 +61,12 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ["check", "Unknown command 'check'. Did you mean status --check? See flipop --help.", 64, scene],
   ["frobnicate", "Unknown command 'frobnicate'. See flipop --help.", 64, scene],
   [
+    "plan --watch",
+    "Unknown option '--watch'. flipop status --watch shows what changes. See flipop plan --help.",
+    64,
+    scene,
+  ],
+  [
     "reconcile --dry-run",
     "Unknown option '--dry-run'. flipop plan is the dry run. See flipop reconcile --help.",
     64,
@@ -261,7 +267,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "status nothing",
-    "There is no FloatingIPPool, RoutedIP or NodeDNSRecordSet named nothing in any namespace ('nothing'). There is pool/ingress/web.",
+    "There is no FloatingIPPool, RoutedIP or NodeDNSRecordSet named nothing in any namespace ('nothing'). There is pool/ingress/web. A node is written node/nothing.",
     78,
     { observation: steady() },
   ],

@@ -47,6 +47,8 @@ describe("a target", () => {
       "There is no FloatingIPPool named www.example.com in any namespace ('pool/www.example.com').",
     ],
     ["plan nod/worker-1", 78, "Did you mean node/worker-1?"],
+    ["plan worker-1", 78, "A node is written node/worker-1."],
+    ["plan 203.0.113.10", 78, "Did you mean ip/203.0.113.10?"],
     ["plan polo/ingress/web", 64, "Unknown target 'polo/ingress/web': this version knows no polo."],
     ["plan node/ingress/web", 64, "Unknown target 'node/ingress/web': a node has no namespace."],
   ] as const)("%s exits %d and says why", async ([line, code, text]) => {

@@ -50,7 +50,7 @@ test("a summary counts record sets in the plural of the whole", () => {
 });
 
 describe("an error that several things share", () => {
-  test.for([
+  test.for<readonly [string, string]>([
     ['nodes "worker-1" is forbidden: User "x" cannot patch', 'nodes is forbidden: User "x" cannot patch'],
     ["DigitalOcean failed to read worker-1.", "DigitalOcean failed to read them."],
   ])("names none of them: %s", ([text, expected]) => {

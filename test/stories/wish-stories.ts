@@ -35,7 +35,7 @@ export const WISH_STORIES: readonly Story[] = [
       expectRecords(world, ["203.0.113.10", "203.0.113.11", "203.0.113.12"]);
     },
     told: {
-      "that it selects no pod at all": "PodLabel app=wbe selects no pod that runs in namespace ingress.",
+      "that it selects no pod at all": "podLabel app=wbe selects no pod that runs in namespace ingress.",
       "that nothing is taken away for it": "! what serves stays",
       "that a person is waited for": "(exit code 3)",
       "which one selects, and how many": "app=web selects 7 pods, 6 of them ready",
