@@ -1,4 +1,5 @@
 import { refKey } from "../model/action.ts";
+import { canonicalZone } from "../model/dns.ts";
 import type { Evidence, Gate } from "../model/explanation.ts";
 import type { GateID } from "../model/gates.ts";
 import { selectedLabels } from "../model/label-selector.ts";
@@ -19,7 +20,7 @@ export interface Looked {
 /**
  * Returns the facts that a gate looks at, whether it holds or not; none where it was not asked. A path begins with what the fact is of, as `flipop plan --if` names it. Pure.
  *
- *   pool/ingress/web.spec.match.podLabel   node/worker-6.spec.taints   ip/203.0.113.10.holder   machine/1006.addresses   provider/digitalocean   quota/digitalocean
+ *   pool/ingress/web.spec.match.podLabel   node/worker-6.spec.taints   ip/203.0.113.10.holder   machine/1006.addresses   provider/digitalocean   quota/digitalocean   zone/cloudflare/example.net
  */
 export function evidenceOf(gate: Gate, looked: Looked): readonly Evidence[] {
   return gate.pass === undefined && gate.isUnread !== true ? [] : EVIDENCE[gate.id](looked, gate);
@@ -74,7 +75,7 @@ const EVIDENCE: Readonly<Record<GateID, Finding>> = {
   ],
   quota: quotas,
   "dns-valid": named,
-  zone: named,
+  zone: (looked) => [...named(looked), ...zoneFound(looked)],
   "name-owner": named,
   serves: (looked) => [of(looked, "matching", looked.seen.assessment.matching.length)],
 };
@@ -121,9 +122,10 @@ function suspensions(looked: Looked): readonly Evidence[] {
 }
 
 /** Every provider that the object has to do with, and why it cannot be used. */
-function providersOf({ object, world, ref }: Seen): readonly (readonly [name: string, refusal: string | undefined])[] {
+function providersOf(seen: Seen): readonly (readonly [name: string, refusal: string | undefined])[] {
+  const { object, world, ref } = seen;
   const { provider, dnsRecordSet } = object.spec;
-  const dns = dnsRecordSet === undefined ? [] : [dnsRecordSet.provider || provider || world.registry.defaultDNS];
+  const dns = dnsRecordSet === undefined ? [] : [dnsProviderOf(seen)];
   const all = ref.kind === "dns" ? dns : [provider, ...dns];
   return [...new Set(all)].map((name) => [
     name,
@@ -250,13 +252,31 @@ function quotas(looked: Looked): readonly Evidence[] {
 
 /** What the object asks for, and since when it does. */
 function named(looked: Looked): readonly Evidence[] {
-  const { dnsRecordSet, provider } = looked.seen.object.spec;
+  const { dnsRecordSet } = looked.seen.object.spec;
   if (dnsRecordSet === undefined) return [];
-  const { zone, recordName, provider: own } = dnsRecordSet;
+  const { zone, recordName } = dnsRecordSet;
   return [
-    of(looked, "spec.dnsRecordSet.provider", own || provider || looked.seen.world.registry.defaultDNS),
+    of(looked, "spec.dnsRecordSet.provider", dnsProviderOf(looked.seen)),
     of(looked, "spec.dnsRecordSet.zone", zone),
     of(looked, "spec.dnsRecordSet.recordName", recordName),
     of(looked, "metadata.creationTimestamp", timestamp(looked.seen.object.meta.createdAtMs)),
   ];
+}
+
+/** What the provider shows of the zone: its id, `missing`, or why it could not be read; and the zone that is written nearly so. */
+function zoneFound({ seen }: Looked): readonly Evidence[] {
+  const { dnsRecordSet } = seen.object.spec;
+  const provider = dnsProviderOf(seen);
+  const zone = canonicalZone(dnsRecordSet?.zone ?? "");
+  const fact = zone === undefined ? undefined : seen.world.dns.get(provider)?.zones.get(zone);
+  const path = `zone/${provider}/${zone}`;
+  if (fact === undefined) return [];
+  if (fact.kind === "known") return [{ path, value: fact.zone.id }];
+  if (fact.kind === "gap") return [{ path, value: fact.error }];
+  return [{ path, value: "missing" }, ...(fact.near === undefined ? [] : [{ path: `${path}.near`, value: fact.near }])];
+}
+
+function dnsProviderOf({ object, world }: Seen): string {
+  const { dnsRecordSet, provider } = object.spec;
+  return dnsRecordSet?.provider || provider || world.registry.defaultDNS;
 }

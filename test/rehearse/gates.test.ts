@@ -214,7 +214,7 @@ const FACTS: Readonly<Record<GateID, Evidence>> = {
   "cool-off": { path: "pool/ingress/web.status.lastAssignmentTime", value: "2026-08-01T11:59:59.000Z" },
   quota: { path: "quota/digitalocean.used", value: 1 },
   "dns-valid": { path: "dns/ingress/nodes.spec.dnsRecordSet.recordName", value: "größe" },
-  zone: { path: "dns/ingress/nodes.spec.dnsRecordSet.zone", value: "example.com" },
+  zone: { path: "zone/digitalocean/example.com", value: "missing" },
   "name-owner": { path: "dns/ingress/nodes.metadata.creationTimestamp", value: "2026-07-31T12:00:00Z" },
   serves: { path: "dns/ingress/nodes.matching", value: 0 },
 };
