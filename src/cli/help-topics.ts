@@ -87,15 +87,21 @@ function reasonLines(word: string, width: number): readonly string[] | undefined
     ...wrap(`${reason}: ${text}`, "", width),
     ...(advice === undefined ? [] : wrap(advice, "  ", width)),
     ...wrap(isGuard ? "It is a guard: what it holds would hurt somebody." : ENDS[wait], "  ", width),
+    ...(wait === "none" ? [] : wrap(countedText(reason), "  ", width)),
   ];
+}
+
+/** Returns which metrics count what is held for the reason. */
+function countedText(reason: string): string {
+  return `flipop_blocked{reason="${reason}"} counts what it holds until a person acts, flipop_deferred what ends by itself.`;
 }
 
 /** What ends it, in words. */
 const ENDS: Readonly<Record<ReasonFacts["wait"], string>> = {
-  none: "Nothing has to end it: it is as wished, or a person has to act.",
+  none: "flipop waits for nothing here: it is as wished, or a person has to act.",
   time: "Its own time ends it.",
   reading: "The provider is at work; a later look shows the end.",
-  change: "Something else has to change first.",
+  change: "flipop goes on by itself once that has changed.",
   run: "A later run goes on with it.",
 };
 
