@@ -78,8 +78,13 @@ function readerOf({ observation, stored }: Snapshot): Reader {
     },
     readLease: async (namespace, name) => {
       if (leaseError !== undefined) throw unread("forbidden", "get leases", leaseKey, leaseError);
-      const isIt = objectKey({ namespace, name }) === leaseKey;
-      return lease === undefined || !isIt ? undefined : { ...lease, namespace: storedNamespace, name: storedName };
+      const asked = objectKey({ namespace, name });
+      if (asked !== leaseKey)
+        throw new ConfigError(
+          "invalid",
+          `The snapshot knows of the Lease ${leaseKey}, not of ${asked}. Pass --lease-namespace ${storedNamespace} --lease-name ${storedName}.`,
+        );
+      return lease === undefined ? undefined : { ...lease, namespace: storedNamespace, name: storedName };
     },
   };
 }

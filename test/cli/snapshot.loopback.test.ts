@@ -189,6 +189,18 @@ describe("flipop snapshot", () => {
     });
     expect((await flipop("plan", "--from", file)).stdout).toContain("3 addresses, not readable now");
   });
+
+  test("knows of one Lease, and says which where another one is asked for", async () => {
+    const file = at("lease.yaml");
+    await flipop(`--sandbox=${at("gaps")}`, "snapshot", file);
+    const { stdout, stderr, exitCode } = await flipop("status", "--from", file, "--lease-namespace", "ops");
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: "",
+      stderr:
+        "flipop: The snapshot knows of the Lease flipop/flipop, not of ops/flipop. Pass --lease-namespace flipop --lease-name flipop.\n",
+      exitCode: 78,
+    });
+  });
 });
 
 test("with --anonymize a snapshot holds no name of the world, and says the same of other names", async () => {
