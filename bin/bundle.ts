@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin } from "esbuild";
@@ -35,18 +35,24 @@ const withoutUndici: Plugin = {
   },
 };
 
+/** Where the bundle is taken to lie while it is made: the names of its parts are made of paths, and must be the same wherever it is written to. */
+const PLACE = join(ROOT, "lib");
+
 /**
  * Bundles a program of the checkout into a folder that has to lie beside `src/` or where `src/` would be: readable modules and
  * their source maps, split so that what is loaded late stays apart. Returns what went into it, paths relative to the checkout.
  * @throws Error when a file loads a CommonJS package late, or esbuild's when it fails
  */
 export async function bundle(entry: string, folder: string): Promise<Metafile> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],
-    outdir: folder,
+    outdir: PLACE,
+    write: false,
     bundle: true,
     splitting: true,
+    // Nor may they tell where packages really lie.
+    preserveSymlinks: true,
     format: "esm",
     platform: "node",
     target: "node22.18",
@@ -58,8 +64,11 @@ export async function bundle(entry: string, folder: string): Promise<Metafile> {
     logLevel: "warning",
   });
   refuseLateCommonJS(metafile);
-  for (const map of Object.keys(metafile.outputs).filter((name) => name.endsWith(".map")))
-    placeSources(join(ROOT, map));
+  for (const { path, text, contents } of outputFiles) {
+    const file = join(folder, relative(PLACE, path));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, path.endsWith(".map") ? placedSources(path, text) : contents);
+  }
   return metafile;
 }
 
@@ -75,14 +84,11 @@ function refuseLateCommonJS({ inputs }: Metafile): void {
 }
 
 /** Makes stacks name the file of the repository, `flipop:src/…`. A path beside the bundle would name a file that is not installed. */
-function placeSources(file: string): void {
-  const map = JSON.parse(readFileSync(file, "utf8")) as { sources: string[] };
-  map.sources = map.sources.map((source) => {
-    // What was left out is no file, and its name must not hold the folder that the bundle happens to lie in.
-    if (source.startsWith("left-out:")) return source;
-    const path = relative(ROOT, join(dirname(file), source));
-    // A link may lead to packages in another folder.
-    return `flipop:${path.replace(/^.*?(?=node_modules\/)/, "")}`;
-  });
-  writeFileSync(file, JSON.stringify(map));
+function placedSources(path: string, text: string): string {
+  const map = JSON.parse(text) as { sources: string[] };
+  const sources = map.sources.map((source) =>
+    // What was left out is no file.
+    source.startsWith("left-out:") ? source : `flipop:${relative(ROOT, join(dirname(path), source))}`,
+  );
+  return JSON.stringify({ ...map, sources });
 }

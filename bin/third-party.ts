@@ -13,6 +13,8 @@ export interface ThirdParty {
   readonly licence: string;
   /** Its licence file; where an Apache-2.0 package has none a word on ours, else empty. */
   readonly text: string;
+  /** Where it is installed, from the root of the checkout. */
+  readonly folder: string;
 }
 
 /** Licences under which code may be part of a work that is distributed under Apache-2.0, texts and notices kept. */
@@ -71,5 +73,5 @@ function describe(folder: string): ThirdParty {
   const files = readdirSync(path).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
   const text = files.sort().map((file) => readFileSync(join(path, file), "utf8").trim());
   const own = license === "Apache-2.0" && text.length === 0 ? ["It has no licence file of its own: see LICENSE."] : [];
-  return { name, version, licence: String(license), text: [...text, ...own].join("\n\n") };
+  return { name, version, licence: String(license), text: [...text, ...own].join("\n\n"), folder };
 }

@@ -6,6 +6,7 @@ const aParty = (fields: Partial<ThirdParty>): ThirdParty => ({
   version: "1.3.0",
   licence: "MIT",
   text: "Permission is hereby granted.",
+  folder: "node_modules/left-pad",
   ...fields,
 });
 

