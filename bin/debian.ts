@@ -3,7 +3,7 @@
 // updates, and scanners know them. They are held to digests by `debian.json`, which `npm run image -- --renew` makes anew.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { digestOf, type Entry, file } from "./oci-archive.ts";
@@ -48,9 +48,22 @@ export class PackageGoneError extends Error {
   override readonly name = "PackageGoneError";
 }
 
+/** Where packages are kept by their digest. */
+const STORE = join(homedir(), ".cache/flipop-image");
+
+/**
+ * Returns the files of packages, in their order. What is not kept is fetched.
+ * @throws PackageGoneError when Debian has replaced a package and does not show the old one, or cannot be reached
+ */
+export async function packageFiles(pins: readonly PinnedPackage[], asOf: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const pin of pins) files.push(await fetched(pin, asOf));
+  return files;
+}
+
 /**
  * Returns the files that a program needs to run where there is nothing else: the libraries that it names, and what they name, its loader,
- * the licences of all that, and who is who. `store` is a folder that keeps packages by their digest; what it does not have is fetched.
+ * the licences of all that, and who is who.
  * @throws PackageGoneError when Debian has replaced a package and does not show the old one
  * @throws Error when apt-get or dpkg-deb is not here, or a library is in none of the packages
  */
@@ -58,12 +71,10 @@ export async function fromDebian(
   program: Uint8Array,
   pins: readonly PinnedPackage[],
   asOf: string,
-  store: string,
 ): Promise<FromDebian> {
   const root = await mkdtemp(join(tmpdir(), "flipop-debian-"));
   try {
-    const files = [];
-    for (const pin of pins) files.push(await fetched(pin, asOf, store));
+    const files = await packageFiles(pins, asOf);
     for (const archive of files) await tool("dpkg-deb", ["-x", archive, root]);
     const records = [];
     for (const [at, { name }] of pins.entries()) {
@@ -140,12 +151,12 @@ function pinOf(line: string): PinnedPackage {
 }
 
 /** Returns the file of a package in the store, after it was fetched where necessary. */
-async function fetched({ name, version, path, sha256 }: PinnedPackage, asOf: string, store: string): Promise<string> {
-  const kept = join(store, `${sha256}.deb`);
+async function fetched({ name, version, path, sha256 }: PinnedPackage, asOf: string): Promise<string> {
+  const kept = join(STORE, `${sha256}.deb`);
   const digest = await readFile(kept).then(digestOf, () => undefined);
   if (digest === `sha256:${sha256}`) return kept;
-  await mkdir(store, { recursive: true });
-  const folder = await mkdtemp(join(store, ".fetch-"));
+  await mkdir(STORE, { recursive: true });
+  const folder = await mkdtemp(join(STORE, ".fetch-"));
   const fresh = join(folder, "package.deb");
   try {
     const failures: string[] = [];
@@ -234,7 +245,7 @@ interface Linkage {
 }
 
 /** Reads the header of a 64-bit little-endian ELF file, as elf(5) has it. @throws Error when it is none */
-export function linkage(content: Uint8Array): Linkage {
+function linkage(content: Uint8Array): Linkage {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   if (bytes.toString("latin1", 0, 6) !== "\u007fELF\u0002\u0001") throw new Error("this is no 64-bit ELF file");
   const word = (at: number): number => Number(bytes.readBigUInt64LE(at));

@@ -1,4 +1,4 @@
-// `npm run image [-- --architecture amd64|arm64 --level 1…9 --renew] [FILE]` makes the image of the CronJob as an OCI archive, without
+// `npm run image [-- --architecture amd64|arm64 --level 1…9 --pins FILE --renew] [FILE]` makes the image of the CronJob as an OCI archive, without
 // Docker and without a base image: the package, the Node of the lock file, what Debian has to be beside it, and nothing else, not even
 // a shell. The same sources give the same digest, with the same Node to build them.
 import { execFileSync } from "node:child_process";
@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { rootCertificates } from "node:tls";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,8 @@ import { buildPackage, manifest } from "./package.ts";
 import { type Component, checksumOf, lockedPackages, npmURL, sbomText } from "./sbom.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
-const PINS = new URL("debian.json", import.meta.url);
+/** The packages of Debian that the image is made of. */
+export const PINS: string = fileURLToPath(new URL("debian.json", import.meta.url));
 
 /** Who runs it: nobody, by a number, so that runAsNonRoot can be checked. */
 const USER = 65_532;
@@ -74,8 +75,9 @@ function nodeFor(architecture: Architecture): Node {
     const packages = { "": { dependencies }, [`node_modules/${name}`]: { version, integrity } };
     writeFileSync(join(folder, "package.json"), JSON.stringify({ dependencies }));
     writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
-    const system = ["--os=linux", `--cpu=${name.split("-").at(-1)}`, "--ignore-scripts", "--no-audit", "--no-fund"];
-    execFileSync("npm", ["ci", ...system], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+    const system = ["--os=linux", `--cpu=${name.split("-").at(-1)}`];
+    const quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+    execFileSync("npm", ["ci", ...system, ...quiet], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
     return read(join(folder, "node_modules", name));
   } finally {
     rmSync(folder, { recursive: true });
@@ -93,20 +95,11 @@ function entriesBelow(folder: string, place: string): readonly Entry[] {
   });
 }
 
-/** The package, and what it is made of. */
-interface Built {
+/** The package as the image holds it. */
+interface Packaged {
   readonly entries: readonly Entry[];
+  /** What it is made of. */
   readonly components: readonly Component[];
-}
-
-async function builtPackage(): Promise<Built> {
-  const folder = mkdtempSync(join(tmpdir(), "flipop-package-"));
-  try {
-    const components = await buildPackage(folder);
-    return { components, entries: entriesBelow(folder, "app") };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }
 
 /** An image, and the list of what is in it. */
@@ -115,11 +108,50 @@ interface Listed {
   readonly sbom: string;
 }
 
-async function imageFor(architecture: Architecture, app: Built, pins: Pins): Promise<Listed> {
+/** How images are made. */
+export interface ImageOptions {
+  readonly architectures: readonly Architecture[];
+  /** How hard gzip tries, 1 to 9. */
+  readonly level: number;
+  readonly pins: Pins;
+}
+
+/** Images in one archive. */
+export interface ImageArchive {
+  readonly content: Uint8Array;
+  /** `sha256:…`: under it a registry has the image, for every architecture. */
+  readonly digest: string;
+  /** SPDX of each image, in the order of the architectures. */
+  readonly sboms: readonly { readonly architecture: Architecture; readonly text: string }[];
+}
+
+/**
+ * Returns the images of a package that {@link buildPackage} made in `folder`, in one archive. Reads the folder and the lock file; fetches what is not here yet of Debian's
+ * packages, and of Node for other architectures.
+ * @throws Error where something cannot be had
+ */
+export async function imageArchive(
+  folder: string,
+  components: readonly Component[],
+  { architectures, level, pins }: ImageOptions,
+): Promise<ImageArchive> {
+  const app = { components, entries: entriesBelow(folder, "app") };
+  const listed: Listed[] = [];
+  for (const architecture of architectures) listed.push(await imageFor(architecture, app, pins));
+  const images = listed.map(({ image }) => image);
+  const sboms = listed.map(({ image, sbom }) => ({ architecture: image.architecture, text: sbom }));
+  return { ...ociArchive(images, { tag: manifest().version, level }), sboms };
+}
+
+/** Returns the packages of Debian that images are made of. Reads a file, `bin/debian.json` unless told otherwise. */
+export function readPins(path: string = PINS): Pins {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+async function imageFor(architecture: Architecture, app: Packaged, pins: Pins): Promise<Listed> {
   const { name, version, description, homepage, license } = manifest();
   const node = nodeFor(architecture);
-  const store = join(homedir(), ".cache/flipop-image");
-  const debian = await fromDebian(node.binary, pins[architecture], pins.asOf, store);
+  const debian = await fromDebian(node.binary, pins[architecture], pins.asOf);
   const whole = { name, version, licence: license, purl: `pkg:oci/${name}?arch=${architecture}&tag=${version}` };
   const sbom = sbomText(whole, [...app.components, node.component, ...debian.components]);
   const label = (word: string): string => `org.opencontainers.image.${word}`;
@@ -158,32 +190,33 @@ async function main(): Promise<void> {
     options: {
       architecture: { type: "string", multiple: true, default: [...ARCHITECTURES] },
       level: { type: "string", default: "9" },
+      pins: { type: "string", default: PINS },
       renew: { type: "boolean", default: false },
     },
   });
   const architectures = ARCHITECTURES.filter((name) => values.architecture.includes(name));
-  const level = Number(values.level);
-  if (values.architecture.length !== architectures.length || !/^[1-9]$/.test(values.level) || positionals.length > 1)
-    throw new Error("Use: npm run image -- [--architecture amd64|arm64] [--level 1…9] [--renew] [FILE]");
-  if (values.renew) writeFileSync(PINS, `${JSON.stringify(await currentPins(), null, 2)}\n`);
-  const pins = JSON.parse(readFileSync(PINS, "utf8")) as Pins;
+  const isKnown = values.architecture.length === architectures.length;
+  if (!isKnown || !/^[1-9]$/.test(values.level) || positionals.length > 1)
+    throw new Error("Use: npm run image -- [--architecture amd64|arm64] [--level 1…9] [--pins FILE] [--renew] [FILE]");
+  if (values.renew) writeFileSync(values.pins, `${JSON.stringify(await currentPins(), null, 2)}\n`);
   const { name, version } = manifest();
   const target = resolve(positionals[0] ?? join(ROOT, `dist/image/${name}-${version}.oci.tar`));
-  const app = await builtPackage();
-  const listed: Listed[] = [];
-  for (const architecture of architectures) listed.push(await imageFor(architecture, app, pins));
-  const { content, digest } = ociArchive(
-    listed.map(({ image }) => image),
-    { tag: version, level },
-  );
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, content);
-  for (const { image, sbom } of listed)
-    writeFileSync(target.replace(/(\.oci)?\.tar$/, "") + `-${image.architecture}.spdx.json`, sbom);
-  process.stdout.write(`${target}\n${digest}\n`);
+  const folder = mkdtempSync(join(tmpdir(), "flipop-package-"));
+  try {
+    const options = { architectures, level: Number(values.level), pins: readPins(values.pins) };
+    const { content, digest, sboms } = await imageArchive(folder, await buildPackage(folder), options);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, content);
+    for (const { architecture, text } of sboms)
+      writeFileSync(`${target.replace(/(\.oci)?\.tar$/, "")}-${architecture}.spdx.json`, text);
+    process.stdout.write(`${target}\n${digest}\n`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
-await main().catch((error: Error) => {
-  process.stderr.write(`flipop: ${error.message}\n`);
-  process.exitCode = 1;
-});
+if (import.meta.main)
+  await main().catch((error: Error) => {
+    process.stderr.write(`flipop: ${error.message}\n`);
+    process.exitCode = 1;
+  });

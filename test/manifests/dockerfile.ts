@@ -8,6 +8,11 @@ export interface Stage {
   readonly runs: readonly string[];
   /** Program and arguments; empty when it has none. */
   readonly entrypoint: readonly string[];
+  /** What it starts from, as written. */
+  readonly from: string;
+  readonly user: string | undefined;
+  readonly workdir: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** The stages of the shipped Dockerfile, in order. */
@@ -17,5 +22,9 @@ export function dockerfileStages(): readonly Stage[] {
     copied: [...text.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names]) => (names ?? "").split(" ")),
     runs: [...text.matchAll(/^RUN (.+)$/gm)].map(([, command]) => command ?? ""),
     entrypoint: JSON.parse(/^ENTRYPOINT (.+)$/m.exec(text)?.[1] ?? "[]") as string[],
+    from: text.split("\n")[0] ?? "",
+    user: /^USER (.+)$/m.exec(text)?.[1],
+    workdir: /^WORKDIR (.+)$/m.exec(text)?.[1],
+    labels: Object.fromEntries([...text.matchAll(/^(?:LABEL)? +(\S+)="([^"]*)"/gm)].map(([, ...pair]) => pair)),
   }));
 }

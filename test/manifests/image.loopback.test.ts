@@ -12,9 +12,11 @@ import {
   symlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { digestOf } from "../../bin/oci-archive.ts";
+import { buildPackage } from "../../bin/package.ts";
 import { withoutWaiting } from "../cli/without-waiting.ts";
 import { dockerfileStages } from "./dockerfile.ts";
 import { shippedText } from "./shipped.ts";
@@ -100,10 +102,23 @@ test("says in a pod without any cluster what is missing, as one JSON line", () =
   expect(JSON.parse(stderr)).toMatchObject({ level: "error", exitCode: 78 });
 });
 
-test("holds a list of the packages it may be made of, for scanners", () => {
+test("holds a list of the packages that are in it, for scanners", () => {
   const { spdxVersion, packages } = JSON.parse(readFileSync(join(app, "sbom.spdx.json"), "utf8"));
   expect(spdxVersion).toMatch(/^SPDX-/);
   const names = (packages as readonly { name: string }[]).map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(["flipop", "commander", "undici", "prom-client"]));
-  expect(names).not.toContain("vitest");
+  expect(names).toEqual(expect.arrayContaining(["flipop", "commander", "prom-client"]));
+  for (const absent of ["vitest", "undici"]) expect(names).not.toContain(absent);
 });
+
+test("is, file by file, the package that the image without Docker holds", async () => {
+  const own = join(image, "own");
+  await buildPackage(own);
+  expect(contents(app)).toEqual(contents(own));
+});
+
+/** Every file below a folder with the digest of its content. */
+function contents(folder: string): Readonly<Record<string, string>> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true, encoding: "utf8" });
+  const paths = files.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(paths.map((path) => [relative(folder, path), digestOf(readFileSync(path))]));
+}

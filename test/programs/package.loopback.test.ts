@@ -51,7 +51,7 @@ test("the package holds the program as a bundle, its manifests, licences and REA
     /^src\/cli\/completion\/flipop\.(bash|zsh|fish|ps1)$/,
     /^src\/sandbox\/example\/[\w-]+\.yaml$/,
     /^schema\/[\w-]+\.json$/,
-    /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|bin\/flipop\.cjs|bin\/start\.js|lib\/main\.js)$/,
+    /^(LICENSE|README\.md|THIRD-PARTY-LICENSES\.txt|package\.json|sbom\.spdx\.json|bin\/flipop\.cjs|bin\/start\.js|lib\/main\.js)$/,
   ];
   const paths = packed.files.map(({ path }) => path);
   expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);

@@ -11,6 +11,7 @@ import { CHART } from "../../bin/chart.ts";
 import { publishing } from "../../bin/release.ts";
 import { invoke } from "../cli/invoke.ts";
 import { toolOrSkip } from "../cluster/assets.ts";
+import { usablePins } from "./debian-pins.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const WORKFLOWS = join(ROOT, ".github/workflows");
@@ -23,8 +24,10 @@ const actionlint = await toolOrSkip("actionlint");
 const { version, homepage, bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const PACKAGE = `flipop-${version}.tgz`;
 const CHART_ARCHIVE = `flipop-chart-${version}.tgz`;
+const IMAGES = `flipop-${version}.oci.tar`;
 
 const parent = mkdtempSync(join(tmpdir(), "flipop-release-"));
+const pins = await usablePins(parent);
 const folder = join(parent, "first");
 const again = join(parent, "second");
 const env = {
@@ -42,8 +45,15 @@ const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 /** Makes a release in a folder; programs of `first` go before those of the machine. */
 function release(args: readonly string[], first = ""): SpawnSyncReturns<string> {
   const PATH = [first, dirname(process.execPath), process.env["PATH"]].filter((name) => name !== "").join(delimiter);
-  const program = [join(ROOT, "bin/release.ts"), ...args, "--registry", "ghcr.io/acme"];
-  return spawnSync(process.execPath, program, { cwd: parent, env: { ...env, PATH }, encoding: "utf8" });
+  const image = ["--registry", "ghcr.io/acme", "--level", "1", "--pins", pins];
+  const program = [join(ROOT, "bin/release.ts"), ...args, ...image];
+  return spawnSync(process.execPath, program, { cwd: parent, env: { ...process.env, PATH }, encoding: "utf8" });
+}
+
+/** The digest under which a registry will have the image. */
+function digestOfImages(): string {
+  const text = execFileSync("tar", ["-xOf", join(folder, IMAGES), "index.json"], { encoding: "utf8" });
+  return JSON.parse(text).manifests[0].digest;
 }
 
 /** Files in the archive, with their contents. */
@@ -61,7 +71,8 @@ afterAll(() => rmSync(parent, { recursive: true }));
 
 test("a release has all that is published, and a digest of each file", () => {
   const others = ["CHANGES.md", "crds.yaml", "flipop.yaml", "install-cronjob.yaml", "install-watch.yaml"];
-  const made = [PACKAGE, CHART_ARCHIVE, `flipop-${version}.spdx.json`, ...others];
+  const lists = ["", "-amd64", "-arm64"].map((of) => `flipop-${version}${of}.spdx.json`);
+  const made = [PACKAGE, CHART_ARCHIVE, IMAGES, ...lists, ...others];
   expect(readdirSync(folder).sort()).toEqual([...made, "checksums.txt"].sort());
   expect(read("checksums.txt")).toBe(
     made
@@ -78,8 +89,8 @@ test("the same commit makes the same bytes, and a publication stops at the first
   const programs = join(parent, "programs");
   mkdirSync(programs);
   const npm = execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
-  for (const name of ["cosign", "helm", "gh", "npm"]) {
-    const own = name === "npm" ? `[ "$1" != pack ] || exec '${npm}' "$@"\n` : "";
+  for (const name of ["cosign", "skopeo", "helm", "gh", "npm"]) {
+    const own = name === "npm" ? `[ "$1" = publish ] || exec '${npm}' "$@"\n` : "";
     const end = name === "npm" ? "exit 7" : "exit 0";
     writeFileSync(join(programs, name), `#!/bin/sh\n${own}echo "${name} $*" >>'${parent}/ran'\n${end}\n`, {
       mode: 0o755,
@@ -97,6 +108,8 @@ test("publishing signs, and uploads every file with the signature", () => {
   const commands = publishing(folder, "ghcr.io/acme").map((words) => words.join(" ").replaceAll(`${folder}/`, ""));
   expect(commands).toEqual([
     "cosign sign-blob --yes --bundle checksums.txt.sigstore.json checksums.txt",
+    `skopeo copy --all oci-archive:${IMAGES}:${version} docker://ghcr.io/acme/flipop:${version}`,
+    `cosign sign --yes --recursive ghcr.io/acme/flipop:${version}`,
     `helm push ${CHART_ARCHIVE} oci://ghcr.io/acme/charts`,
     `cosign sign --yes ghcr.io/acme/charts/flipop:${version}`,
     `npm publish ${PACKAGE}`,
@@ -131,12 +144,12 @@ test("npm would publish the package, in public, with provenance that only a work
 
 test("the chart's archive is the chart, with the image of the release", () => {
   const files = join(unpacked(CHART_ARCHIVE), "flipop");
-  const named = (path: string): readonly string[] => readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
-  expect(named(files)).toEqual(named(join(ROOT, CHART)));
-  for (const path of named(files).filter((name) => name !== "templates")) {
+  const below = (path: string): readonly string[] => readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
+  expect(below(files)).toEqual(below(join(ROOT, CHART)));
+  for (const path of below(files).filter((name) => name !== "templates")) {
     const text = readFileSync(join(ROOT, CHART, path), "utf8");
-    const wanted =
-      path === "values.yaml" ? text.replace("repository: flipop\n", "repository: ghcr.io/acme/flipop\n") : text;
+    const named = text.replace("repository: flipop\n", "repository: ghcr.io/acme/flipop\n");
+    const wanted = path === "values.yaml" ? named : text;
     expect(readFileSync(join(files, path), "utf8") === wanted, path).toBe(true);
   }
 });
@@ -144,11 +157,19 @@ test("the chart's archive is the chart, with the image of the release", () => {
 test.for(["cronjob", "watch"])(
   "install-%s.yaml is what flipop manifests prints for that mode and the image",
   async (mode) => {
-    const image = `ghcr.io/acme/flipop:${version}`;
+    const image = `ghcr.io/acme/flipop:${version}@${digestOfImages()}`;
     const { stdout } = await invoke(["manifests", "--mode", mode, "--image", image]);
     expect(read(`install-${mode}.yaml`)).toBe(stdout);
   },
 );
+
+test("the archive of the images has one for each architecture, under the tag of the version", () => {
+  const index = execFileSync("tar", ["-xOf", join(folder, IMAGES), "index.json"], { encoding: "utf8" });
+  const refs = JSON.parse(index).manifests.map(
+    ({ annotations }: { annotations: Record<string, string> }) => annotations["org.opencontainers.image.ref.name"],
+  );
+  expect(refs).toEqual([version, `${version}-amd64`, `${version}-arm64`]);
+});
 
 test("crds.yaml is the part that an upgrade needs first", async () => {
   expect(read("crds.yaml")).toBe((await invoke(["manifests", "--only", "crds"])).stdout);
