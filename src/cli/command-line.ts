@@ -113,7 +113,7 @@ function guessFlags({ argv, env }: Invocation): Partial<CommonFlags> {
     return flag.exec(flags[at] ?? "")?.groups?.["value"] || flags[at + 1];
   };
   // `-o json`, `-ojson`, `-o=json`, and behind letters that are switches: `-qojson`.
-  const asked = find(/^(?:--output(?:=(?<value>.*))?|-[qvARy]*o=?(?<value>.*))$/s, "FLIPOP_OUTPUT");
+  const asked = find(/^(?:--output(?:=|$)|-[qvARy]*o=?)(?<value>.*)$/s, "FLIPOP_OUTPUT");
   const output = TELLING.find((format) => format === asked);
   const logFormat = find(/^--log-format(?:=(?<value>.*))?$/s, "FLIPOP_LOG_FORMAT");
   return {

@@ -1,5 +1,15 @@
 import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { shippedText } from "../manifests/shipped.ts";
 import { freshPage, licencesOfBundle, readPage } from "../readme/tables.ts";
 import { buildPackage } from "./build-package.ts";
+import { npmNode } from "./npm-node.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** What npm tells of a package that it made, as far as the tests look into it. */
@@ -16,6 +27,18 @@ interface Packed {
   readonly filename: string;
   readonly size: number;
   readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+
+const { engines: allowed } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+/** The oldest Node that package.json allows, the one that flipop comes with, and the newest there is. */
+const NODES: readonly string[] = [allowed.node.replace(">=", ""), process.versions.node, "26.10.0"];
+const nodes = new Map(await Promise.all(NODES.map(async (version) => [version, await nodeOf(version)] as const)));
+
+/** The program `node` of a version; undefined where there is none. */
+async function nodeOf(version: string): Promise<string | undefined> {
+  if (version === process.versions.node) return process.execPath;
+  const folder = await npmNode(version);
+  return folder === undefined ? undefined : join(folder, "node");
 }
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-package-"));
@@ -35,6 +58,7 @@ function npm(cwd: string, ...args: readonly string[]): string {
 }
 
 beforeAll(() => {
+  mkdirSync(home);
   built = buildPackage();
   [packed] = JSON.parse(npm(dir, "pack", built, "--json")) as [Packed];
 });
@@ -101,28 +125,72 @@ test("the package asks for nothing to be installed beside it, runs no script whe
   expect(rest).toMatchObject({ name, version, license, engines, bin, type: "module" });
 });
 
-test("installed into an empty folder, without a registry, the program plans and prints its manifests", () => {
-  const project = mkdtempSync(join(dir, "project-"));
-  npm(project, "install", "--no-audit", "--no-fund", "--no-save", join(dir, packed.filename));
-  expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["flipop"]);
-  const run = (...args: readonly string[]): SpawnSyncReturns<string> =>
-    spawnSync(join(project, "node_modules/.bin/flipop"), args, {
+describe("installed into an empty folder, without a registry and without scripts, the program", () => {
+  const project = join(dir, "project");
+  /** Somebody who may write nothing but the world, in the home of somebody else. */
+  const nobody = process.getuid?.() === 0 ? { uid: 65_532, gid: 65_532 } : {};
+
+  beforeAll(() => {
+    mkdirSync(project);
+    const quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--omit=dev"];
+    npm(project, "install", ...quiet, join(dir, packed.filename));
+    for (const folder of [dir, home]) chmodSync(folder, 0o755);
+  });
+
+  /** Runs it with the Node of a folder. */
+  function run(bin: string, ...args: readonly string[]): SpawnSyncReturns<string> {
+    return spawnSync(join(project, "node_modules/.bin/flipop"), args, {
       cwd: project,
+      env: { PATH: `${bin}:/usr/bin:/bin`, HOME: home },
+      encoding: "utf8",
+      ...nobody,
+    });
+  }
+
+  test("has nothing beside it, and prints its manifests", () => {
+    expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["flipop"]);
+    expect(run(dirname(process.execPath), "manifests", "--only=crds,rbac,policy")).toMatchObject({
+      status: 0,
+      stderr: "",
+      stdout: ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"]
+        .map((name) => `crds/${name}.yaml`)
+        .concat("rbac.yaml", "policy/policy.yaml")
+        .map(shippedText)
+        .join("---\n"),
+    });
+  });
+
+  test("plans on a sandbox in the folder where it is run", () => {
+    const planned = spawnSync(join(project, "node_modules/.bin/flipop"), ["--sandbox", "plan", "-q"], {
+      cwd: mkdtempSync(join(dir, "empty-")),
       env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home },
       encoding: "utf8",
     });
-  expect(run("manifests", "--only=crds,rbac,policy")).toMatchObject({
-    status: 0,
-    stderr: "",
-    stdout: ["floatingippools", "nodednsrecordsets", "routedips", "routedipissuers"]
-      .map((name) => `crds/${name}.yaml`)
-      .concat("rbac.yaml", "policy/policy.yaml")
-      .map(shippedText)
-      .join("---\n"),
+    expect([planned.status, planned.stderr]).toEqual([0, ""]);
+    expect(planned.stdout).toContain("pool/ingress/web");
   });
-  const planned = run("--sandbox", "plan", "-q", "--detailed-exitcode");
-  expect(planned).toMatchObject({ status: 2, stderr: "" });
-  expect(planned.stdout).toContain("pool/ingress/web");
+
+  test.for(NODES)("plans and reconciles with Node %s, and needs no home that it may write", (version, { skip }) => {
+    const node = nodes.get(version);
+    if (node === undefined) return skip();
+    // A copy, because the cache and the checkout may lie where only their owner may look.
+    const bin = mkdtempSync(join(dir, "bin-"));
+    cpSync(node, join(bin, "node"));
+    chmodSync(bin, 0o755);
+    const world = mkdtempSync(join(dir, "world-"));
+    chmodSync(world, 0o777);
+    const sandbox = `--sandbox=${join(world, "w")}`;
+    expect(run(bin, "version", "-o", "json")).toMatchObject({ status: 0, stderr: "" });
+    expect(JSON.parse(run(bin, "version", "-o", "json").stdout).node).toBe(`v${version}`);
+    const [planned, reconciled, again] = [
+      run(bin, sandbox, "plan", "-q", "--detailed-exitcode"),
+      run(bin, sandbox, "reconcile", "-q"),
+      run(bin, sandbox, "plan", "-q", "--detailed-exitcode"),
+    ];
+    expect([planned, reconciled, again].map(({ stderr }) => stderr)).toEqual(["", "", ""]);
+    expect([planned, reconciled, again].map(({ status }) => status)).toEqual([2, 0, 0]);
+    expect(readdirSync(home)).toEqual([]);
+  });
 });
 
 /** What stacks of a text name: files of the package or of Node, and files of the repository that the package was built from. */
