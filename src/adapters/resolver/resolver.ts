@@ -32,6 +32,9 @@ export function createResolver(server?: string): NameResolver {
 
 /** True for what {@link createResolver} takes as a server. */
 export function isResolverAddress(text: string): boolean {
+  // Node 22 takes any number for a port.
+  const [, port = "53"] = /(?:\]|^[^:]*):(\d+)$/.exec(text) ?? [];
+  if (Number(port) > 65_535) return false;
   try {
     new Resolver().setServers([text]);
     return true;
