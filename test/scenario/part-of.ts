@@ -19,9 +19,15 @@ export function forEverySave(): Select {
   return partOf(6);
 }
 
-/** Chooses what {@link forEverySave} leaves out. */
-export function notForEverySave(): Select {
-  return without("memory", forEverySave());
+/** Chooses every second scenario of what {@link forEverySave} leaves out, so that two files play it side by side. */
+export function notForEverySave(half: "odd" | "even"): Select {
+  const rest = without("memory", forEverySave());
+  let place = 0;
+  return (scenarios, group) =>
+    rest(scenarios, group).filter(() => {
+      place += 1;
+      return place % 2 === (half === "odd" ? 1 : 0);
+    });
 }
 
 /** Chooses what is played on a real API server: every sixth one, and RoutedIPs whole. */

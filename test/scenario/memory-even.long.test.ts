@@ -4,7 +4,7 @@ import { runScenarios } from "./run-scenarios.ts";
 import { SnapshotWorld } from "./snapshot-world.ts";
 
 runScenarios("memory", memoryWorld, {
-  select: notForEverySave(),
+  select: notForEverySave("even"),
   open: (backend) => new SnapshotWorld(backend),
   after: (world) => world.checkSnapshot(),
   name: "memory",
