@@ -5,9 +5,10 @@ import type { GateID } from "../model/gates.ts";
 import { selectedLabels } from "../model/label-selector.ts";
 import type { NodeFacts, Taint } from "../model/node.ts";
 import { podsKeyOf, summaryOn } from "../model/pods.ts";
-import type { Pool, RecordSet } from "../model/resource.ts";
+import type { DNSRecordSetSpec, Pool, RecordSet } from "../model/resource.ts";
 import { SUSPEND_ANNOTATION } from "../model/suspension.ts";
 import { timestamp } from "../model/time.ts";
+import { dnsProvider } from "../plan/names/name-target.ts";
 import { ipOf, poolOf, type Seen } from "./gates.ts";
 
 /** What a gate is about. */
@@ -20,7 +21,8 @@ export interface Looked {
 /**
  * Returns the facts that a gate looks at, whether it holds or not; none where it was not asked. A path begins with what the fact is of, as `flipop plan --if` names it. Pure.
  *
- *   pool/ingress/web.spec.match.podLabel   node/worker-6.spec.taints   ip/203.0.113.10.holder   machine/1006.addresses   provider/digitalocean   quota/digitalocean   zone/cloudflare/example.net
+ *   pool/ingress/web.spec.match.podLabel   node/worker-6.spec.taints   ip/203.0.113.10.holder   machine/1006.addresses
+ *   provider/digitalocean   quota/digitalocean   zone/cloudflare/example.net
  */
 export function evidenceOf(gate: Gate, looked: Looked): readonly Evidence[] {
   return gate.pass === undefined && gate.isUnread !== true ? [] : EVIDENCE[gate.id](looked, gate);
@@ -125,7 +127,7 @@ function suspensions(looked: Looked): readonly Evidence[] {
 function providersOf(seen: Seen): readonly (readonly [name: string, refusal: string | undefined])[] {
   const { object, world, ref } = seen;
   const { provider, dnsRecordSet } = object.spec;
-  const dns = dnsRecordSet === undefined ? [] : [dnsProviderOf(seen)];
+  const dns = dnsRecordSet === undefined ? [] : [dnsProviderOf(seen, dnsRecordSet)];
   const all = ref.kind === "dns" ? dns : [provider, ...dns];
   return [...new Set(all)].map((name) => [
     name,
@@ -256,7 +258,7 @@ function named(looked: Looked): readonly Evidence[] {
   if (dnsRecordSet === undefined) return [];
   const { zone, recordName } = dnsRecordSet;
   return [
-    of(looked, "spec.dnsRecordSet.provider", dnsProviderOf(looked.seen)),
+    of(looked, "spec.dnsRecordSet.provider", dnsProviderOf(looked.seen, dnsRecordSet)),
     of(looked, "spec.dnsRecordSet.zone", zone),
     of(looked, "spec.dnsRecordSet.recordName", recordName),
     of(looked, "metadata.creationTimestamp", timestamp(looked.seen.object.meta.createdAtMs)),
@@ -266,9 +268,10 @@ function named(looked: Looked): readonly Evidence[] {
 /** What the provider shows of the zone: its id, `missing`, or why it could not be read; and the zone that is written nearly so. */
 function zoneFound({ seen }: Looked): readonly Evidence[] {
   const { dnsRecordSet } = seen.object.spec;
-  const provider = dnsProviderOf(seen);
-  const zone = canonicalZone(dnsRecordSet?.zone ?? "");
-  const fact = zone === undefined ? undefined : seen.world.dns.get(provider)?.zones.get(zone);
+  if (dnsRecordSet === undefined) return [];
+  const provider = dnsProviderOf(seen, dnsRecordSet);
+  const zone = canonicalZone(dnsRecordSet.zone);
+  const fact = seen.world.dns.get(provider)?.zones.get(zone);
   const path = `zone/${provider}/${zone}`;
   if (fact === undefined) return [];
   if (fact.kind === "known") return [{ path, value: fact.zone.id }];
@@ -276,7 +279,6 @@ function zoneFound({ seen }: Looked): readonly Evidence[] {
   return [{ path, value: "missing" }, ...(fact.near === undefined ? [] : [{ path: `${path}.near`, value: fact.near }])];
 }
 
-function dnsProviderOf({ object, world }: Seen): string {
-  const { dnsRecordSet, provider } = object.spec;
-  return dnsRecordSet?.provider || provider || world.registry.defaultDNS;
+function dnsProviderOf({ object, world, ref }: Seen, spec: DNSRecordSetSpec): string {
+  return dnsProvider(spec, world.registry, ref.kind === "dns" ? object.spec.provider : "");
 }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { Evidence, ShownGate, Subject } from "../../src/model/explanation.ts";
 import { GATE_IDS, type GateID } from "../../src/model/gates.ts";
 import type { Taint } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
+import { ProviderRegistry } from "../../src/model/provider.ts";
 import type { PoolSpec, PoolStatus, RecordSetSpec } from "../../src/model/resource.ts";
 import { explain } from "../../src/rehearse/explain.ts";
 import { aNode, anObservation, aPool, known, NOW, nodes } from "../plan/builders.ts";
@@ -242,6 +244,22 @@ describe.for(GATE_IDS)("the gate %s", (id) => {
     const [observation, subject] = WORLDS[id];
     expect(shutIn(observation, subject).flatMap(({ evidence }) => evidence)).toContainEqual(FACTS[id]);
   });
+});
+
+test("the name of a pool is at the provider of names, whoever has its addresses", () => {
+  const names = PROVIDERS.get("digitalocean");
+  if (names === undefined) throw new Error("no traits");
+  const { dns: _, ...traits } = names;
+  const registry = new ProviderRegistry([names, { ...traits, name: "acme" }], PROVIDERS.placeLabels);
+  const observation = anObservation({
+    pools: [aPool({ spec: { provider: "acme", ips: [A], dnsRecordSet: { ...WWW, provider: "" } } })],
+    nodes: nodes(2),
+    dns: [dnsFacts({})],
+  });
+  const paths = shutIn({ ...observation, registry }, OBJECT).flatMap(({ evidence }) =>
+    evidence.map(({ path }) => path),
+  );
+  expect(paths).toEqual(["provider/acme", "provider/digitalocean"]);
 });
 
 test("a name that is not known in full is explained: what is wrong with it is what a person asks", () => {

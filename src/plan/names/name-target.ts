@@ -212,7 +212,7 @@ export function poolWish(
   registry: ProviderRegistry,
 ): DNSWish {
   if (spec.dnsRecordSet === undefined || meta.isDeleting) return { kind: "none" };
-  return checkedWish(spec.dnsRecordSet.provider || registry.defaultDNS, spec.dnsRecordSet, registry);
+  return checkedWish(dnsProvider(spec.dnsRecordSet, registry), spec.dnsRecordSet, registry);
 }
 
 /** Where a record set asks to be published; nowhere once it is being deleted. Pure. */
@@ -227,11 +227,20 @@ export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">, 
     );
   const isOuter = inner === "" && spec.provider !== "";
   return checkedWish(
-    spec.provider || inner || registry.defaultDNS,
+    dnsProvider(spec.dnsRecordSet, registry, spec.provider),
     spec.dnsRecordSet,
     registry,
     isOuter ? "provider" : undefined,
   );
+}
+
+/** Returns the DNS provider that a spec means. `beside` is the provider that a record set may name beside `dnsRecordSet`; what a pool names there is of its addresses. Pure. */
+export function dnsProvider(
+  { provider }: Pick<DNSRecordSetSpec, "provider">,
+  { defaultDNS }: Pick<ProviderRegistry, "defaultDNS">,
+  beside = "",
+): string {
+  return beside || provider || defaultDNS;
 }
 
 /** `Adopt, Hold or Share`. */
