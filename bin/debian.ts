@@ -102,7 +102,9 @@ function componentOf({ name, version, path, sha256 }: PinnedPackage): Component 
   return { name, version, purl, checksum: { algorithm: "SHA256", hex: sha256 } };
 }
 
-/** Returns the packages as Debian has them now, of all architectures. Asks its archive, whose signatures apt-get checks, without touching what this machine knows of it. */
+/**
+ * Returns the packages that Debian has now, for each architecture. Asks its archive, and apt-get checks the signatures. The package lists of this machine stay as they are.
+ */
 export async function currentPins(): Promise<Pins> {
   const folder = await mkdtemp(join(tmpdir(), "flipop-apt-"));
   try {

@@ -126,8 +126,8 @@ export interface ImageArchive {
 }
 
 /**
- * Returns the images of a package that {@link buildPackage} made in `folder`, in one archive. Reads the folder and the lock file; fetches what is not here yet of Debian's
- * packages, and of Node for other architectures.
+ * Returns one archive with an image for each architecture. `folder` holds the package, as {@link buildPackage} made it. Reads that folder and the lock file. Debian's packages,
+ * and Node for another architecture, are fetched where they are not here.
  * @throws Error where something cannot be had
  */
 export async function imageArchive(

@@ -19,7 +19,10 @@ const COPIED: readonly string[] = [
   "src/sandbox/example",
 ];
 
-/** By these names people start flipop, and kubectl finds it as its plugin. `npm pack` leaves links out; an installed package gets them from `bin` of its package.json. */
+/**
+ * The names by which people start flipop, and by which kubectl finds its plugin. They are links, and `npm pack` leaves links out: an installed package gets them from
+ * `bin` of its package.json.
+ */
 const NAMES: readonly string[] = ["flipop", "kubectl-flipop", "kubectl_complete-flipop"];
 
 /** What `npm run image` and the like leave in the same folder. It is no part of the package, and a build leaves it alone. */
@@ -51,7 +54,7 @@ export async function buildPackage(target: string): Promise<readonly Component[]
 }
 
 /** package.json of the checkout, as far as what is built repeats it. */
-interface Manifest {
+export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly description: string;

@@ -18,16 +18,9 @@ import { CHART } from "./chart.ts";
 import { ARCHITECTURES } from "./debian.ts";
 import { imageArchive, PINS, readPins } from "./image.ts";
 import { digestOf, file, gzip, tar } from "./oci-archive.ts";
-import { buildPackage } from "./package.ts";
+import { buildPackage, type Manifest, manifest } from "./package.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
-
-/** What package.json says of the project. */
-interface Project {
-  readonly version: string;
-  readonly description: string;
-  readonly homepage: string;
-}
 
 /** Where a release is made, and how. */
 export interface ReleaseOptions {
@@ -41,7 +34,7 @@ export interface ReleaseOptions {
 
 /** Makes every file of a release in a folder, which is emptied before. Runs npm and, where there is one, git. */
 export async function makeRelease(folder: string, { registry, level, pins }: ReleaseOptions): Promise<void> {
-  const project = readProject();
+  const project = manifest();
   const { version } = project;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -72,10 +65,6 @@ function imageName(version: string): string {
   return `flipop-${version}.oci.tar`;
 }
 
-function readProject(): Project {
-  return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-}
-
 function filesOf(folder: string): readonly string[] {
   return readdirSync(folder).sort();
 }
@@ -88,7 +77,7 @@ function sha256(bytes: Uint8Array): string {
  * Packs what was built and returns the archive's path. What is built is private, so that nobody publishes it by mistake; here it gets what npm needs
  * to publish it: `provenance` refuses that anywhere but in a workflow that npm can vouch for.
  */
-function pack(built: string, folder: string, { homepage }: Project): string {
+function pack(built: string, folder: string, { homepage }: Manifest): string {
   const path = join(built, "package.json");
   const { private: _, ...fields } = JSON.parse(readFileSync(path, "utf8"));
   const more = {
@@ -119,13 +108,12 @@ export function chartArchive(registry: string): Uint8Array {
 }
 
 /** Where the files of a release can be had. */
-function downloadURL({ homepage, version }: Project, name: string): string {
+function downloadURL({ homepage, version }: Manifest, name: string): string {
   return `${homepage}/releases/download/v${version}/${name}`;
 }
 
 /** Returns the manifest by which `kubectl krew install flipop` installs the package. The file has to be named after the plugin. */
-function krewManifest(project: Project, digest: string): string {
-  const { bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+function krewManifest(project: Manifest, digest: string): string {
   return `apiVersion: krew.googlecontainertools.github.com/v1alpha2
 kind: Plugin
 metadata:
@@ -149,7 +137,7 @@ spec:
       sha256: ${digest}
       files:
         - { from: package/*, to: . }
-      bin: ${bin["kubectl-flipop"]}
+      bin: ${project.bin["kubectl-flipop"]}
 `;
 }
 
@@ -169,7 +157,7 @@ function changesText(version: string): string {
 
 /** Returns the commands that publish a folder, in their order: what can be done again first. */
 export function publishing(folder: string, registry: string): readonly (readonly string[])[] {
-  const { version } = readProject();
+  const { version } = manifest();
   const at = (name: string): string => join(folder, name);
   const signature = at("checksums.txt.sigstore.json");
   const files = [...filesOf(folder).map(at), signature].filter((name, place, all) => all.indexOf(name) === place);
@@ -192,7 +180,7 @@ export function publishing(folder: string, registry: string): readonly (readonly
 
 /** Where images and charts are published: beside the repository that the homepage names. */
 function homeRegistry(): string {
-  return `ghcr.io/${new URL(readProject().homepage).pathname.split("/")[1]}`;
+  return `ghcr.io/${new URL(manifest().homepage).pathname.split("/")[1]}`;
 }
 
 async function main(): Promise<void> {
@@ -208,7 +196,7 @@ async function main(): Promise<void> {
   });
   const { registry = homeRegistry(), publish = false, tag } = values;
   const folder = resolve(positionals[0] ?? join(ROOT, "dist/release"));
-  const wanted = `v${readProject().version}`;
+  const wanted = `v${manifest().version}`;
   if (tag !== undefined && tag !== wanted) throw new Error(`the tag is ${tag}, and package.json says ${wanted}`);
   await makeRelease(folder, { registry, level: Number(values.level), pins: values.pins });
   process.stdout.write(`${filesOf(folder).join("\n")}\n`);

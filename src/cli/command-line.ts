@@ -115,7 +115,7 @@ function guessFlags({ argv, env }: Invocation): Partial<CommonFlags> {
   // `-o json`, `-ojson`, `-o=json`, and behind letters that are switches: `-qojson`.
   const asked = find(/^(?:--output(?:=|$)|-[qvARy]*o=?)(?<value>.*)$/s, "FLIPOP_OUTPUT");
   const output = TELLING.find((format) => format === asked);
-  const logFormat = find(/^--log-format(?:=(?<value>.*))?$/s, "FLIPOP_LOG_FORMAT");
+  const logFormat = find(/^--log-format(?:=|$)(?<value>.*)$/s, "FLIPOP_LOG_FORMAT");
   return {
     ...(output === undefined ? {} : { output }),
     ...(logFormat === "json" || logFormat === "text" ? { logFormat } : {}),

@@ -85,9 +85,7 @@ function notATarget(text: string, why: string): ConfigError {
   return new ConfigError("usage", `Unknown target '${text}': ${why}. Write ${forms}.`);
 }
 
-/**
- * Returns ` Did you mean node/x?` for `nod/x`, which names an object x in a namespace nod, and ` Did you mean ip/…?` for a bare address; `""` where nothing is so near.
- */
+/** Returns what a target was meant to be: ` Did you mean node/x?` for `nod/x`, ` Did you mean ip/203.0.113.10?` for the address alone; `""` where nothing is so near. */
 export function meantKind({ kind, namespace, name }: ObjectTarget): string {
   if (kind !== "object") return "";
   if (namespace === undefined) return canonicalIPv4(name) === undefined ? "" : ` Did you mean ip/${name}?`;

@@ -42,17 +42,19 @@ export function problemsOf(
   const { nowMs } = overview;
   const rows = namedRows(overview);
   const parts = isApart ? rows.map((row) => [row]) : [rows];
-  return parts
-    .flatMap((some) => {
-      const told = some.flatMap((row) => objectProblems(row, nowMs).map((one) => ({ ...one, name: row.name })));
-      return oncePerCause(told, nowMs);
-    })
-    .concat(parts.flatMap((some) => [...unseenTrouble(some, overview), ...unseenObjects(some)]));
+  return [
+    ...parts.flatMap((some) =>
+      oncePerCause(
+        some.flatMap((row) => objectProblems(row, nowMs)),
+        nowMs,
+      ),
+    ),
+    ...parts.flatMap((some) => [...unseenTrouble(some, overview), ...unseenObjects(some)]),
+  ];
 }
 
-/** What is wrong with one object. */
+/** What is wrong with one object. `!` is its symbol where it has none. */
 interface Told {
-  /** `!` where it is left out. */
   readonly symbol?: StatusProblem["symbol"];
   /** What of the object it concerns, such as its addresses; left out for the object as a whole. */
   readonly about?: readonly string[];
@@ -64,13 +66,18 @@ interface Told {
   readonly retry?: RetryStatus | undefined;
 }
 
-/** Returns one problem per cause: it names all objects and all of them that it concerns, the earliest beginning, and the next attempt. */
-function oncePerCause(told: readonly (Told & { readonly name: string })[], nowMs: number): readonly StatusProblem[] {
-  const groups = Map.groupBy(told, ({ symbol = "!", text, sinceWhat, retry, about }) =>
+/** The same, with the object that it is wrong with. */
+type ToldOf = Told & Required<Pick<Told, "symbol">> & { readonly name: string };
+
+/** Returns one problem per cause: all objects and all of them that it concerns, the earliest beginning, and the next attempt. */
+function oncePerCause(told: readonly ToldOf[], nowMs: number): readonly StatusProblem[] {
+  const groups = Map.groupBy(told, ({ symbol, text, sinceWhat, retry, about }) =>
     JSON.stringify([symbol, text, sinceWhat, retry === undefined, about === undefined]),
   );
-  return [...groups.values()].map((of) => {
-    const [{ name, symbol, text, sinceWhat }] = of as [(typeof of)[number]];
+  return [...groups.values()].flatMap((of) => {
+    const [first] = of;
+    if (first === undefined) return [];
+    const { name, symbol, text, sinceWhat } = first;
     const names = [...new Set(of.map((one) => one.name))];
     const about = of.flatMap((one) => one.about ?? []);
     const [since = ""] = of.flatMap((one) => one.since || []).toSorted();
@@ -78,7 +85,7 @@ function oncePerCause(told: readonly (Told & { readonly name: string })[], nowMs
     const retries = of.flatMap(({ retry }) => retry ?? []);
     return {
       object: names.length > 1 ? "" : name,
-      symbol: symbol ?? "!",
+      symbol,
       what: `${listText(names, MOST_SUBJECTS)}: ${aboutText({ about, text })}`,
       since: begun === "" ? "" : [sinceWhat, begun].filter(Boolean).join(" "),
       next: retries.length === 0 ? "" : retryText(nextOf(retries), nowMs),
@@ -94,7 +101,7 @@ function nextOf(retries: readonly RetryStatus[]): RetryStatus | undefined {
   return retries.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1))[0];
 }
 
-function objectProblems({ row, retries, addresses }: NamedRow, nowMs: number): readonly Told[] {
+function objectProblems({ row, name, retries, addresses }: NamedRow, nowMs: number): readonly ToldOf[] {
   // Where the object stands still as a whole, what failed before says nothing of what comes next.
   const failing = row.isBlocked ? [] : retries;
   const standing = [...waitingForPerson(row, nowMs), ...standingStill(row, failing, nowMs)];
@@ -102,7 +109,7 @@ function objectProblems({ row, retries, addresses }: NamedRow, nowMs: number): r
   const untold = failing.filter(({ error }) => row.stalled?.message.includes(error) !== true);
   const causes = [...standing, ...failingTexts(untold, row, nowMs)];
   const rest = row.isBlocked || row.suspended !== undefined ? [] : addressTexts(addresses, causes, row, nowMs);
-  return [...causes, ...rest];
+  return [...causes, ...rest].map((one) => ({ symbol: "!", ...one, name }));
 }
 
 /** What waits for a grant alone is told below, with all that is missing. */
