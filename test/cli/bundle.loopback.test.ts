@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundle } from "../../bin/bundle.ts";
 import { INVOKED_TOKENS } from "../fake/fake-tokens.ts";
-import { buildPackage } from "../programs/build-package.ts";
+import { builtPackage } from "../programs/built-package.ts";
 import { failNode } from "../setup/fail-node.ts";
 import { describeProcess } from "./process-suite.ts";
 import { withoutWaiting } from "./without-waiting.ts";
@@ -14,7 +14,7 @@ import { withoutWaiting } from "./without-waiting.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 let built: string;
 beforeAll(async () => {
-  built = `${buildPackage()}/`;
+  built = `${builtPackage()}/`;
   await bundle("test/cli/big-plan.ts", join(built, "process"));
 });
 afterAll(() => rmSync(dirname(built), { recursive: true, force: true }));

@@ -10,7 +10,7 @@ import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { CLOUDFLARE_SECRET, SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
-import { buildPackage } from "../programs/build-package.ts";
+import { builtPackage } from "../programs/built-package.ts";
 import { debianProgram } from "../programs/debian-program.ts";
 import { startPrometheus, startPushgateway } from "../pushgateway/server-program.ts";
 import { type EmulatedAccount, type ProgramRun, runProgram, startAccount } from "./cluster-run.ts";
@@ -45,7 +45,7 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
   let app: string;
 
   beforeAll(async () => {
-    app = buildPackage();
+    app = builtPackage();
     own = await startCluster();
     api = new API({ ...own, token: own.adminToken });
     // A namespace that is not the default one: the Lease must follow the CronJob.

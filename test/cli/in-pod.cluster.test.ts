@@ -6,7 +6,7 @@ import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
-import { buildPackage } from "../programs/build-package.ts";
+import { builtPackage } from "../programs/built-package.ts";
 import { type EmulatedAccount, type ProgramRun, startAccount } from "./cluster-run.ts";
 import { runInPod } from "./pod-run.ts";
 import { ServiceAccountFolder } from "./service-account-folder.ts";
@@ -23,7 +23,7 @@ describeCluster("flipop in a pod", () => {
   let app: string;
 
   beforeAll(async () => {
-    app = buildPackage();
+    app = builtPackage();
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
     for (const file of ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml"])

@@ -8,7 +8,7 @@ import { toolOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { buildPackage } from "../programs/build-package.ts";
+import { builtPackage } from "../programs/built-package.ts";
 import { FLIPOP } from "../programs/entry.ts";
 import { commandsOf } from "../readme/commands.ts";
 import { type EmulatedAccount, type ProgramRun, runCommand, startAccount } from "./cluster-run.ts";
@@ -28,7 +28,7 @@ describeCluster("three commands", (shared) => {
   let app: string;
 
   beforeAll(async () => {
-    app = buildPackage();
+    app = builtPackage();
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
     account = await startAccount([101], [ADDRESS]);

@@ -4,6 +4,7 @@ import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { skipOrFail } from "../cluster/assets.ts";
 
 const run = promisify(execFile);
 
@@ -24,8 +25,7 @@ export async function debianProgram(
     const why = cause instanceof Error ? cause.message.trim() : String(cause);
     const variable = variableOf(program);
     const message = `${program} is not here and cannot be fetched: ${why}. Install it, or set ${variable} to its path.`;
-    if (process.env["CI"] === "true") throw new Error(message, { cause });
-    process.stderr.write(`\n*** TESTS WITH ${program} SKIPPED: ${message} ***\n\n`);
+    skipOrFail(new Error(message, { cause }), `TESTS WITH ${program}`);
     return undefined;
   }
 }

@@ -4,12 +4,12 @@ import { access, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { skipOrFail } from "../cluster/assets.ts";
 
 const run = promisify(execFile);
 
 /**
- * Returns the folder that holds `node` of exactly this version, for this system; undefined where npm does not give it, or throws then with `CI=true`: a gate must not pass
- * because it checked nothing.
+ * Returns the folder that holds `node` of exactly this version, for this system. Where npm does not give it, {@link skipOrFail} decides: then it throws, or returns undefined.
  */
 export async function npmNode(version: string): Promise<string | undefined> {
   const name = `node-${process.platform}-${process.arch}`;
@@ -20,8 +20,7 @@ export async function npmNode(version: string): Promise<string | undefined> {
     return join(kept, "bin");
   } catch (cause) {
     const message = `Node ${version} is not here and cannot be fetched: ${cause instanceof Error ? cause.message.trim() : cause}`;
-    if (process.env["CI"] === "true") throw new Error(message, { cause });
-    process.stderr.write(`\n*** TESTS WITH Node ${version} SKIPPED: ${message} ***\n\n`);
+    skipOrFail(new Error(message, { cause }), `TESTS WITH Node ${version}`);
     return undefined;
   }
 }

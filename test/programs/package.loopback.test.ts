@@ -18,7 +18,7 @@ import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { shippedText } from "../manifests/shipped.ts";
 import { freshPage, licencesOfBundle, readPage } from "../readme/tables.ts";
-import { buildPackage } from "./build-package.ts";
+import { builtPackage } from "./built-package.ts";
 import { npmNode } from "./npm-node.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -59,7 +59,7 @@ function npm(cwd: string, ...args: readonly string[]): string {
 
 beforeAll(() => {
   mkdirSync(home);
-  built = buildPackage();
+  built = builtPackage();
   [packed] = JSON.parse(npm(dir, "pack", built, "--json")) as [Packed];
 });
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const BUILD = fileURLToPath(new URL("../../bin/build.ts", import.meta.url));
 
 /** Does what `npm run build` does, in some 2 s, into a new temporary folder that the caller removes, and returns its path. */
-export function buildPackage(): string {
+export function builtPackage(): string {
   const folder = join(mkdtempSync(join(tmpdir(), "flipop-built-")), "package");
   execFileSync(process.execPath, [BUILD, folder], { stdio: ["ignore", "ignore", "inherit"] });
   return folder;
