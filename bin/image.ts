@@ -184,6 +184,12 @@ async function imageFor(architecture: Architecture, app: Packaged, pins: Pins): 
   return { image, sbom };
 }
 
+/** Returns a level of gzip that a person wrote. @throws Error for what is none */
+export function levelOf(text: string): number {
+  if (!/^[1-9]$/.test(text)) throw new Error(`--level ${text}: write a number from 1 to 9`);
+  return Number(text);
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -196,14 +202,15 @@ async function main(): Promise<void> {
   });
   const architectures = ARCHITECTURES.filter((name) => values.architecture.includes(name));
   const isKnown = values.architecture.length === architectures.length;
-  if (!isKnown || !/^[1-9]$/.test(values.level) || positionals.length > 1)
+  if (!isKnown || positionals.length > 1)
     throw new Error("Use: npm run image -- [--architecture amd64|arm64] [--level 1…9] [--pins FILE] [--renew] [FILE]");
+  const level = levelOf(values.level);
   if (values.renew) writeFileSync(values.pins, `${JSON.stringify(await currentPins(), null, 2)}\n`);
   const { name, version } = manifest();
   const target = resolve(positionals[0] ?? join(ROOT, `dist/image/${name}-${version}.oci.tar`));
   const folder = mkdtempSync(join(tmpdir(), "flipop-package-"));
   try {
-    const options = { architectures, level: Number(values.level), pins: readPins(values.pins) };
+    const options = { architectures, level, pins: readPins(values.pins) };
     const { content, digest, sboms } = await imageArchive(folder, await buildPackage(folder), options);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, content);

@@ -16,7 +16,7 @@ import { parseArgs } from "node:util";
 import { manifestText } from "../src/cli/manifests.ts";
 import { CHART } from "./chart.ts";
 import { ARCHITECTURES } from "./debian.ts";
-import { imageArchive, PINS, readPins } from "./image.ts";
+import { imageArchive, levelOf, PINS, readPins } from "./image.ts";
 import { digestOf, file, gzip, tar } from "./oci-archive.ts";
 import { buildPackage, type Manifest, manifest } from "./package.ts";
 
@@ -198,7 +198,7 @@ async function main(): Promise<void> {
   const folder = resolve(positionals[0] ?? join(ROOT, "dist/release"));
   const wanted = `v${manifest().version}`;
   if (tag !== undefined && tag !== wanted) throw new Error(`the tag is ${tag}, and package.json says ${wanted}`);
-  await makeRelease(folder, { registry, level: Number(values.level), pins: values.pins });
+  await makeRelease(folder, { registry, level: levelOf(values.level), pins: values.pins });
   process.stdout.write(`${filesOf(folder).join("\n")}\n`);
   const commands = publishing(folder, registry);
   if (!publish) process.stdout.write(`\nTo publish: npm run release -- --publish\n`);

@@ -127,6 +127,16 @@ test("a tag of another version makes nothing", () => {
   expect(readdirSync(parent)).not.toContain("none");
 });
 
+test("a level that gzip does not know makes nothing, and leaves what is there", () => {
+  const kept = join(parent, "kept");
+  mkdirSync(kept);
+  writeFileSync(join(kept, "file"), "");
+  const program = [join(ROOT, "bin/release.ts"), kept, "--level", "12"];
+  const { status, stderr } = spawnSync(process.execPath, program, { encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, expect.stringContaining("--level 12: write a number from 1 to 9")]);
+  expect(readdirSync(kept)).toEqual(["file"]);
+});
+
 test("npm would publish the package, in public, with provenance that only a workflow can give", () => {
   const fields = JSON.parse(readFileSync(join(unpacked(PACKAGE), "package/package.json"), "utf8"));
   expect(fields).toMatchObject({
