@@ -63,8 +63,6 @@ test("the chart takes every flag of reconcile but those of people, files, and wh
     "max-age",
     "watch",
     "metrics-addr",
-    "notify-file",
-    "notify-secret-file",
     "no-lock",
   ]);
 });
