@@ -201,6 +201,8 @@ const FLAG_MODES: Readonly<Record<keyof typeof RECONCILE, readonly ManifestMode[
   requestTimeout: MANIFEST_MODES,
   as: [],
   asGroup: [],
+  dnsWebhook: MANIFEST_MODES,
+  dnsTokenFile: MANIFEST_MODES,
   // The Role of the Lease names both.
   leaseNamespace: [],
   leaseName: [],

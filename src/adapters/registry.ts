@@ -13,6 +13,7 @@ import { TTL_RULES as CLOUDFLARE_TTLS } from "./cloudflare/ttl.ts";
 import { ALLOWANCE as DIGITALOCEAN_ALLOWANCE } from "./digitalocean/allowance.ts";
 import { TTL_RULES as DIGITALOCEAN_TTLS } from "./digitalocean/ttl.ts";
 import type { ProviderOptions } from "./http/api-client.ts";
+import { ALLOWANCE as WEBHOOK_ALLOWANCE } from "./webhook/allowance.ts";
 
 /** What flipop knows of one provider: all that the command line needs to offer it. */
 export interface ProviderEntry {
@@ -90,12 +91,47 @@ const CLOUDFLARE: ProviderEntry = {
   },
 };
 
-/** Every provider that flipop knows. A new provider gets an entry here and a folder beside this file. */
+/** Every provider that flipop knows by name. A new provider gets an entry here and a folder beside this file. */
 export const PROVIDER_ENTRIES: readonly ProviderEntry[] = [DIGITALOCEAN, CLOUDFLARE];
+
+/** What a webhook of external-dns is called where there is only one. */
+export const WEBHOOK = "webhook";
+
+/** The webhooks of external-dns, behind which about fifty DNS providers are. Each that somebody runs is a provider of its own. */
+const WEBHOOKS: ProviderTraits = {
+  name: WEBHOOK,
+  // The definitions of objects have the same pattern, so that a name with a wrong letter is refused when it is applied.
+  family: {
+    namePattern: /^webhook(?:-[a-z0-9]+)*$/,
+    settings: ["--dns-webhook", "FLIPOP_DNS_WEBHOOK"],
+  },
+  allowance: WEBHOOK_ALLOWANCE,
+  dns: {},
+};
+
+/** Returns the entry of one webhook. */
+export function webhookEntry(name: string, baseURL: string): ProviderEntry {
+  const options = (given: ProviderOptions) => ({ ...given, name, baseURL });
+  return {
+    traits: { ...WEBHOOKS, name },
+    label: `The DNS webhook ${name}`,
+    variablePrefix: "",
+    tokenVariables: ["--dns-token-file"],
+    rateLimitMs: WEBHOOK_ALLOWANCE.ms,
+    open: async (given) => {
+      const dns = (await import("./webhook/webhook.ts")).createWebhook(options(given));
+      return { meter: dns, dns };
+    },
+    openReaders: async (given) => {
+      const dns = (await import("./webhook/webhook.ts")).createWebhookReader(options(given));
+      return { meter: dns, dns };
+    },
+  };
+}
 
 /** What each of them can do, for the planner. */
 export const PROVIDERS: ProviderRegistry = new ProviderRegistry(
-  PROVIDER_ENTRIES.map(({ traits }) => traits),
+  [...PROVIDER_ENTRIES.map(({ traits }) => traits), WEBHOOKS],
   // Well-known labels of Kubernetes, verified 2026-08.
   { zone: "topology.kubernetes.io/zone", region: "topology.kubernetes.io/region" },
 );

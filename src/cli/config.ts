@@ -2,6 +2,7 @@ import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Progress } from "../model/progress.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
+import { type DNSWebhook, dnsWebhooksOf } from "./dns-webhooks.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
 import type { ClusterFlags, GrantsFlag } from "./flags.ts";
 
@@ -25,6 +26,8 @@ export interface Config extends EnvironmentSettings {
   readonly secrets: Secrets;
   /** Is told what the command waits for. Absent = nobody asks. */
   readonly progress?: Progress;
+  /** The DNS providers that are reached by a webhook. */
+  readonly webhooks: readonly DNSWebhook[];
   /** Run on the embedded world in this directory. */
   readonly sandboxDir?: string;
   /** The world is that of this snapshot, a file; `-` = standard input. Absent = the cluster's and the providers'. */
@@ -65,6 +68,7 @@ export function resolveConfig(
   return Object.freeze({
     ...settings,
     kube: { ...settings.kube, ...given({ kubeconfig, context, as }), asGroups },
+    webhooks: dnsWebhooksOf(flags),
     warn,
     secrets,
     ...given({

@@ -1,9 +1,9 @@
-import { PROVIDER_ENTRIES, PROVIDERS } from "../adapters/registry.ts";
+import { PROVIDERS } from "../adapters/registry.ts";
 import type { Account, Facts, LookedMachine, Objects, Planned, Probe } from "../doctor/facts.ts";
 import { type ProviderUse, providerUses } from "../doctor/uses.ts";
 import { refKey } from "../model/action.ts";
 import { ConfigError, ProviderError } from "../model/errors.ts";
-import type { ProviderAccess } from "../ports/providers.ts";
+import { accessTo, type ProviderAccess } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 import type { Config, Runtime } from "./config.ts";
 import type { DoctorTerms } from "./doctor-sources.ts";
@@ -61,8 +61,8 @@ type Access = Awaited<ReturnType<typeof openProviderReaders>>;
 const ANY_ZONE = "example.com";
 const ANY_MACHINE = "1";
 
-function usesBefore({ providers, dnsProviders }: Access): readonly ProviderUse[] {
-  const all = PROVIDER_ENTRIES.map(({ traits }) => ({
+function usesBefore({ entries, providers, dnsProviders }: Access): readonly ProviderUse[] {
+  const all = entries.map(({ traits }) => ({
     provider: traits.name,
     hasAddresses: traits.addresses !== undefined,
     hasFirewalls: traits.firewalls !== undefined,
@@ -77,9 +77,10 @@ function usesBefore({ providers, dnsProviders }: Access): readonly ProviderUse[]
 
 async function accountOf(use: ProviderUse, access: Access, nodes: Facts["nodes"]): Promise<Account> {
   const { provider } = use;
-  const entry = PROVIDER_ENTRIES.find(({ traits }) => traits.name === provider);
+  const entry = access.entries.find(({ traits }) => traits.name === provider);
   const known = { provider, label: entry?.label ?? provider };
-  const any: ProviderAccess<unknown> | undefined = access.providers.get(provider) ?? access.dnsProviders.get(provider);
+  const any: ProviderAccess<unknown> | undefined =
+    access.providers.get(provider) ?? accessTo(access.dnsProviders, provider, PROVIDERS);
   if (any?.kind === "no-token") return { ...known, missing: any.variables, probes: [] };
   const counts: Counts = {};
   const questions = [

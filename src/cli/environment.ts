@@ -14,11 +14,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The source of a token: a variable, a file that is read again at each pass, or none. `variables` are those that would supply one; `isPublic` = it
- * is no secret.
+ * is no secret; `unneeded` = the provider wants none.
  */
 export type TokenSource =
   | { readonly kind: "value"; readonly variable: string; readonly token: string; readonly isPublic?: boolean }
   | { readonly kind: "file"; readonly variable: string; readonly path: string }
+  | { readonly kind: "unneeded" }
   | { readonly kind: "none"; readonly variables: readonly string[] };
 
 /** Token, URL and user agent for one provider; an absent field means the adapter's default. */

@@ -55,6 +55,10 @@ export interface ClusterFlags extends GlobalFlags {
   readonly requestTimeout?: number;
   readonly as?: string;
   readonly asGroup: readonly string[];
+  /** `NAME=URL`, or a URL. */
+  readonly dnsWebhook: readonly string[];
+  /** `NAME=FILE`, or a file. */
+  readonly dnsTokenFile: readonly string[];
   readonly leaseNamespace: string;
   readonly leaseName: string;
   readonly quiet?: boolean;
@@ -162,6 +166,7 @@ const GROUPS = [
   "Notifications:",
   "Objects:",
   "Cluster:",
+  "DNS webhooks:",
   "Lock:",
   "Output:",
 ] as const;
@@ -219,6 +224,18 @@ export const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
     requestTimeout: flag("--request-timeout <DURATION>", "time for one call to the cluster; 30s by default", duration),
     as: flag("--as <USER>", "act as this user of the cluster"),
     asGroup: flag("--as-group <GROUP>", "act as this group, repeatable", addToList),
+  }),
+  ...under("DNS webhooks:", {
+    dnsWebhook: flag(
+      "--dns-webhook <NAME=URL>",
+      "DNS provider that external-dns could use, as webhook=http://127.0.0.1:8888, repeatable",
+      addToList,
+    ),
+    dnsTokenFile: flag(
+      "--dns-token-file <NAME=FILE>",
+      "file with the token of a webhook on another machine, repeatable",
+      addToList,
+    ),
   }),
   ...under("Lock:", {
     leaseNamespace: flag("--lease-namespace <NAME>", "namespace of the Lease", NAMESPACE, "flipop"),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ProviderOptions } from "../adapters/http/api-client.ts";
-import { type Opened, PROVIDER_ENTRIES, PROVIDERS, type ProviderEntry } from "../adapters/registry.ts";
+import { type Opened, PROVIDER_ENTRIES, PROVIDERS, type ProviderEntry, webhookEntry } from "../adapters/registry.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { MeterReading } from "../model/meter.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -23,6 +23,8 @@ import { warnOfPlainText } from "./output.ts";
 /** Providers by the name that objects give them: of addresses, of DNS, and of cloud firewalls. */
 interface ProviderMaps<IP, DNS, Firewalls> {
   readonly registry: ProviderRegistry;
+  /** All that are listed, and the webhooks that are set up. */
+  readonly entries: readonly ProviderEntry[];
   /** The meters of those that have a token. */
   readonly meters: ReadonlyMap<string, ProviderMeter>;
   readonly providers: ReadonlyMap<string, ProviderAccess<IP>>;
@@ -69,10 +71,11 @@ async function mapsOf<IP, DNS, Firewalls>(
     new Map(
       all
         .filter(({ entry }) => entry.traits[kind] !== undefined)
-        .map(({ entry, opened }) => [entry.traits.name, accessTo(entry, opened && of(opened))] as const),
+        .map(({ entry, opened }) => [entry.traits.name, usableOr(entry, opened && of(opened))] as const),
     );
   return {
     registry: PROVIDERS,
+    entries: all.map(({ entry }) => entry),
     meters: new Map(all.flatMap(({ entry, opened }) => (opened ? [[entry.traits.name, opened.meter] as const] : []))),
     providers: accesses("addresses", ({ addresses }) => addresses),
     dnsProviders: accesses("dns", ({ dns }) => dns),
@@ -80,7 +83,7 @@ async function mapsOf<IP, DNS, Firewalls>(
   };
 }
 
-function accessTo<P>(
+function usableOr<P>(
   { traits, tokenVariables: [variable] }: ProviderEntry,
   provider: P | undefined,
 ): ProviderAccess<P> {
@@ -88,12 +91,22 @@ function accessTo<P>(
   return { kind: "no-token", name: traits.name, variables: [variable, `${variable}_FILE`] };
 }
 
-/** Returns every provider of the registry with its settings. */
-function settingsOf({ providers }: Pick<Config, "providers">): readonly (readonly [ProviderEntry, ProviderSettings])[] {
-  return PROVIDER_ENTRIES.map((entry) => {
-    const none: ProviderSettings = { token: { kind: "none", variables: entry.tokenVariables } };
-    return [entry, providers[entry.traits.name] ?? none];
-  });
+/** What says how providers are reached. */
+type ProviderConfig = Pick<Config, "providers" | "webhooks">;
+
+/** Returns every provider of the registry, and every webhook, with its settings. */
+function settingsOf({ providers, webhooks }: ProviderConfig): readonly (readonly [ProviderEntry, ProviderSettings])[] {
+  return [
+    ...PROVIDER_ENTRIES.map((entry): readonly [ProviderEntry, ProviderSettings] => {
+      const none: ProviderSettings = { token: { kind: "none", variables: entry.tokenVariables } };
+      return [entry, providers[entry.traits.name] ?? none];
+    }),
+    ...webhooks.map(({ name, url, tokenFile: path }): readonly [ProviderEntry, ProviderSettings] => {
+      const variable = `--dns-token-file ${name}`;
+      const token = path === undefined ? ({ kind: "unneeded" } as const) : ({ kind: "file", variable, path } as const);
+      return [webhookEntry(name, url), { token, apiURL: url }];
+    }),
+  ];
 }
 
 /** Returns what each provider has counted since it was opened, in the order given. */
@@ -108,6 +121,7 @@ export function readMeters(meters: ReadonlyMap<string, ProviderMeter>): readonly
 
 /** A token that is there and cannot be read is told by the first call: it concerns the objects of that provider alone. */
 function hasToken(source: TokenSource, secrets?: Config["secrets"]): boolean {
+  if (source.kind === "unneeded") return true;
   try {
     return readToken(source, secrets) !== undefined;
   } catch {
@@ -124,7 +138,7 @@ interface TokenState {
 }
 
 /** Reads the state of all tokens; files are read anew. */
-export function tokenState(config: Pick<Config, "providers">): TokenState {
+export function tokenState(config: ProviderConfig): TokenState {
   const own = settingsOf(config).map(([{ traits }, { token }]) => ({
     name: traits.name,
     token,
@@ -145,7 +159,7 @@ function tokenText(source: TokenSource): string {
 }
 
 /** Returns the providers whose token, as it is now, no header can carry. */
-export function unusableTokens(config: Pick<Config, "providers">): readonly string[] {
+export function unusableTokens(config: ProviderConfig): readonly string[] {
   return settingsOf(config).flatMap(([{ traits }, { token }]) => (isUnusable(token) ? [traits.name] : []));
 }
 
@@ -165,7 +179,7 @@ function optionsOf(
 ): ProviderOptions {
   const readOwn = (): string => readToken(token, secrets) ?? "";
   return {
-    token: readOwn,
+    token: token.kind === "unneeded" ? undefined : readOwn,
     secrets,
     userAgent,
     clock,
@@ -181,7 +195,7 @@ function optionsOf(
  * with the token itself.
  */
 export function readToken(source: TokenSource, secrets?: Pick<Secrets, "add">): string | undefined {
-  if (source.kind === "none") return undefined;
+  if (source.kind === "none" || source.kind === "unneeded") return undefined;
   const text = textOf(source, secrets);
   if (text === "") return undefined;
   if (isTokenText(text)) return text;
@@ -193,7 +207,7 @@ export function readToken(source: TokenSource, secrets?: Pick<Secrets, "add">): 
  * @throws ConfigError as {@link readToken}
  */
 export function readPassword(source: TokenSource, secrets?: Pick<Secrets, "add">): string | undefined {
-  if (source.kind === "none") return undefined;
+  if (source.kind === "none" || source.kind === "unneeded") return undefined;
   const text = textOf(source, secrets);
   if (text === "") return undefined;
   if (!/\p{Cc}/u.test(text)) return text;
@@ -203,7 +217,7 @@ export function readPassword(source: TokenSource, secrets?: Pick<Secrets, "add">
   );
 }
 
-type Given = Exclude<TokenSource, { readonly kind: "none" }>;
+type Given = Exclude<TokenSource, { readonly kind: "none" | "unneeded" }>;
 
 function textOf(source: Given, secrets: Pick<Secrets, "add"> | undefined): string {
   const text = source.kind === "value" ? source.token : readTokenFile(source).replace(/[\r\n]+$/, "");

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { WEBHOOK } from "../adapters/registry.ts";
 import { ConfigError } from "../model/errors.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { sandboxDocument } from "../report/json/document.ts";
@@ -56,6 +57,7 @@ function environmentOf(sandbox: Sandbox): Readonly<Record<string, string>> {
     DIGITALOCEAN_ACCESS_TOKEN: sandbox.token,
     CLOUDFLARE_API_URL: sandbox.cloudflareURL,
     CLOUDFLARE_TOKEN: sandbox.token,
+    FLIPOP_DNS_WEBHOOK: `${WEBHOOK}=${sandbox.webhookURL}`,
     FLIPOP_RESOLVER: sandbox.resolver,
   };
 }

@@ -1,3 +1,4 @@
+import { WEBHOOK } from "../adapters/registry.ts";
 import type { Sources } from "../doctor/gather.ts";
 import type { Plan } from "../model/plan.ts";
 import type { RunRestraint } from "../model/restraint.ts";
@@ -258,6 +259,7 @@ async function withSandbox<T>(config: Config, { clock }: Runtime, work: (config:
         digitalocean: { ...config.providers["digitalocean"], apiURL: sandbox.digitaloceanURL, token },
         cloudflare: { ...config.providers["cloudflare"], apiURL: sandbox.cloudflareURL, token },
       },
+      webhooks: [{ name: WEBHOOK, url: sandbox.webhookURL }],
     });
   } finally {
     await sandbox.close();

@@ -6,8 +6,10 @@ import type { NodeFacts } from "./node.ts";
  * knows its name, its ids or its limits.
  */
 export interface ProviderTraits {
-  /** As objects write it in `spec.provider`: `digitalocean`. */
+  /** As objects write it in `spec.provider`: `digitalocean`. Of a family it is the first name of its members. */
   readonly name: string;
+  /** Set for a family: each name that matches is a provider of its own, and has these traits. */
+  readonly family?: ProviderFamily;
   /** How many calls it takes. Absent = nobody knows. */
   readonly allowance?: Allowance;
   /** How many of them in an hour, where that is less. */
@@ -18,6 +20,14 @@ export interface ProviderTraits {
   readonly dns?: DNSTraits;
   /** Absent if the provider has no cloud firewalls. */
   readonly firewalls?: FirewallTraits;
+}
+
+/** Providers that nobody has listed: users name them. */
+export interface ProviderFamily {
+  /** Matches the whole name of a member. */
+  readonly namePattern: RegExp;
+  /** What says where a member is, for people. */
+  readonly settings: readonly string[];
 }
 
 /** How many calls a provider takes in a span of time. */
@@ -77,14 +87,24 @@ export class ProviderRegistry {
     this.defaultDNS = providers.find(({ dns }) => dns?.isDefault)?.name ?? "";
   }
 
-  /** As objects write them. */
+  /** As objects write them; of a family the first name. */
   get names(): readonly string[] {
     return [...this.#byName.keys()];
   }
 
   /** Returns what a provider can do; undefined if flipop does not know it. */
   get(name: string): ProviderTraits | undefined {
-    return this.#byName.get(name);
+    const known = this.#byName.get(name) ?? this.#familyOf(name);
+    return known === undefined || known.name === name ? known : { ...known, name };
+  }
+
+  /** True for a name of a family's member: such a provider is there once somebody has said where. */
+  isMember(name: string): boolean {
+    return this.#familyOf(name) !== undefined;
+  }
+
+  #familyOf(name: string): ProviderTraits | undefined {
+    return [...this.#byName.values()].find(({ family }) => family?.namePattern.test(name));
   }
 
   /** Returns the machine id in a `spec.providerID`: `123` of `digitalocean://123`. Undefined if the text is empty, or not of this provider. */

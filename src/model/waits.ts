@@ -44,7 +44,7 @@ export const WAITS: Readonly<Record<WaitName, Waits>> = {
   forbiddenWatch: { ms: [30_000], spread: 0.5 },
 };
 
-type TryName = "busyChange" | "busyDelete" | "providerRead" | "push" | "clusterCall";
+type TryName = "busyChange" | "busyDelete" | "providerRead" | "shownWrite" | "sidecarStart" | "push" | "clusterCall";
 
 /** Rows with an end: after the last wait comes a last try. Use {@link nextTryMs}. */
 export const TRIES: Readonly<Record<TryName, Waits>> = {
@@ -54,6 +54,10 @@ export const TRIES: Readonly<Record<TryName, Waits>> = {
   busyDelete: { ms: [500, 1000, 2000, 5000] },
   /** A read of a provider failed with a 5xx or a broken connection. */
   providerRead: { ms: [250] },
+  /** A DNS provider has accepted a change, and still shows what it had in a cache. */
+  shownWrite: { ms: [500, 1000, 2000, 4000] },
+  /** Nothing listens yet where a program of the same pod is to answer. */
+  sidecarStart: { ms: [500, 500, 1000, 1000, 2000, 2000, 3000] },
   /** The Pushgateway, or a receiver of notices, failed with a 5xx or a broken connection. */
   push: { ms: [300] },
   /** A call of the cluster that may be repeated failed in passing. */

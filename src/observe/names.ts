@@ -30,6 +30,20 @@ export interface ReadNamesOptions extends AskOptions<DNSProviderReader> {
 
 type WantedOptions = Pick<ReadNamesOptions, "name" | "pools" | "recordSets" | "registry" | "servesLast">;
 
+/** Returns the DNS providers that objects name, or named before, each once. Pure. */
+export function providersOfNames({
+  pools,
+  recordSets,
+  registry,
+}: Pick<ReadNamesOptions, "pools" | "recordSets" | "registry">): readonly string[] {
+  const wishes = [
+    ...pools.map((pool) => poolWish(pool, registry)),
+    ...recordSets.map((recordSet) => recordSetWish(recordSet, registry)),
+  ].flatMap((wish) => (wish.kind === "named" ? [wish.provider] : []));
+  const former = [...pools, ...recordSets].flatMap(cleanable).map(({ provider }) => provider);
+  return [...new Set([...wishes, ...former])];
+}
+
 /** What objects ask a DNS provider, as a text; undefined when none names it. Pure. */
 export function askedOfNames({
   name,

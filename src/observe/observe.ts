@@ -8,18 +8,19 @@ import type { WantedOwner } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
-import type {
-  DNSProviderReader,
-  FirewallProviderReader,
-  IPProviderReader,
-  ProviderAccess,
+import {
+  accessTo,
+  type DNSProviderReader,
+  type FirewallProviderReader,
+  type IPProviderReader,
+  type ProviderAccess,
 } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 import { askedOfAddresses, readAddresses } from "./addresses.ts";
 import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { type Enter, Looking, type Piece, Readings } from "./looking.ts";
-import { askedOfNames, readNames } from "./names.ts";
+import { askedOfNames, providersOfNames, readNames } from "./names.ts";
 import { ownerPieces } from "./owners.ts";
 import { type ClusterLists, readCluster, readGrants } from "./read-cluster.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
@@ -150,7 +151,13 @@ function piecesOf(
     reusable,
   });
   const addresses = [...providers].map((one) => ({ ...asking(one), pools, nodes }));
-  const names = [...dnsProviders].map((one) => ({
+  // A webhook that nobody has set up is named by objects all the same.
+  const named = [...dnsProviders.keys(), ...providersOfNames({ pools, recordSets, registry })];
+  const known = [...new Set(named)].flatMap((name) => {
+    const access = accessTo(dnsProviders, name, registry);
+    return access === undefined ? [] : [[name, access] as const];
+  });
+  const names = known.map((one) => ({
     ...asking(one),
     pools,
     recordSets,

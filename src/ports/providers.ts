@@ -3,6 +3,7 @@ import type { DesiredRecordSet, OtherRecords, RecordSetState, TTLRules, Zone } f
 import type { TextRecord, ZoneTexts } from "../model/external-dns.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../model/firewall.ts";
 import type { CallCount, CallDuration, RateLimit } from "../model/meter.ts";
+import type { ProviderRegistry } from "../model/provider.ts";
 
 /** One page of the account's reserved addresses. */
 export interface AddressPage {
@@ -167,7 +168,17 @@ export interface FirewallProvider extends FirewallProviderReader {
   removeMachines(id: string, machineIDs: readonly string[]): Promise<void>;
 }
 
-/** A provider as the program may use it: ready, or without the token it needs. `variables` are those that would supply one. */
+/** A provider as the program may use it: ready, or without what it needs. `variables` are those that would supply it: a token, or where it is. */
 export type ProviderAccess<P> =
   | { readonly kind: "usable"; readonly provider: P }
   | { readonly kind: "no-token"; readonly name: string; readonly variables: readonly string[] };
+
+/** Returns the access to a provider. One of a family that nobody has set up is without what says where it is. Undefined if there is no such provider. */
+export function accessTo<P>(
+  all: ReadonlyMap<string, ProviderAccess<P>>,
+  name: string,
+  registry: ProviderRegistry,
+): ProviderAccess<P> | undefined {
+  const variables = registry.get(name)?.family?.settings;
+  return all.get(name) ?? (variables === undefined ? undefined : { kind: "no-token", name, variables });
+}

@@ -22,12 +22,14 @@ import { cloudflareSandbox } from "./cloudflare/cloudflare-sandbox.ts";
 import { type CloudState, recordFQDN } from "./digitalocean/cloud-state.ts";
 import { digitaloceanSandbox } from "./digitalocean/digitalocean-sandbox.ts";
 import { type AnswerRecord, type DNSServer, serveDNS } from "./dns-server.ts";
-import { type FaultList, type FaultSource, faultFile } from "./faults.ts";
+import { type FaultList, type FaultSource, faultFile, type SandboxServerName } from "./faults.ts";
 import { type RecordedCall, type SandboxServer, serve } from "./http-server.ts";
 import { kubernetesSandbox } from "./kubernetes/kubernetes-sandbox.ts";
 import { WORLD_FILES } from "./kubernetes/world-files.ts";
 import { SharedFiles } from "./one-at-a-time.ts";
 import { SANDBOX_TOKEN } from "./token.ts";
+import { webhookSandbox } from "./webhook/webhook-sandbox.ts";
+import type { WebhookState } from "./webhook/webhook-state.ts";
 
 /** What a sandbox is started with. */
 export interface SandboxOptions {
@@ -55,7 +57,9 @@ export interface Sandbox {
   readonly digitaloceanURL: string;
   /** Base URL of its Cloudflare API, with `/client/v4`. */
   readonly cloudflareURL: string;
-  /** `127.0.0.1:PORT` of a DNS server that answers with the A records of both accounts. */
+  /** Base URL of its DNS webhook. */
+  readonly webhookURL: string;
+  /** `127.0.0.1:PORT` of a DNS server that answers with the A records of all three. */
   readonly resolver: string;
   /** A token its DigitalOcean and its Cloudflare accept. No secret: it opens nothing else. */
   readonly token: string;
@@ -68,7 +72,7 @@ export interface Sandbox {
 export const EXPORTS = "exports.sh";
 
 /**
- * Starts the embedded world: the APIs of Kubernetes, DigitalOcean and Cloudflare on loopback, kept in the YAML files of a directory.
+ * Starts the embedded world: the APIs of Kubernetes, DigitalOcean, Cloudflare and a DNS webhook on loopback, kept in the YAML files of a directory.
  *
  * Several processes may do so with one directory at a time.
  *
@@ -85,18 +89,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const kubeconfig = join(dir, options.isServed === true ? KUBECONFIG : `.${KUBECONFIG}.${randomUUID()}`);
     if (options.isServed === true && (await isAnswering(kubeconfig))) throw servedAlready(dir);
     const files = new SharedFiles(dir, options.onError);
-    const { digitalocean, cloudflare, kubernetes, dns } = await serveWorld(dir, files, options);
+    const { digitalocean, cloudflare, webhook, kubernetes, dns } = await serveWorld(dir, files, options);
     writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetes.url)), { mode: 0o600 });
     const looking = setInterval(() => tellOfOthers(dir, told, options.warn), LOOK_MS).unref();
     const close = async (): Promise<void> => {
       clearInterval(looking);
-      await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close(), dns.close()]);
+      await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close(), webhook.close(), dns.close()]);
       await files.close();
       rmSync(kubeconfig, { force: true });
       removeTemporary();
     };
     const cloudflareURL = `${cloudflare.url}/client/v4`;
-    const urls = { digitaloceanURL: digitalocean.url, cloudflareURL, resolver: dns.address };
+    const own = { digitaloceanURL: digitalocean.url, cloudflareURL, webhookURL: webhook.url };
+    const urls = { ...own, resolver: dns.address };
     return { kubeconfig, ...urls, token: SANDBOX_TOKEN, dir, close };
   } catch (error) {
     removeTemporary();
@@ -133,27 +138,34 @@ async function serveWorld(
   dir: string,
   files: SharedFiles,
   options: SandboxOptions,
-): Promise<
-  Readonly<Record<"digitalocean" | "cloudflare" | "kubernetes", SandboxServer>> & { readonly dns: DNSServer }
-> {
+): Promise<Readonly<Record<SandboxServerName, SandboxServer>> & { readonly dns: DNSServer }> {
   const shared = await surroundings(dir, options, files);
-  const [account, zones, cluster] = await files.exclusively(
+  const [account, zones, names, cluster] = await files.exclusively(
     () =>
       [
         digitaloceanSandbox({ file: join(dir, DIGITALOCEAN), ...shared }),
         cloudflareSandbox({ file: join(dir, CLOUDFLARE), ...shared }),
+        webhookSandbox({ file: join(dir, WEBHOOK), ...shared }),
         kubernetesSandbox({ directory: dir, ...shared }),
       ] as const,
   );
   const digitalocean = await account.serve();
   const cloudflare = await zones.serve();
+  const webhook = await names.serve();
   const kubernetes = await serve({ server: "kubernetes", handle: cluster.handle, ...shared });
-  const dns = await serveDNS(() => answersOf(account.cloud().state, zones.account().state), options.onError);
-  return { digitalocean, cloudflare, kubernetes, dns };
+  const dns = await serveDNS(
+    () => answersOf(account.cloud().state, zones.account().state, names.webhook().state),
+    options.onError,
+  );
+  return { digitalocean, cloudflare, webhook, kubernetes, dns };
 }
 
-/** The A records of both accounts, as DNS tells them. */
-function answersOf({ domains }: CloudState, { zones }: AccountState): readonly AnswerRecord[] {
+/** The A records of all accounts, as DNS tells them. */
+function answersOf(
+  { domains }: CloudState,
+  { zones }: AccountState,
+  { records }: WebhookState,
+): readonly AnswerRecord[] {
   return [
     ...domains.flatMap((domain) =>
       domain.records
@@ -165,8 +177,16 @@ function answersOf({ domains }: CloudState, { zones }: AccountState): readonly A
         .filter(({ type }) => type === "A")
         .map(({ name, content, ttl }) => ({ fqdn: name, address: content, ttl })),
     ),
+    ...records
+      .filter(({ recordType }) => recordType === "A")
+      .flatMap(({ dnsName, targets, recordTTL: ttl = UNTOLD_TTL }) =>
+        targets.map((address) => ({ fqdn: dnsName, address, ttl })),
+      ),
   ];
 }
+
+/** The TTL of records whose provider does not tell it, seconds. */
+const UNTOLD_TTL = 300;
 
 interface Surroundings extends Pick<SharedFiles, "exclusively" | "save"> {
   readonly now: () => number;
@@ -177,6 +197,7 @@ interface Surroundings extends Pick<SharedFiles, "exclusively" | "save"> {
 
 const DIGITALOCEAN = "digitalocean.yaml";
 const CLOUDFLARE = "cloudflare.yaml";
+const WEBHOOK = "webhook.yaml";
 const FAULTS = "faults.yaml";
 
 async function surroundings(
@@ -247,7 +268,7 @@ function tellOfOthers(dir: string, told: Set<string>, warn: SandboxOptions["warn
 }
 
 /** The files that a world is read from. */
-const READ = [...WORLD_FILES.map(({ name }) => name), DIGITALOCEAN, CLOUDFLARE, FAULTS];
+const READ = [...WORLD_FILES.map(({ name }) => name), DIGITALOCEAN, CLOUDFLARE, WEBHOOK, FAULTS];
 /** Read or written. */
 const KNOWN_NAMES: readonly string[] = [...READ, KUBECONFIG, EXPORTS];
 const MOST_NAMED = 3;

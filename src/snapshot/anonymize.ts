@@ -46,7 +46,10 @@ export function anonymize({ observation, stored }: Snapshot): Anonymized {
     if (kind !== "sentence") nameParts(kind === "dns" ? text.toLowerCase() : text, { parts, addresses });
     return text;
   });
-  const names = new Names(parts, addresses, (part) => registry.names.some((name) => registry.isZoneID(name, part)));
+  const isID = (part: string): boolean => registry.names.some((name) => registry.isZoneID(name, part));
+  // The members of a family are known by how their names begin.
+  const families = registry.names.filter((name) => registry.get(name)?.family !== undefined);
+  const names = new Names(parts, addresses, isID, families);
   const notes = leaseNotes(stored.lease?.annotations ?? {}, observation, sentencesOf(names, registry));
   const schedules = (stored.workloads ?? []).map(({ schedule }) => schedule).filter(hasOnlySchedule);
   const terms = new Set([...TERMS, ...registry.names, ...Object.entries(notes).flat(), ...schedules]);

@@ -68,15 +68,23 @@ export class Names {
   readonly #parts: ReadonlyMap<string, string>;
   readonly #addresses: ReadonlyMap<string, string>;
 
-  /** @param isID - true for the id of a zone */
-  constructor(parts: ReadonlySet<string>, addresses: ReadonlySet<string>, isID: (part: string) => boolean) {
+  /**
+   * @param isID - true for the id of a zone
+   * @param kept - parts that keep their name
+   */
+  constructor(
+    parts: ReadonlySet<string>,
+    addresses: ReadonlySet<string>,
+    isID: (part: string) => boolean,
+    kept: readonly string[] = [],
+  ) {
     const digits = Math.max(3, String(parts.size).length);
     const sorted = [...parts].toSorted(compareText);
     const nameAt = (part: string, at: number): string => {
       const number = `2${String(at + 1).padStart(digits, "0")}`;
       return isID(part) ? number.padEnd(part.length, "0") : partName(part, number);
     };
-    this.#parts = new Map(sorted.map((part, at) => [part, nameAt(part, at)]));
+    this.#parts = new Map(sorted.map((part, at) => [part, kept.includes(part) ? part : nameAt(part, at)]));
     this.#addresses = new Map([...addresses].toSorted(compareText).map((ip, at) => [ip, addressName(at)]));
   }
 

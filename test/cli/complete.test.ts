@@ -276,6 +276,8 @@ describe("without a cluster", () => {
         "URI",
         "URL",
         "NAME=VALUE",
+        "NAME=FILE",
+        "NAME=URL",
         "TEXT",
         "IMAGE",
         "CRON",

@@ -19,7 +19,8 @@ afterEach(async () => {
 afterAll(() => rmSync(dir, { recursive: true }));
 
 function config(env: Readonly<Record<string, string>>): Config {
-  const flags = { asGroup: [], output: "table", verbose: 0, color: "auto", logFormat: "auto" } as const;
+  const lists = { asGroup: [], dnsWebhook: [], dnsTokenFile: [] };
+  const flags = { ...lists, output: "table", verbose: 0, color: "auto", logFormat: "auto" } as const;
   return resolveConfig({ ...flags, leaseNamespace: "flipop", leaseName: "flipop" }, env, OUTLETS);
 }
 

@@ -52,7 +52,14 @@ export const CLUSTER: Kit = {
 };
 
 /** A program that tests use by itself. */
-export type Tool = "kubectl" | "helm" | "doctl" | "krew" | "validate-krew-manifest" | "actionlint";
+export type Tool =
+  | "kubectl"
+  | "helm"
+  | "doctl"
+  | "krew"
+  | "validate-krew-manifest"
+  | "actionlint"
+  | "external-dns-webhook";
 
 /** Each is a kit of its own. */
 export const TOOLS: Readonly<Record<Tool, Kit>> = {
@@ -93,6 +100,13 @@ export const TOOLS: Readonly<Record<Tool, Kit>> = {
     duration: "ten seconds",
     flags: ["-ldflags", "-s -w"],
     target: "github.com/rhysd/actionlint/cmd/actionlint",
+  }),
+  // Not all of external-dns can be built from the module proxy; this part can.
+  "external-dns-webhook": toolOf("external-dns", {
+    program: "external-dns-webhook",
+    duration: "one to two minutes",
+    flags: ["-ldflags", "-s -w"],
+    target: "./webhook",
   }),
 };
 

@@ -57,7 +57,8 @@ function meetingOthers(inWorld: InDNSWorld): void {
     await standing(world, [A, 60], [X, 60]);
     world.beforeNextWrite(() => world.seed.record(zoneName, fqdn, "A", Y, 60));
     await write(world, [A], [B]);
-    expect(await shown(world)).toEqual([`${X} 60`, `${Y} 60`, `${B} 60`].toSorted());
+    const survivors = world.isWhole ? [X] : [X, Y];
+    expect(await shown(world)).toEqual([...survivors, B].map((ip) => `${ip} 60`).toSorted());
   });
 
   inWorld("others that go or come before the reading make nothing stale", async (world) => {
@@ -87,6 +88,11 @@ function meetingOthers(inWorld: InDNSWorld): void {
   inWorld("own records are put back when the others go at the same moment", async (world) => {
     await standing(world, [A, 60], [B, 60], [X, 60]);
     world.beforeNextWrite(() => world.seed.removal(zoneName, fqdn, "A", X));
+    // Who sends a whole set puts back what has just gone: the name is not left empty.
+    if (world.isWhole) {
+      expect(await write(world, [A, B], [], { others: "some" })).toMatchObject({ kind: "written" });
+      return expect(await shown(world)).toEqual([`${X} 60`]);
+    }
     expect(await write(world, [A, B], [], { others: "some" })).toMatchObject({
       kind: "stale",
       records: { addresses: [A, B] },

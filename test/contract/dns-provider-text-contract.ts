@@ -26,14 +26,17 @@ export function textContract(inWorld: InDNSWorld): void {
       expect(found && externalOwner("www.example.com", found, true)).toEqual({ id: "prod", mark: "a-www.example.com" });
     });
 
-    inWorld("is undefined where the zone has more records than so many calls show", async ({ provider, seed }) => {
-      await seed.zone(zoneName);
-      for (let at = 0; at < 450; at += 1) await seed.record(zoneName, `n${at}.example.com`, "TXT", `text ${at}`, 60);
-      const zone = await knownZone(provider);
-      expect((await provider.listTexts(zone, 3))?.texts).toHaveLength(450);
-      const isOnePage = zone.id !== zoneName;
-      expect((await provider.listTexts(zone, 1))?.texts.length).toBe(isOnePage ? 450 : undefined);
-    });
+    inWorld(
+      "is undefined where the zone has more records than so many calls show",
+      async ({ provider, seed, isWhole }) => {
+        await seed.zone(zoneName);
+        for (let at = 0; at < 450; at += 1) await seed.record(zoneName, `n${at}.example.com`, "TXT", `text ${at}`, 60);
+        const zone = await knownZone(provider);
+        expect((await provider.listTexts(zone, 3))?.texts).toHaveLength(450);
+        const isOnePage = isWhole ?? zone.id !== zoneName;
+        expect((await provider.listTexts(zone, 1))?.texts.length).toBe(isOnePage ? 450 : undefined);
+      },
+    );
   });
 
   describe("readTexts", () => {

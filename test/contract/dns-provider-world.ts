@@ -13,6 +13,11 @@ export interface SeenRecord {
 /** An account without zones to test a DNS provider against. */
 export interface DNSProviderWorld {
   readonly provider: DNSProvider;
+  /**
+   * True for a provider that knows neither zones nor single records: a name within a zone may be written as a zone, one call lists everything, and a change replaces the whole
+   * set, whatever others have done since it was read.
+   */
+  readonly isWhole?: true;
   readonly seed: {
     zone(name: string): void | Promise<void>;
     /** Adds a record behind everybody's back; `fqdn` may be in any case. The TTLs of one name may differ. */

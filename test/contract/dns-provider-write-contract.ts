@@ -184,9 +184,10 @@ function changingTTLs(inWorld: InDNSWorld): void {
 
   inWorld("writes the value that means automatic as it is, where there is one", async (world) => {
     await seedSet(world, [ip1], 300);
+    const zone = await knownZone(world.provider);
     const { automaticSeconds, minimumSeconds } = world.provider.ttlRules;
     const change = await planned(world, [ip1, ip2], automaticSeconds ?? 1);
-    const { records } = await world.provider.writeRecords(await knownZone(world.provider), fqdn, change);
+    const { records } = await world.provider.writeRecords(zone, fqdn, change);
     expect(records.ttlSeconds).toBe(automaticSeconds ?? minimumSeconds);
   });
 }

@@ -3,9 +3,11 @@ import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/clo
 import { type DomainState, type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-server.ts";
+import { type WebhookSandbox, webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
+import type { RecordSet } from "../../src/sandbox/webhook/webhook-state.ts";
 
 /** The DNS providers of the sandbox. */
-export type DNSName = "digitalocean" | "cloudflare";
+export type DNSName = "digitalocean" | "cloudflare" | "webhook";
 
 /** One record of a zone, as people see it. */
 export interface DNSRecord {
@@ -50,6 +52,7 @@ export interface DNSAccount {
 /** An account of its own, in memory, whose limits never matter. */
 export function memoryDNSAccount(name: DNSName, now: () => number = () => Date.UTC(2026, 0, 2, 3, 4, 5)): DNSAccount {
   if (name === "cloudflare") return cloudflareDNSAccount(boundlessCloudflare({ now }));
+  if (name === "webhook") return webhookDNSAccount(webhookSandbox({ now, state: EMPTY_WEBHOOK }));
   const rate_limit = { per_hour: 1_000_000, per_minute: 1_000_000 };
   return digitalOceanDNSAccount(digitaloceanSandbox({ now, state: { settings: { rate_limit } } }));
 }
@@ -190,4 +193,84 @@ export function cloudflareDNSAccount(sandbox: CloudflareSandbox): DNSAccount {
 
 function shownAtCloudflare({ name, type, content, ttl, proxied }: CloudflareZone["dns_records"][number]): DNSRecord {
   return { fqdn: name, type, content, ttlSeconds: ttl, ...(proxied ? { isAutomatic: true } : {}) };
+}
+
+/** A webhook without any domain would look after all names. */
+export const NO_DOMAIN = "none.invalid";
+/** A webhook that looks after nothing yet, and takes the TTLs that Cloudflare takes. */
+export const EMPTY_WEBHOOK: object = { domains: [NO_DOMAIN], settings: { least_ttl: 60, most_ttl: 86_400 } };
+
+/** The domains and records of an emulated webhook. Several records of one name and type with different TTLs are several sets. */
+export function webhookDNSAccount(sandbox: WebhookSandbox): DNSAccount {
+  const zoneOf = (fqdn: string): string =>
+    sandbox
+      .webhook()
+      .state.domains.filter((domain) => fqdn === domain || fqdn.endsWith(`.${domain}`))
+      .toSorted((a, b) => b.length - a.length)[0] ?? "";
+  const known = (zone: string): RecordSet[] => {
+    const { domains, records } = sandbox.webhook().state;
+    if (!domains.includes(zone)) throw new Error(`the webhook has no zone ${zone}`);
+    return records;
+  };
+  const shown = ({ dnsName, recordType, recordTTL }: RecordSet, content: string): DNSRecord => ({
+    fqdn: dnsName.toLowerCase(),
+    type: recordType,
+    content,
+    ttlSeconds: recordTTL ?? 0,
+    ...(recordTTL === undefined ? { isAutomatic: true } : {}),
+  });
+  return {
+    name: "webhook",
+    handle: (request) => sandbox.handle(request),
+    addZone: (name) => {
+      sandbox.webhook().state.domains.push(name);
+      sandbox.save();
+      return name;
+    },
+    removeZone: (name) => {
+      const { state } = sandbox.webhook();
+      state.records = state.records.filter(({ dnsName }) => zoneOf(dnsName.toLowerCase()) !== name);
+      state.domains = state.domains.filter((domain) => domain !== name);
+      sandbox.save();
+    },
+    zoneName: (zone) => sandbox.webhook().state.domains.find((name) => name === zone.toLowerCase()),
+    addRecord: (zone, { fqdn, type, content, ttlSeconds, isAutomatic }) => {
+      const records = known(zone);
+      const of = records.filter(
+        ({ dnsName, recordType }) => dnsName.toLowerCase() === fqdn.toLowerCase() && recordType === type,
+      );
+      const hasNoTTL = isAutomatic ?? of.some(({ recordTTL }) => recordTTL === undefined);
+      const ttl = hasNoTTL ? {} : { recordTTL: ttlSeconds };
+      const set = of.find(({ recordTTL }) => recordTTL === ttl.recordTTL);
+      if (set === undefined) records.push({ dnsName: fqdn, recordType: type, targets: [content], ...ttl });
+      else set.targets.push(content);
+      sandbox.save();
+    },
+    removeRecords: (zone, fits) => {
+      known(zone);
+      const { state } = sandbox.webhook();
+      state.records = state.records
+        .map((set) =>
+          zoneOf(set.dnsName.toLowerCase()) === zone
+            ? { ...set, targets: set.targets.filter((content) => !fits(shown(set, content))) }
+            : set,
+        )
+        .filter(({ targets }) => targets.length > 0);
+      sandbox.save();
+    },
+    setAutomatic: (zone, fqdn, isAutomatic) => {
+      for (const set of known(zone)) {
+        if (set.dnsName !== fqdn || set.recordType !== "A") continue;
+        if (isAutomatic) delete set.recordTTL;
+        else set.recordTTL ??= 300;
+      }
+      sandbox.save();
+    },
+    records: () =>
+      sandbox
+        .webhook()
+        .state.records.flatMap((set) =>
+          set.targets.map((content) => ({ zone: zoneOf(set.dnsName.toLowerCase()), ...shown(set, content) })),
+        ),
+  };
 }

@@ -13,6 +13,8 @@ import {
 } from "../../src/adapters/http/api-client.ts";
 import { type CallInfo, failedCall } from "../../src/adapters/http/failures.ts";
 import { rateLimitGate } from "../../src/adapters/http/limits.ts";
+import { MEDIA_TYPE, type Request, webhookAPI } from "../../src/adapters/webhook/api.ts";
+import { createWebhook } from "../../src/adapters/webhook/webhook.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { DNSProvider, ProviderMeter } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
@@ -58,16 +60,33 @@ export function memoryDNSProvider(options: MemoryDNSProviderOptions = {}): Memor
   const unused = { token: TOKEN, userAgent: "flipop-test", clock: options.clock ?? new FakeClock() };
   const stage = { ...options, clock: unused.clock, account, recorded: [] as MemoryCall[] };
   const faults = { beforeCall: options.beforeCall };
-  const port =
-    account.name === "cloudflare"
-      ? createCloudflare(unused, memoryClient(CLOUDFLARE_API, cloudflareClient(account), stage, faults))
-      : openDigitalOcean(unused, memoryClient(DIGITALOCEAN_API, digitalOceanClient(account), stage, faults)).dns;
-  return Object.assign(faults, port, { account, recorded: stage.recorded });
+  const port = adapterOf(account, unused, stage, faults);
+  // A webhook tells its TTLs while it runs.
+  Object.defineProperties(faults, Object.getOwnPropertyDescriptors(port));
+  return Object.assign(faults as typeof faults & typeof port, { account, recorded: stage.recorded });
 }
 
 const TOKEN = "token";
 
 type Stage = MemoryDNSProviderOptions & Required<Pick<MemoryDNSProviderOptions, "account" | "clock">>;
+
+function adapterOf(
+  account: DNSAccount,
+  options: { readonly token: string; readonly userAgent: string; readonly clock: Clock },
+  stage: Stage & { readonly recorded: MemoryCall[] },
+  faults: Pick<MemoryDNSProvider, "beforeCall">,
+): DNSProvider & ProviderMeter {
+  switch (account.name) {
+    case "cloudflare":
+      return createCloudflare(options, memoryClient(CLOUDFLARE_API, cloudflareClient(account), stage, faults));
+    case "digitalocean":
+      return openDigitalOcean(options, memoryClient(DIGITALOCEAN_API, digitalOceanClient(account), stage, faults)).dns;
+    case "webhook": {
+      const client = memoryClient(webhookAPI(account.name), webhookClient(account), stage, faults);
+      return createWebhook({ ...options, name: account.name, baseURL: "http://127.0.0.1:8888" }, client);
+    }
+  }
+}
 
 /** Makes calls without a network: one at a time, counted, and with the faults of the test. */
 function memoryClient<SDK>(
@@ -136,12 +155,17 @@ async function ask(
     method,
     path,
     query: search,
-    headers: { authorization: `Bearer ${TOKEN}` },
+    headers: { authorization: `Bearer ${TOKEN}`, accept: MEDIA_TYPE, "content-type": MEDIA_TYPE },
     body,
   });
   if ("stream" in reply) throw new Error(`${path} is a stream`);
   const headers = new Headers({ "content-type": "application/json", ...reply.headers });
   return { status: reply.status, headers, text: reply.body === undefined ? "" : JSON.stringify(reply.body) };
+}
+
+/** Sends a request to a webhook. */
+function webhookClient(account: DNSAccount): Request {
+  return (method, path, body) => ask(account, method, path, { body });
 }
 
 /** What the adapter uses of Cloudflare's SDK. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { PROVIDER_ENTRIES } from "../../src/adapters/registry.ts";
+import { PROVIDER_ENTRIES, PROVIDERS, WEBHOOK } from "../../src/adapters/registry.ts";
 import { canonicalIPv4 } from "../../src/model/address.ts";
 import { canonicalDNSName } from "../../src/model/dns.ts";
 import { Random } from "../simulation/random.ts";
@@ -42,7 +42,13 @@ test("policy/kustomization.yaml holds every file beside it", () => {
 });
 
 test("the rules know the providers of the registry", () => {
-  const lists = RULES.flatMap((rule) => /^self in \[([^\]]*digitalocean[^\]]*)\]$/.exec(rule)?.[1] ?? []);
+  const [, family = ""] = /^\/(.*)\/$/.exec(`${PROVIDERS.get(WEBHOOK)?.family?.namePattern}`) ?? [];
+  const webhooks = ` || self.matches("${family.replace("(?:", "(")}")`;
+  const lists = RULES.flatMap((rule) => {
+    const [, list = "", rest] =
+      /^self in \[([^\]]*digitalocean[^\]]*)\](.*)$/s.exec(rule.replaceAll(/\s+/g, " ")) ?? [];
+    return rest === webhooks ? [list] : [];
+  });
   const known = PROVIDER_ENTRIES.map(({ traits }) => traits.name).toSorted();
   const named = lists
     .map((list) => (JSON.parse(`[${list}]`) as string[]).filter((name) => name !== "").toSorted())

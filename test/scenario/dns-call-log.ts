@@ -4,10 +4,19 @@ import type { MemoryCall } from "../fake/memory-cloud-calls.ts";
 import type { LoggedCall } from "./call-log.ts";
 import { short } from "./scenario-names.ts";
 
+/** How lines of the log call a provider. */
+export const SHORT_PROVIDERS: Readonly<Record<DNSName, string>> = {
+  digitalocean: "do",
+  cloudflare: "cf",
+  webhook: "wh",
+};
+
 /** A call of a DNS provider in memory: `cf batch www.example.com`, `do add ip1 to www.example.com`. */
 export function loggedMemoryDNSCall(provider: DNSName, { operation, subject, detail }: MemoryCall): LoggedCall {
   const [, address = ""] = /(?:add|remove) ([\d.]+) /.exec(detail) ?? [];
   const [, ttl = ""] = / to (\d+) s/.exec(detail) ?? [];
+  // What a webhook is asked is about everything.
+  if (provider === "webhook" && operation !== "write") return dnsCall(provider, false, operation);
   switch (operation) {
     case "add-record":
       return dnsCall(provider, true, `add ${address} to ${subject}`);
@@ -62,11 +71,19 @@ export function loggedCloudflareRequest(
   return dnsCall("cloudflare", true, `batch ${first}`);
 }
 
+/** A request to the emulated webhook. */
+export function loggedWebhookRequest({ method, path, body }: RecordedCall): LoggedCall {
+  if (method === "GET") return dnsCall("webhook", false, path === "/" ? "zone" : "records");
+  if (path !== "/records") return dnsCall("webhook", false, "adjust");
+  const { create, updateNew, delete: gone } = body as Readonly<Record<string, readonly { dnsName: string }[]>>;
+  return dnsCall("webhook", true, `batch ${(create ?? updateNew ?? gone)?.[0]?.dnsName}`);
+}
+
 interface BatchEntry {
   readonly id?: string;
   readonly name?: string;
 }
 
 function dnsCall(provider: DNSName, isWrite: boolean, line: string): LoggedCall {
-  return { side: "dns", isWrite, line: `${provider === "cloudflare" ? "cf" : "do"} ${short(line)}` };
+  return { side: "dns", isWrite, line: `${SHORT_PROVIDERS[provider]} ${short(line)}` };
 }

@@ -142,6 +142,7 @@ export function dnsCrashScenarios(scenario: Register): void {
 const WRITES: Readonly<Record<DNSName, readonly DNSOperation[]>> = {
   digitalocean: ["add-record", "remove-record"],
   cloudflare: ["write"],
+  webhook: ["write"],
 };
 
 function killedScenario(scenario: Register, history: History, provider: DNSName, write: number): void {

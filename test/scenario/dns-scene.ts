@@ -5,13 +5,13 @@ import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 import type { Spec } from "./world-objects.ts";
 
-/** Both DNS providers, for scenarios that hold at each. */
-export const DNS_PROVIDERS: readonly DNSName[] = ["digitalocean", "cloudflare"];
+/** The DNS providers, for scenarios that hold at each. */
+export const DNS_PROVIDERS: readonly DNSName[] = ["digitalocean", "cloudflare", "webhook"];
 
 /** The name that the objects of these scenarios publish under. */
 export const WWW = "www.example.com";
 
-/** `www` in `example.com` at a provider, with a TTL that both accept. */
+/** `www` in `example.com` at a provider, with a TTL that all accept. */
 export function www(provider: DNSName, more: Spec = {}): Spec {
   return { provider, zone: "example.com", recordName: "www", ttl: 60, ...more };
 }

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { FINALIZER } from "../../src/model/resource.ts";
+import { SHORT_PROVIDERS } from "./dns-call-log.ts";
 import { DNS_PROVIDERS, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
@@ -22,10 +23,7 @@ export function dnsTakeDownScenarios(scenario: Register): void {
         await publishedPool(world, provider, ["n1", "n2", "n3"]);
         await world.pools.edit("web", { desiredIPs: 2 });
         await world.pass();
-        expect(steps(world).map((line) => line.split(" ")[0])).toEqual([
-          provider === "digitalocean" ? "do" : "cf",
-          "annotate",
-        ]);
+        expect(steps(world).map((line) => line.split(" ")[0])).toEqual([SHORT_PROVIDERS[provider], "annotate"]);
         expect(await world.show()).toContain("ip3 disabled n3 (AboveDesired)");
         expect(world.cloud.addresses()).toMatchObject({ ip3: "n3" });
         await world.pools.edit("web", { desiredIPs: 3 });
@@ -40,7 +38,7 @@ export function dnsTakeDownScenarios(scenario: Register): void {
       await world.pools.edit("web", { ips: [ip(1)] });
       await world.pass();
       expect(steps(world)).toEqual([
-        provider === "digitalocean" ? `do remove ip2 from ${WWW}` : `cf batch ${WWW}`,
+        provider === "digitalocean" ? `do remove ip2 from ${WWW}` : `${SHORT_PROVIDERS[provider]} batch ${WWW}`,
         "annotate n2",
       ]);
       expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
@@ -55,7 +53,7 @@ export function dnsTakeDownScenarios(scenario: Register): void {
       world.advance(61 * SECOND);
       await world.pass();
       expect(world.dns.history(provider, WWW)).toEqual(["ip1", "ip1 ip3"]);
-      const order = [...left, ...steps(world)].map((line) => line.replace(/^(do|cf) .*/, "dns"));
+      const order = [...left, ...steps(world)].map((line) => line.replace(/^(do|cf|wh) .*/, "dns"));
       expect(order).toEqual(["dns", "annotate n2", "unassign ip2", "assign ip3 to n2", "annotate n2", "dns"]);
       expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "-", ip3: "n2" });
     });
@@ -233,7 +231,7 @@ export function dnsTakeDownScenarios(scenario: Register): void {
         const held = Object.entries(world.cloud.addresses());
         await world.pools.delete("web");
         await world.pass();
-        const kinds = steps(world).map((line) => line.replace(/^(do|cf) .*/, "dns"));
+        const kinds = steps(world).map((line) => line.replace(/^(do|cf|wh) .*/, "dns"));
         for (const [ip, node] of held) {
           const own = new Set(["dns", `annotate ${node}`, `unassign ${ip}`, `delete ${ip}`]);
           const order = kinds.filter((kind) => own.has(kind)).filter((kind, at, all) => kind !== all[at - 1]);

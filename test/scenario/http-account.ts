@@ -1,20 +1,28 @@
 import { createCloudflare } from "../../src/adapters/cloudflare/cloudflare.ts";
 import { createClient } from "../../src/adapters/digitalocean/api.ts";
 import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
+import { createWebhook } from "../../src/adapters/webhook/webhook.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
-import { boundlessCloudflare, cloudflareDNSAccount, digitalOceanDNSAccount } from "../fake/dns-account.ts";
+import { webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
+import {
+  boundlessCloudflare,
+  cloudflareDNSAccount,
+  digitalOceanDNSAccount,
+  EMPTY_WEBHOOK,
+  webhookDNSAccount,
+} from "../fake/dns-account.ts";
 import { emptyAccount } from "./account.ts";
 import type { ProviderPorts } from "./backend.ts";
 import { type LoggedCall, loggedCloudRequest } from "./call-log.ts";
-import { loggedCloudflareRequest, loggedDomainRequest } from "./dns-call-log.ts";
+import { loggedCloudflareRequest, loggedDomainRequest, loggedWebhookRequest } from "./dns-call-log.ts";
 import { loggedFirewallRequest } from "./firewall-call-log.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { WorldDNS } from "./world-dns.ts";
 
-/** The emulated DigitalOcean and Cloudflare behind HTTP on loopback, and the real adapters for them. */
+/** The emulated DigitalOcean, Cloudflare and webhook behind HTTP on loopback, and the real adapters for them. */
 export interface HTTPAccount {
   readonly account: DigitalOceanSandbox;
   readonly dns: WorldDNS;
@@ -33,7 +41,20 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
   const known = new Map<string | number, { readonly fqdn: string; readonly content: string }>();
   const account = emptyAccount({ now, faults, onCall: (call) => onCloudCall(call) });
   const cloudflare = boundlessCloudflare({ now, faults, onCall: (call) => onCloudflareCall(call) });
-  const dns = new WorldDNS([digitalOceanDNSAccount(account), cloudflareDNSAccount(cloudflare)]);
+  const webhook = webhookSandbox({
+    now,
+    faults,
+    state: EMPTY_WEBHOOK,
+    onCall: (call) => {
+      calls.push(loggedWebhookRequest(call));
+      dns.note("webhook", "flipop");
+    },
+  });
+  const dns = new WorldDNS([
+    digitalOceanDNSAccount(account),
+    cloudflareDNSAccount(cloudflare),
+    webhookDNSAccount(webhook),
+  ]);
 
   function onCloudCall(call: RecordedCall): void {
     if (!call.path.startsWith("/v2/domains")) {
@@ -54,7 +75,7 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
     dns.note("cloudflare", "flipop");
   }
 
-  const servers = [await account.serve(), await cloudflare.serve()] as const;
+  const servers = [await account.serve(), await cloudflare.serve(), await webhook.serve()] as const;
   const options = { token: "token", userAgent: "flipop/scenario", timeoutMs: TIMEOUT_MS };
   return {
     account,
@@ -69,6 +90,7 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
         dns: {
           digitalocean: openDigitalOcean(own, caller).dns,
           cloudflare: createCloudflare({ ...own, baseURL: `${servers[1].url}/client/v4` }),
+          webhook: createWebhook({ ...own, name: "webhook", token: undefined, baseURL: servers[2].url }),
         },
       };
     },

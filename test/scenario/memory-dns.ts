@@ -7,6 +7,7 @@ import {
   type DNSAccount,
   type DNSName,
   digitalOceanDNSAccount,
+  memoryDNSAccount,
 } from "../fake/dns-account.ts";
 import { type MemoryDNSProvider, memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import type { LoggedCall } from "./call-log.ts";
@@ -16,18 +17,20 @@ import type { OperationFault } from "./operation-fault.ts";
 import type { PlannedFaults } from "./planned-faults.ts";
 import { WorldDNS } from "./world-dns.ts";
 
-/** Both DNS providers in memory. */
+/** The DNS providers in memory. */
 export interface MemoryDNS {
   readonly world: WorldDNS;
   readonly digitalocean: DNSAccount;
   readonly cloudflare: DNSAccount;
+  readonly webhook: DNSAccount;
 }
 
-/** The domains of an emulated DigitalOcean, and an empty Cloudflare beside it. */
+/** The domains of an emulated DigitalOcean, an empty Cloudflare and an empty webhook beside it. */
 export function memoryDNS(account: DigitalOceanSandbox, now: () => number): MemoryDNS {
   const digitalocean = digitalOceanDNSAccount(account);
   const cloudflare = cloudflareDNSAccount(boundlessCloudflare({ now }));
-  return { world: new WorldDNS([digitalocean, cloudflare]), digitalocean, cloudflare };
+  const webhook = memoryDNSAccount("webhook", now);
+  return { world: new WorldDNS([digitalocean, cloudflare, webhook]), digitalocean, cloudflare, webhook };
 }
 
 /** What the calls of one process depend on, beside the account. */

@@ -2,6 +2,7 @@ import { providerError as cloudflareError } from "../../src/adapters/cloudflare/
 import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/api.ts";
 import { type Call, RESOURCES } from "../../src/adapters/kube/call.ts";
 import { callFailure, kubeError } from "../../src/adapters/kube/failures.ts";
+import { webhookError } from "../../src/adapters/webhook/api.ts";
 import type { KubeError, ProviderError } from "../../src/model/errors.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 import type { ClusterFault } from "../fake/memory-calls.ts";
@@ -46,8 +47,13 @@ export function cloudMemoryFault(fault: OperationFault, call: FailingCall): Memo
 
 /** A planned fault as a DNS provider in memory throws it. */
 export function dnsMemoryFault(provider: DNSName, fault: OperationFault, call: FailingCall): MemoryFault {
-  const isWrite = !["zone", "records", "texts"].includes(call.operation);
-  return providerFault(fault, call, isWrite, provider === "cloudflare" ? cloudflareError : digitalOceanError);
+  const isWrite = !["zone", "records", "texts", "adjust"].includes(call.operation);
+  const errors = {
+    digitalocean: digitalOceanError,
+    cloudflare: cloudflareError,
+    webhook: (...facts: Parameters<typeof cloudflareError>) => webhookError("webhook", ...facts),
+  };
+  return providerFault(fault, call, isWrite, errors[provider]);
 }
 
 function providerFault(

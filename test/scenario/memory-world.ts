@@ -5,6 +5,7 @@ import {
   kubernetesSandbox,
   shippedCRDs,
 } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 import type { MemoryCall, MemoryFault } from "../fake/memory-cloud-calls.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "../fake/memory-cluster.ts";
 import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
@@ -30,6 +31,7 @@ export function memoryWorld(): Backend {
     cloud: new PlannedFaults(),
     digitalocean: new PlannedFaults(),
     cloudflare: new PlannedFaults(),
+    webhook: new PlannedFaults(),
     cluster: new PlannedFaults(),
   };
   return memoryClusterOf({ clock, account, calls: [], dns: memoryDNS(account, () => clock.nowMs()), faults }, 0);
@@ -41,7 +43,7 @@ interface MemoryAccounts {
   readonly account: DigitalOceanSandbox;
   readonly calls: LoggedCall[];
   readonly dns: MemoryDNS;
-  readonly faults: Readonly<Record<"cloud" | "digitalocean" | "cloudflare" | "cluster", PlannedFaults>>;
+  readonly faults: Readonly<Record<"cloud" | DNSName | "cluster", PlannedFaults>>;
 }
 
 /** One cluster in memory. @param cluster - its number, from 0 */
@@ -61,6 +63,11 @@ function memoryClusterOf(accounts: MemoryAccounts, cluster: number): Backend {
           ...domains,
           ...limitGate(processClock),
           faults: faults.cloudflare,
+        }),
+        webhook: processDNSProvider(dns, "webhook", {
+          ...domains,
+          ...limitGate(processClock),
+          faults: faults.webhook,
         }),
       },
     };

@@ -116,6 +116,7 @@ function cloudRoute(operation: CloudOperation, subject: string | undefined): Rou
 
 /** Method and path of a call to a DNS provider. */
 function dnsRoute(provider: DNSName, operation: DNSOperation, zone: string | undefined): Route {
+  if (provider === "webhook") return webhookRoute(operation);
   const base = provider === "digitalocean" ? "^/v2/domains" : "^/client/v4/zones";
   const records = provider === "digitalocean" ? `${base}/[^/]+/records` : `${base}/[^/]+/dns_records`;
   switch (operation) {
@@ -133,6 +134,12 @@ function dnsRoute(provider: DNSName, operation: DNSOperation, zone: string | und
     case "write":
       return { method: "POST", path: `${records}/batch$` };
   }
+}
+
+/** Only what the protocol has: one read of everything, and one write. */
+function webhookRoute(operation: DNSOperation): Route {
+  if (operation === "zone") return { method: "GET", path: "^/$" };
+  return { method: operation === "records" || operation === "texts" ? "GET" : "POST", path: "^/records$" };
 }
 
 interface Route {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Attempts } from "../../src/apply/attempts.ts";
 import type { Reason } from "../../src/model/reason.ts";
 import type { Pass, PassResult } from "../../src/model/run.ts";
@@ -84,6 +85,8 @@ export class WatchedProcess {
       await this.#untilRest(settle);
     }
     this.#news.close();
+    // Whatever a person does now comes as an event of its own.
+    await setImmediate();
     return this.#result();
   }
 

@@ -384,7 +384,7 @@ export class World {
       registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable", provider: slow("firewalls", firewalls) }]]),
       dnsProviders: new Map(
-        (["digitalocean", "cloudflare"] as const).map((name) => [
+        (["digitalocean", "cloudflare", "webhook"] as const).map((name) => [
           name,
           withoutToken.includes(name)
             ? { kind: "no-token", name, variables: [`${name.toUpperCase()}_TOKEN`] }

@@ -9,7 +9,7 @@ interface HeldAt extends DNSRecord {
   readonly provider: DNSProviderName;
 }
 
-const PROVIDERS: readonly DNSProviderName[] = ["digitalocean", "cloudflare"];
+const PROVIDERS: readonly DNSProviderName[] = ["digitalocean", "cloudflare", "webhook"];
 
 /** What both providers hold now. */
 export function viewDNS(world: World): DNSView {

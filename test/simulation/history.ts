@@ -1,3 +1,4 @@
+import type { DNSName } from "../fake/dns-account.ts";
 import type { DNSEvent } from "./dns-event.ts";
 import type { Expectation } from "./expectation.ts";
 import type { PoolSpecText } from "./pool-spec-text.ts";
@@ -6,7 +7,7 @@ import type { RoutedEvent } from "./routed-event.ts";
 import type { StateEvent } from "./state-event.ts";
 
 /** Providers of DNS. */
-export type DNSProviderName = "digitalocean" | "cloudflare";
+export type DNSProviderName = DNSName;
 
 /** How one call fails; `-after` = it had its effect, and only the answer is lost. */
 export type FaultKind =

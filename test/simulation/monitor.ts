@@ -40,7 +40,7 @@ const CLUSTER_LISTS: ReadonlySet<string> = new Set([
   "list-pods",
 ]);
 
-const PROVIDERS = ["digitalocean", "cloudflare"] as const;
+const PROVIDERS = ["digitalocean", "cloudflare", "webhook"] as const;
 
 /** Watches every call of every process, keeps the truth about them, and holds them against the promises. */
 export class Monitor {

@@ -10,6 +10,7 @@ import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 import { stories } from "./stories.ts";
 import { WatchSimulation } from "./watch-simulation.ts";
+import { webhookHistory } from "./webhook-history.ts";
 
 /** What to play, as the command line says it. */
 export interface PlayOptions {
@@ -18,6 +19,8 @@ export interface PlayOptions {
   readonly seed?: string | undefined;
   /** Histories of RoutedIPs and firewalls. */
   readonly routed: boolean;
+  /** Histories with a webhook in the place of Cloudflare. */
+  readonly webhook: boolean;
   /** Histories in which processes watch, and something stays wrong for ever. */
   readonly lasting: boolean;
   readonly stories: boolean;
@@ -87,8 +90,9 @@ async function report(
   if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
 }
 
-function historyOf(seed: number, { routed, lasting }: PlayOptions): History {
+function historyOf(seed: number, { routed, webhook, lasting }: PlayOptions): History {
   if (lasting) return lastingHistory(seed);
+  if (webhook) return webhookHistory(seed);
   return routed ? routedHistory(seed) : generate(seed);
 }
 
@@ -97,7 +101,7 @@ function simulationOf(history: History, { lasting }: PlayOptions, isTraced = fal
 }
 
 async function tell(seed: number, invariant: string, options: PlayOptions): Promise<void> {
-  const { full, lines, routed, lasting } = options;
+  const { full, lines, routed, webhook, lasting } = options;
   const history = historyOf(seed, options);
   if (lasting) {
     const { trace } = await simulationOf(history, options, true).run();
@@ -106,7 +110,7 @@ async function tell(seed: number, invariant: string, options: PlayOptions): Prom
     return;
   }
   for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
-  print(`\nnpm run play -- ${routed ? "--routed " : ""}--seed ${seed}`);
+  print(`\nnpm run play -- ${webhook ? "--webhook " : routed ? "--routed " : ""}--seed ${seed}`);
 }
 
 function print(line: string): void {

@@ -50,7 +50,7 @@ export function wishOf(world: World, { meta, spec }: Publisher): WishedName | un
 function providerOf(outer: string, inner: string): DNSProviderName | undefined {
   if (outer !== "" && inner !== "" && outer !== inner) return undefined;
   const provider = outer || inner || "digitalocean";
-  return provider === "digitalocean" || provider === "cloudflare" ? provider : undefined;
+  return provider === "digitalocean" || provider === "cloudflare" || provider === "webhook" ? provider : undefined;
 }
 
 function fqdnOf(recordName: string, zone: string): string {

@@ -1,3 +1,4 @@
+import type { Endpoint } from "../../src/adapters/webhook/api.ts";
 import type { SimCall } from "./faults.ts";
 import { FirewallReadings } from "./firewall-readings.ts";
 import { nameKey } from "./publishers.ts";
@@ -43,6 +44,8 @@ export class Readings {
   readonly nodes: Set<string> = new Set();
   readonly firewalls: FirewallReadings = new FirewallReadings();
   readonly #names = new Map<string, NameReading>();
+  /** How often a provider has shown everything that it has. */
+  readonly #everything = new Map<string, number>();
   /** The zones that were listed whole, as keys of names. */
   protected readonly zones: Set<string> = new Set();
 
@@ -65,6 +68,7 @@ export class Readings {
       memory.clear();
     this.#names.clear();
     this.zones.clear();
+    this.#everything.clear();
     this.firewalls.clear();
   }
 
@@ -78,6 +82,8 @@ export class Readings {
   /** A name that no answer showed: one of a zone that was listed has no records. */
   protected unseenName(key: string): NameReading {
     const fqdn = key.slice(key.indexOf(" ") + 1);
+    const looks = this.#everything.get(key.slice(0, key.indexOf(" "))) ?? 0;
+    if (looks > 0) return { reads: looks, last: "read", sets: Array.from({ length: looks }, () => "") };
     const isListed = [...this.zones].some((zone) => key === zone || isWithin(fqdn, zone));
     return isListed ? { reads: 1, last: "read", sets: [""] } : { reads: 0, last: "nothing", sets: [] };
   }
@@ -103,7 +109,11 @@ export class Readings {
   #showNames({ provider = "digitalocean", subject, isWholeZone }: SimCall, records: readonly ShownRecord[]): void {
     const byName = isWholeZone === true ? Map.groupBy(records, ({ fqdn }) => fqdn) : new Map([[subject, records]]);
     for (const [fqdn, own] of byName) this.#showName(nameKey(provider, fqdn), own);
-    if (isWholeZone === true) this.zones.add(nameKey(provider, subject));
+    // What shows everything of a provider shows that a name has nothing, too.
+    const known = subject === "" ? [...this.#names.keys()].filter((key) => key.startsWith(`${provider} `)) : [];
+    for (const key of known) if (!byName.has(key.slice(provider.length + 1))) this.#showName(key, []);
+    if (subject === "") this.#everything.set(provider, (this.#everything.get(provider) ?? 0) + 1);
+    else if (isWholeZone === true) this.zones.add(nameKey(provider, subject));
   }
 
   #showName(key: string, records: readonly ShownRecord[]): void {
@@ -124,6 +134,11 @@ export class Readings {
 
 /** The records of a page of a zone, or of one name, as either adapter has read them. */
 function shownRecords({ subject }: SimCall, page: unknown): readonly ShownRecord[] {
+  // A webhook shows sets, all that it has.
+  if (Array.isArray(page))
+    return (page as readonly Endpoint[])
+      .filter(({ type }) => type === "A")
+      .flatMap(({ fqdn, targets }) => targets.map((content) => ({ fqdn, content })));
   return (page as RecordPage).items.flatMap((item) => {
     const own = item.value ?? item;
     const { fqdn = subject, record = own } = own;

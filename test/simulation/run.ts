@@ -15,6 +15,11 @@ const OPTIONS = {
     default: false,
     help: "histories of RoutedIPs and firewalls: seeds, and --stories, of their own",
   },
+  webhook: {
+    type: "boolean",
+    default: false,
+    help: "histories whose names are behind a webhook, which stands in the place of Cloudflare",
+  },
   lasting: {
     type: "boolean",
     default: false,

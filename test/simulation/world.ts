@@ -26,6 +26,7 @@ import {
   cloudflareDNSAccount,
   type DNSAccount,
   digitalOceanDNSAccount,
+  memoryDNSAccount,
 } from "../fake/dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import { RoutedPools } from "./routed-pools.ts";
@@ -74,6 +75,7 @@ export class World {
     this.dns = {
       digitalocean: digitalOceanDNSAccount(digitalocean),
       cloudflare: cloudflareDNSAccount(boundlessCloudflare({ now })),
+      webhook: memoryDNSAccount("webhook", now),
     };
     for (const account of Object.values(this.dns)) for (const zone of ZONES) account.addZone(zone);
   }

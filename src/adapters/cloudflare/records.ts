@@ -2,6 +2,7 @@
 
 import { type ListPage, readList } from "../../ports/listing.ts";
 import type { ZoneListing } from "../../ports/providers.ts";
+import { canonicalName } from "../dns/names.ts";
 import { type ARecord, readZoneListing, type ZoneItem } from "../dns/record-sets.ts";
 import {
   ANY,
@@ -21,7 +22,7 @@ import {
 } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, providerError, readItems } from "./api.ts";
-import { canonicalName, type NameSubject, nameLike } from "./zones.ts";
+import { type NameSubject, nameLike } from "./zones.ts";
 
 /** Returns what texts say about a read of the A records of a name. */
 export function readingOf(fqdn: string): CallInfo {

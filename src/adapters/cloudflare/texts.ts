@@ -3,12 +3,13 @@
 import type { Zone } from "../../model/dns.ts";
 import type { TextRecord, ZoneTexts } from "../../model/external-dns.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
-import { type AnyRecord, comparableName, readZoneTexts } from "../dns/zone-texts.ts";
+import { comparableName } from "../dns/names.ts";
+import { type AnyRecord, readZoneTexts } from "../dns/zone-texts.ts";
 import { map, maybe, object, type Schema, TEXT } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, providerError } from "./api.ts";
 import { PAGE_SIZE, readingOf, readPage, ZONE_PAGE_SIZE } from "./records.ts";
-import { canonicalName, checkedZoneID, nameSubject } from "./zones.ts";
+import { checkedZoneID, nameSubject } from "./zones.ts";
 
 function textsOf(subject: string): CallInfo {
   return { ...readingOf(subject), operation: "texts", doing: `read the TXT records of ${subject}` };
@@ -50,5 +51,5 @@ export async function readTexts(client: Client, zone: Zone, fqdn: string): Promi
 
 const ANY_RECORD: Schema<AnyRecord> = map(
   object({ id: ID, type: TEXT, name: TEXT, content: maybe(TEXT) }),
-  ({ id, type, name, content = "" }) => ({ id, type, fqdn: canonicalName(name) ?? comparableName(name), content }),
+  ({ id, type, name, content = "" }) => ({ id, type, fqdn: comparableName(name), content }),
 );

@@ -1,7 +1,7 @@
 // Zones: `/zones`, found by name or by id.
 
-import { domainToASCII } from "node:url";
-import { canonicalDNSName, relativeName, type Zone } from "../../model/dns.ts";
+import { relativeName, type Zone } from "../../model/dns.ts";
+import { canonicalName } from "../dns/names.ts";
 import { ANY, AnswerFault, check, map, object, read, type Schema, TEXT, textLike } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, providerError, readItems, refused } from "./api.ts";
@@ -103,11 +103,6 @@ export function checkedZoneID(call: CallInfo, { id }: Zone): string {
   if (zoneID !== undefined) return zoneID;
   const reason = `there is no zone with the id ${JSON.stringify(id)}, which is not one of Cloudflare's`;
   throw providerError(call, { failure: "not-found", status: 0, reason });
-}
-
-/** Returns a DNS name in lower case, in Punycode, without trailing dot, `*` only as its first label; undefined when the text is none. */
-export function canonicalName(text: string): string | undefined {
-  return canonicalDNSName(/^[\x21-\x7e]*$/.test(text) ? text : domainToASCII(text));
 }
 
 /** Returns the text as a zone id (32 hexadecimal digits, lower case); undefined when it is none. */

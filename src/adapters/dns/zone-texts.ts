@@ -26,7 +26,8 @@ export async function readZoneTexts(
   return list === undefined ? undefined : textsAmong(list.items);
 }
 
-function textsAmong(records: readonly AnyRecord[]): ZoneTexts {
+/** Returns the texts among records, and which names have records of other types. Pure. */
+export function textsAmong(records: readonly AnyRecord[]): ZoneTexts {
   const names = new Map<string, Set<string>>();
   for (const { type, fqdn } of records) {
     if (type === "TXT") continue;
@@ -39,9 +40,4 @@ function textsAmong(records: readonly AnyRecord[]): ZoneTexts {
 
 function textOf({ fqdn, content }: AnyRecord): TextRecord {
   return { fqdn, text: content };
-}
-
-/** Returns a name as it is compared: in lower case without trailing dot. Marks of wildcards are no DNS names. */
-export function comparableName(text: string): string {
-  return text.toLowerCase().replace(/\.$/, "");
 }

@@ -62,6 +62,8 @@ export interface APIClient<SDK> {
 export interface Call<T, SDK> extends CallInfo {
   /** Makes exactly one request with the SDK. What it resolves with is not used. */
   readonly send: (sdk: SDK) => Promise<unknown>;
+  /** True for a POST that only asks. */
+  readonly isQuestion?: boolean;
   /** Reads the JSON body of a success. @throws AnswerFault when it is not what the API promises */
   readonly read: (body: unknown) => T;
   /** What a success means whose body is missing or cannot be read. Absent if that is a failure. */
@@ -87,8 +89,8 @@ export interface ProviderAPI<SDK> extends ErrorReading {
 
 /** How to reach a provider. */
 export interface ProviderOptions {
-  /** The API token, or where to get it; asked again for every request, so that a rotated token is used at once. */
-  readonly token: string | (() => Promise<string> | string);
+  /** The API token, or where to get it; asked again for every request, so that a rotated token is used at once. Undefined = the API wants none. */
+  readonly token: string | (() => Promise<string> | string) | undefined;
   /** By default where the API says that it is. */
   readonly baseURL?: string;
   readonly userAgent: string;
@@ -132,7 +134,8 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     { deadline, purpose }: { readonly deadline: Deadline; readonly purpose: Purpose },
   ): Promise<T> {
     const token = await readToken(api, call, options.token);
-    const redact = (text: string): string => secrets?.redactQuoted(text) ?? text.replaceAll(token, "[redacted]");
+    const redact = (text: string): string =>
+      secrets?.redactQuoted(text) ?? (token === "" ? text : text.replaceAll(token, "[redacted]"));
     admit(api, call, gate.closedUntilMs(), budget.putOffUntilMs(purpose));
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();
@@ -223,7 +226,7 @@ export function checkedBaseURL(text: string, label: string, example: string): st
 }
 
 /**
- * Returns the token for one request, without the line end that files bring along.
+ * Returns the token for one request, without the line end that files bring along; `""` if the API wants none.
  * @throws ProviderError `unauthorized` when it cannot be had or no header could carry it; never shows the token
  */
 export async function readToken(
@@ -233,6 +236,7 @@ export async function readToken(
 ): Promise<string> {
   const refused = (reason: string, cause?: unknown): ProviderError =>
     failedCall(texts, call, { failure: "unauthorized", status: 0, reason }, cause);
+  if (source === undefined) return "";
   let token: string;
   try {
     token = (typeof source === "string" ? source : await source()).trim();
@@ -275,6 +279,7 @@ function tooLate(texts: ProviderTexts, call: CallInfo): ProviderError {
 
 /** What one request goes out with. */
 interface RequestTerms {
+  /** `""` = none is sent. */
   readonly token: string;
   readonly userAgent: string;
   readonly deadline: Deadline;
@@ -288,7 +293,10 @@ interface RequestTerms {
  * Sends the one request of a call and returns the answer, whatever its status, with the body read before the deadline.
  * @throws ProviderError when there was no answer
  */
-export type Exchange<SDK> = (call: CallInfo & Pick<Call<unknown, SDK>, "send">, terms: RequestTerms) => Promise<Answer>;
+export type Exchange<SDK> = (
+  call: CallInfo & Pick<Call<unknown, SDK>, "send" | "isQuestion">,
+  terms: RequestTerms,
+) => Promise<Answer>;
 
 /** A request as an SDK made it, without headers. */
 interface SDKRequest {
@@ -304,11 +312,12 @@ export type SDKFetch = (url: string | URL | Request, init?: RequestInit) => Prom
 
 /**
  * Returns an exchange over HTTP. The SDK builds method, URL and body, and never sees an answer: `withSDK` runs a call with an SDK whose requests go
- * to the given fetch, which takes down the request and answers with an empty 204.
+ * to the given fetch, which takes down the request and answers with an empty 204. `mediaType` is that of bodies in both directions.
  */
 export function exchangeOf<SDK>(
   texts: ProviderTexts,
   withSDK: (send: (sdk: SDK) => Promise<unknown>, fetch: SDKFetch) => Promise<unknown>,
+  mediaType: string = "application/json",
 ): Exchange<SDK> {
   return async (call, terms) => {
     const requests: SDKRequest[] = [];
@@ -320,8 +329,9 @@ export function exchangeOf<SDK>(
     const [request, another] = requests;
     if (request === undefined) throw new InternalError(`The call ${call.operation} sends no request.`);
     if (another !== undefined) throw new InternalError(`The call ${call.operation} sends more than one request.`);
-    if (!call.isWrite && request.method !== "GET") throw new InternalError(`The read ${call.operation} is no GET.`);
-    return await send(texts, call, terms, request);
+    if (!call.isWrite && call.isQuestion !== true && request.method !== "GET")
+      throw new InternalError(`The read ${call.operation} is no GET.`);
+    return await send(texts, call, terms, { ...request, mediaType });
   };
 }
 
@@ -330,13 +340,14 @@ async function send(
   texts: ProviderTexts,
   call: CallInfo,
   { token, userAgent, deadline, fetch, redact }: RequestTerms,
-  { method, url, body }: SDKRequest,
+  { method, url, body, mediaType }: SDKRequest & { readonly mediaType: string },
 ): Promise<Answer> {
   const { signal } = deadline;
   const noAnswer = (error: unknown): ProviderError =>
     signal.aborted ? outOfTime(texts, call, deadline, call.isWrite) : brokenConnection(texts, call, error, redact);
-  const common = { Accept: "application/json", Authorization: `Bearer ${token}`, "User-Agent": userAgent };
-  const content = body === undefined ? {} : { headers: { ...common, "Content-Type": "application/json" }, body };
+  const login = token === "" ? {} : { Authorization: `Bearer ${token}` };
+  const common = { Accept: mediaType, ...login, "User-Agent": userAgent };
+  const content = body === undefined ? {} : { headers: { ...common, "Content-Type": mediaType }, body };
   const request: RequestInit = { method, headers: common, ...content, redirect: "error", signal };
   const response = await fetch(url, request).catch((error: unknown) => {
     throw noAnswer(error);

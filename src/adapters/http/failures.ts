@@ -9,7 +9,7 @@ import { type Answer, type Fields, fieldsOf, jsonOf } from "./answer.ts";
 export interface CallInfo {
   /**
    * The port's operation: `list`, `get`, `machine`, `limit`, `assign`, `unassign`, `action`, `create`, `delete`; for DNS `zone`,
-   * `records`, `write`, or the steps of a write: `add-record`, `set-ttl`, `remove-record`; for firewalls `firewalls`, `firewall`,
+   * `records`, `texts`, `write`, `adjust`, or the steps of a write: `add-record`, `set-ttl`, `remove-record`; for firewalls `firewalls`, `firewall`,
    * `tagged-machines`, `open-ports`, `close-ports`, `add-machines`, `remove-machines`.
    */
   readonly operation: string;

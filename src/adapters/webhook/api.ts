@@ -1,0 +1,191 @@
+// The protocol by which external-dns speaks to DNS providers, as its client: media type, errors, sets of records. What is asked by it: webhook.ts.
+//
+//   GET  /                  which names the provider looks after
+//   GET  /records           every set of records it sees, of all zones
+//   POST /adjustendpoints   how it would store these sets; changes nothing
+//   POST /records           changes sets; 204
+//
+// Source: kubernetes-sigs/external-dns v0.22.0, provider/webhook (read 2026-08-22, its server run 2026-11-22).
+
+import type { ProviderError, ProviderFailure } from "../../model/errors.ts";
+import { oneLine } from "../../model/text.ts";
+import { comparableName } from "../dns/names.ts";
+import type { ARecord } from "../dns/record-sets.ts";
+import {
+  ANY,
+  type Answer,
+  anyList,
+  COUNT,
+  type Fields,
+  fieldsOf,
+  map,
+  maybe,
+  object,
+  read,
+  readable,
+  type Schema,
+  TEXT,
+} from "../http/answer.ts";
+import type { ProviderAPI, ProviderOptions } from "../http/api-client.ts";
+import { type APIClient, createAPIClient, type Exchange, exchangeOf } from "../http/api-client.ts";
+import {
+  type CallInfo,
+  type ErrorBody,
+  type FailureDetails,
+  failedCall,
+  type ProviderTexts,
+} from "../http/failures.ts";
+import { ALLOWANCE } from "./allowance.ts";
+
+/** What bodies are, in both directions. */
+export const MEDIA_TYPE = "application/external.dns.webhook+json;version=1";
+
+/** Sends one request of the protocol. */
+export type Request = (method: "GET" | "POST", path: string, body?: unknown) => Promise<unknown>;
+
+/** Makes the calls to one webhook. */
+export type Client = APIClient<Request>;
+
+/** How to reach a webhook; `name` is what objects call it. */
+export type WebhookOptions = ProviderOptions & { readonly name: string; readonly baseURL: string };
+
+/**
+ * Returns a client of a webhook.
+ * @throws ConfigError when the base URL is not usable
+ */
+export function createClient(options: WebhookOptions): Client {
+  return createAPIClient(webhookAPI(options.name), options);
+}
+
+/** Returns what is particular to the API of the webhook with this name. */
+export function webhookAPI(name: string): ProviderAPI<Request> {
+  const texts = textsOf(name);
+  return {
+    ...texts,
+    baseURL: "http://127.0.0.1:8888",
+    // Providers are written for one caller, who waits for each answer.
+    limits: { mostInFlight: 1, allowance: { ...ALLOWANCE, toldLimit: ALLOWANCE.calls }, timeoutMs: 20_000 },
+    open: async (baseURL) => negotiated(texts, exchangeOf(texts, requestsTo(baseURL), MEDIA_TYPE)),
+    errorBodyOf,
+    requestIDOf: () => undefined,
+    failureOf,
+    readRateLimit: (_status, _headers, nowMs) => ({ rateLimit: {}, refusedUntilMs: nowMs + REFUSED_MS }),
+  };
+}
+
+/** How long a webhook is left alone after a 429 that does not say it, milliseconds. */
+const REFUSED_MS = 60_000;
+
+/** How errors speak about the webhook with this name. */
+function textsOf(name: string): ProviderTexts {
+  return {
+    provider: name,
+    label: `The DNS webhook ${name}`,
+    scopeAdvice: () => "The token belongs to whoever runs the webhook: ask there.",
+  };
+}
+
+function requestsTo(
+  baseURL: string,
+): (
+  send: (request: Request) => Promise<unknown>,
+  fetch: (url: string, init: RequestInit) => Promise<Response>,
+) => Promise<unknown> {
+  return (send, fetch) =>
+    send((method, path, body) =>
+      fetch(`${baseURL}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+    );
+}
+
+/** As external-dns, refuses who answers the first question in another version of the protocol; and who answers a change with a success that the protocol does not know. */
+function negotiated(texts: ProviderTexts, exchange: Exchange<Request>): Exchange<Request> {
+  return async (call, terms) => {
+    const answer = await exchange(call, terms);
+    const { status, headers } = answer;
+    const wrong = (reason: string): ProviderError =>
+      failedCall(texts, call, { failure: "malformed", status, reason, isAmbiguous: call.isWrite });
+    const type = headers.get("content-type") ?? "none";
+    if (call.operation === "zone" && status === 200 && type.replaceAll(/\s/g, "").toLowerCase() !== MEDIA_TYPE)
+      throw wrong(`it speaks ${oneLine(terms.redact(type)).slice(0, 80)}, not ${MEDIA_TYPE}`);
+    if (call.isWrite && status >= 200 && status < 300 && status !== 204)
+      throw wrong("a change is answered with 204, and with nothing else");
+    return answer;
+  };
+}
+
+const MOST_CHARACTERS = 300;
+
+/** The server of external-dns gives no reason for a 500, and writes it into its log. */
+function errorBodyOf({ status, text, bodyError }: Answer): ErrorBody {
+  const said = oneLine(text).slice(0, MOST_CHARACTERS);
+  const silent = status >= 500 ? "it gives no reason here, its log does" : "it gives no reason";
+  const isPage = /^\s*</.test(text);
+  return { text: isPage || said === "" || bodyError ? silent : said, isFromAPI: status !== 404, codes: [] };
+}
+
+function failureOf(status: number): ProviderFailure {
+  if (status === 401) return "unauthorized";
+  if (status === 403) return "forbidden";
+  if (status === 429) return "rate-limited";
+  if (status >= 500 || status === 408) return "unavailable";
+  return status === 405 || status === 406 || status === 415 ? "malformed" : "refused";
+}
+
+/** Returns the error of a call to the webhook with this name. */
+export function webhookError(name: string, call: CallInfo, details: FailureDetails): ProviderError {
+  return failedCall(textsOf(name), call, details);
+}
+
+/** A set of records, as the protocol has it: all records of one name and type. */
+export interface Endpoint {
+  /** Lower case without trailing dot. */
+  readonly fqdn: string;
+  readonly type: string;
+  readonly targets: readonly string[];
+  /** Seconds; 0 = the provider decides, or does not tell. */
+  readonly ttlSeconds: number;
+  /** Tells apart several sets of one name and type that a policy of the provider chooses from; `""` = there is only one. */
+  readonly setIdentifier: string;
+  /** All of it as it came: what is read here and not understood is sent back with a change. */
+  readonly raw: Fields;
+}
+
+const FIELDS: Schema<Omit<Endpoint, "raw">> = map(
+  object({
+    dnsName: TEXT,
+    recordType: TEXT,
+    targets: anyList(TEXT),
+    recordTTL: maybe(COUNT),
+    setIdentifier: maybe(TEXT),
+  }),
+  ({ dnsName, recordType, targets, recordTTL = 0, setIdentifier = "" }) => ({
+    fqdn: comparableName(dnsName),
+    type: recordType.toUpperCase(),
+    targets,
+    ttlSeconds: recordTTL,
+    setIdentifier,
+  }),
+);
+
+/** Reads a list of sets; an empty one may come as `null`. What is no set of records is left out; a set that is one and cannot be understood has the type `?`. */
+export function readEndpoints(body: unknown): readonly Endpoint[] {
+  return read(anyList(ANY), body).flatMap((item): Endpoint | [] => {
+    const raw = fieldsOf(item);
+    const endpoint = readable(FIELDS, raw);
+    if (endpoint !== undefined) return { ...endpoint, raw };
+    const { dnsName } = raw;
+    if (typeof dnsName !== "string") return [];
+    return { fqdn: comparableName(dnsName), type: "?", targets: [], ttlSeconds: 0, setIdentifier: "", raw };
+  });
+}
+
+/** True where the provider decides the TTL, or does not tell it: 0, or 1, which is Cloudflare's `automatic`. */
+export function isAutomatic({ ttlSeconds }: Endpoint): boolean {
+  return ttlSeconds <= 1;
+}
+
+/** Returns the A records of a set, one for each target. */
+export function recordsOf(set: Endpoint): readonly ARecord[] {
+  const isProxied = isAutomatic(set);
+  return set.targets.map((address) => ({ address, ttlSeconds: set.ttlSeconds, isProxied }));
+}

@@ -1,0 +1,71 @@
+import { isLoopbackURL } from "../adapters/http/proxy-choice.ts";
+import { PROVIDERS, WEBHOOK } from "../adapters/registry.ts";
+import { ConfigError } from "../model/errors.ts";
+
+/** Where the DNS providers are that speak external-dns' webhook protocol. */
+export interface DNSWebhook {
+  /** As objects write it: `webhook`, `webhook-route53`. */
+  readonly name: string;
+  readonly url: string;
+  /** File with the bearer token. Absent = none is sent. */
+  readonly tokenFile?: string;
+}
+
+/** How the flags name webhooks: `webhook-route53=http://127.0.0.1:8888`; without a name it is `webhook`. */
+export interface WebhookFlags {
+  readonly dnsWebhook: readonly string[];
+  readonly dnsTokenFile: readonly string[];
+}
+
+/**
+ * Returns the webhooks that the flags name, in their order.
+ * @throws ConfigError `usage` for a name or a URL that is none, for a name given twice, for a token of no webhook, and where a webhook elsewhere would be spoken to without TLS or without a token
+ */
+export function dnsWebhooksOf({ dnsWebhook, dnsTokenFile }: WebhookFlags): readonly DNSWebhook[] {
+  const urls = named("--dns-webhook", dnsWebhook);
+  const files = named("--dns-token-file", dnsTokenFile);
+  const alone = [...files.keys()].find((name) => !urls.has(name));
+  if (alone !== undefined)
+    throw refused("--dns-token-file", alone, "is of no webhook. Name it with --dns-webhook, too.");
+  return [...urls].map(([name, url]) => {
+    const tokenFile = files.get(name);
+    const problem = problemOf(url, tokenFile);
+    if (problem !== undefined) throw refused("--dns-webhook", `${name}=${url}`, problem);
+    return { name, url, ...(tokenFile === undefined ? {} : { tokenFile }) };
+  });
+}
+
+/** What stands behind the `=`, by the name before it. */
+function named(flag: string, texts: readonly string[]): ReadonlyMap<string, string> {
+  const all = new Map<string, string>();
+  for (const text of texts) {
+    const [, name = WEBHOOK, value = ""] = /^(?:([a-z0-9-]*)=)?(.*)$/s.exec(text.trim()) ?? [];
+    if (!PROVIDERS.isMember(name))
+      throw refused(flag, text, `has no name of a webhook. Write it like ${WEBHOOK}, or ${WEBHOOK}-route53.`);
+    if (value === "") throw refused(flag, text, "says nothing behind the name.");
+    if (all.has(name)) throw refused(flag, text, `names ${name} for the second time.`);
+    all.set(name, value);
+  }
+  return all;
+}
+
+/** The protocol has no login of its own: whoever reaches a webhook changes names. */
+function problemOf(text: string, tokenFile: string | undefined): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    return "is no URL. Write it like webhook=http://127.0.0.1:8888.";
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
+    return "must have no user, password, query or fragment.";
+  if (isLoopbackURL(url)) return undefined;
+  if (url.protocol !== "https:")
+    return "leads to another machine in plain text. Run the webhook in the same pod, or put https in front of it.";
+  return tokenFile === undefined
+    ? "leads to another machine. Name the file with its token: --dns-token-file NAME=FILE."
+    : undefined;
+}
+
+/** URLs may hold what is secret: the text is shown only as far as its `=`. */
+function refused(flag: string, text: string, why: string): ConfigError {
+  const shown = text.replace(/^([a-z]+:\/\/)[^@/]*@/, "$1…@").replace(/=([a-z]+:\/\/)[^@/]*@/, "=$1…@");
+  return new ConfigError("usage", `${flag} '${shown}' ${why}`);
+}
