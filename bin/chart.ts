@@ -71,6 +71,7 @@ function template(part: ManifestPart): string {
     image: "@image@",
     schedule: "@schedule@",
     priorityClass: "@priorityClass@",
+    dnsWebhookImage: "@dnsWebhook@",
     runbooks: "@runbooks@",
   });
   // What alerts and the dashboard have in double braces is for Prometheus and Grafana.
@@ -166,9 +167,20 @@ function podEdits(mode: ManifestMode): readonly Edit[] {
       place: /^( +)priorityClassName: @priorityClass@\n/m,
       by: "{{- with .Values.pod.priorityClass }}\n$1priorityClassName: {{ . }}\n{{- end }}\n",
     },
+    {
+      place: /^( +)# The DNS provider that .*\n\1#.*\n\1initContainers:\n(?:\1 .*\n)+/m,
+      by: "{{- if .Values.dnsWebhook.image }}\n$&{{- end }}\n",
+    },
+    { place: /@dnsWebhook@/, by: "{{ .Values.dnsWebhook.image }}" },
+    { place: /(?<=^ +name: )flipop-dns-webhook$/m, by: "{{ .Values.dnsWebhook.secret }}" },
+    {
+      place: /^( +)- name: FLIPOP_DNS_WEBHOOK\n\1 .*\n/m,
+      by: "{{- if .Values.dnsWebhook.image }}\n$&{{- end }}\n",
+    },
     { place: /(?<=^ +secretName: )flipop$/m, by: "{{ .Values.secret }}" },
     {
-      place: /^( +)resources:\n(?:\1 .*\n)+/m,
+      // Those of flipop, not those of a sidecar before it.
+      place: /(?<=- name: NODE_OPTIONS\n(?:.*\n)*)^( +)resources:\n(?:\1 .*\n)+/m,
       by: `{{- with .Values.pod.resources }}\n$1resources:\n{{ toYaml . | indent ${indent + 6} }}\n{{- else }}\n$&{{- end }}\n`,
     },
     { place: /(?<=^ +args: )\[reconcile, (.+)\]$/m, by: argsOf(mode) },
@@ -284,6 +296,13 @@ function valuesSchema(): Schema {
     }),
     schedule: text("of the CronJob, in UTC", { pattern: '^(@\\w+|[^\\s"\\\\]+( [^\\s"\\\\]+){4})$' }),
     secret: text("an existing Secret with the tokens", { pattern: DNS_LABEL }),
+    dnsWebhook: fields({
+      image: text("image of a DNS webhook that runs beside flipop, by tag or digest", {
+        pattern: "^$|[:@]",
+        not: { pattern: ":latest$" },
+      }),
+      secret: text("an existing Secret with the variables that configure it", { pattern: DNS_LABEL }),
+    }),
     flags: fields(Object.fromEntries(chartFlags().map(([name, row]) => [name, flagSchema(row)]))),
     environment: anyOf("variables, which a ConfigMap holds", "object", {
       propertyNames: { pattern: "^[A-Za-z_]\\w*$" },

@@ -339,6 +339,11 @@ export const MANIFESTS: FlagTable<ManifestFlags> = {
     "schedule of the CronJob, in UTC",
     valid(isCronSchedule, "Write five fields like '*/5 * * * *', or a macro like @hourly."),
   ),
+  dnsWebhookImage: flag(
+    "--dns-webhook-image <IMAGE>",
+    "image of a DNS webhook of external-dns to run beside flipop, for objects with provider: webhook",
+    valid(isPinnedImage, "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."),
+  ),
   priorityClass: flag(
     "--priority-class <NAME>",
     "PriorityClass of the pods, such as system-cluster-critical",

@@ -80,6 +80,8 @@ export interface ManifestChanges {
   readonly namespace?: string;
   readonly image?: string;
   readonly schedule?: string;
+  /** Image of a DNS webhook, which runs beside flipop. */
+  readonly dnsWebhookImage?: string;
   /** Name of a PriorityClass for the pods; without it they have the cluster's default. */
   readonly priorityClass?: string;
   /** URL of a page with the manual's sections on alerts. */
@@ -125,7 +127,7 @@ data:
 function changed(
   file: string,
   text: string,
-  { namespace, image, schedule, priorityClass, runbooks }: ManifestChanges,
+  { namespace, image, schedule, priorityClass, runbooks, dnsWebhookImage }: ManifestChanges,
 ): string {
   const edits: readonly (readonly [RegExp, string | undefined])[] = [
     [/(?<=^ +namespace: )flipop$/gm, namespace],
@@ -139,11 +141,50 @@ function changed(
     ],
     [/(?<=^ +runbook_url: )\S+(?=#)/gm, runbooks],
   ];
-  return edits.reduce(
+  const edited = edits.reduce(
     (result, [place, value]) => (value === undefined ? result : result.replace(place, () => value)),
     text,
   );
+  return dnsWebhookImage === undefined ? edited : withSidecar(edited, dnsWebhookImage);
 }
+
+/** Puts a DNS webhook beside flipop, where the text is that of a pod. */
+function withSidecar(text: string, image: string): string {
+  const indented = (lines: string, blanks: string): string => lines.replace(/^(?=.)/gm, blanks);
+  return text
+    .replace(/^( +)containers:\n/m, (line, blanks) => `${indented(sidecar(image), blanks)}${line}`)
+    .replace(/^( +)- name: CLOUDFLARE_TOKEN_FILE\n.*\n/m, (line, blanks) => `${line}${indented(SIDECAR_URL, blanks)}`);
+}
+
+/** Returns the sidecar as a native one: an init container that goes on. */
+function sidecar(image: string): string {
+  return `# The DNS provider that objects call webhook. It alone has its provider's credentials: every key of the Secret is a variable of it.
+# A sidecar that a Job does not wait for needs Kubernetes 1.29; an older one would wait for its end before flipop starts.
+initContainers:
+  - name: dns-webhook
+    image: ${image}
+    imagePullPolicy: IfNotPresent
+    restartPolicy: Always
+    envFrom:
+      - secretRef:
+          name: flipop-dns-webhook
+    resources:
+      requests:
+        cpu: 10m
+        memory: 64Mi
+      limits:
+        memory: 256Mi
+    securityContext:
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities:
+        drop: [ALL]
+`;
+}
+
+const SIDECAR_URL = `- name: FLIPOP_DNS_WEBHOOK
+  value: webhook=http://127.0.0.1:8888
+`;
 
 const IMAGE =
   /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;

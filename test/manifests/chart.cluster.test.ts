@@ -83,6 +83,7 @@ const printed = async (...flags: readonly string[]): Promise<string> => {
 };
 
 const DIGEST = `sha256:${"0a".repeat(32)}`;
+const WEBHOOK_IMAGE = "registry.k8s.io/external-dns/external-dns:v0.22.0";
 const NONE = { crds: false, rbac: false, networkpolicy: false };
 const [EXAMPLE] = documents(shippedText("configmap.yaml"));
 
@@ -123,6 +124,11 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
       ["--only=watcher", "--image=localhost:5000/flipop:1.2.3"],
     ],
     [{ parts: NONE, environment: EXAMPLE?.["data"] }, ["--only=cronjob,configmap"]],
+    [{ parts: NONE, dnsWebhook: { image: WEBHOOK_IMAGE } }, ["--only=cronjob", `--dns-webhook-image=${WEBHOOK_IMAGE}`]],
+    [
+      { mode: "watch", parts: NONE, dnsWebhook: { image: `acme/dns@${DIGEST}` }, pod: { priorityClass: "high" } },
+      ["--only=watcher", `--dns-webhook-image=acme/dns@${DIGEST}`, "--priority-class=high"],
+    ],
   ])("renders %j as flipop manifests prints it, object by object", async ([values, flags]) => {
     const objects = byName(rendered(values));
     const wanted = byName(await printed(...flags));
@@ -174,6 +180,8 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
       pushgateway: "http://push.example.com:9091",
       "push-grouping": ["cluster=a"],
       notify: ["https://hooks.example.com/flipop"],
+      "dns-webhook": ["webhook-route53=http://127.0.0.1:8889"],
+      "dns-token-file": ["webhook-route53=/run/token"],
     };
     const entries = Object.entries(properties as Record<string, Record<string, unknown>>).map(([name, schema]) => {
       const [choice] = (schema["enum"] ?? []) as readonly string[];
@@ -217,8 +225,9 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
       tolerations: [toleration],
       resources,
     };
-    const before = podOf({ mode });
-    const after = podOf({ mode, pod, secret: "tokens", image: { pullSecrets: [{ name: "registry" }] } });
+    const dnsWebhook = { image: WEBHOOK_IMAGE };
+    const before = podOf({ mode, dnsWebhook });
+    const after = podOf({ mode, dnsWebhook, pod, secret: "tokens", image: { pullSecrets: [{ name: "registry" }] } });
     const { tolerations = [] } = before.spec as { readonly tolerations?: readonly object[] };
     expect(after.metadata).toEqual({
       labels: { ...(before.metadata["labels"] as object), team: "net" },

@@ -8,8 +8,10 @@ import { bundle } from "../../bin/bundle.ts";
 import { CHART, chartFiles } from "../../bin/chart.ts";
 import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { processMetrics } from "../../src/adapters/pushgateway/pushgateway.ts";
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
 import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
+import type { TTLRules } from "../../src/model/dns.ts";
 import { FINDING_CODES, FINDINGS } from "../../src/model/finding.ts";
 import { REASONS } from "../../src/model/reason.ts";
 import { exitCodes } from "../../src/report/exit-code.ts";
@@ -52,9 +54,32 @@ export function manualTables(): Readonly<Record<string, string>> {
     "exit-codes": ["| code | meaning | retry |", "|---|---|---|", ...codes].join("\n"),
     "remembered-state": rememberedTable(),
     checks: `\n${checks.join("\n")}`,
+    providers: providerTable(),
     findings: ["| code | finding |", "|---|---|", ...findings].join("\n"),
     reasons: ["| reason | meaning |", "|---|---|", ...reasons].join("\n"),
   };
+}
+
+/** What works where, from the registry. */
+function providerTable(): string {
+  const rows = PROVIDERS.names.map((name) => {
+    const { addresses, dns, firewalls, family } = PROVIDERS.get(name) ?? {};
+    const named = family === undefined ? `\`${name}\`` : `\`${name}\`, \`${name}-…\``;
+    const ttl = dns?.ttlRules === undefined ? "as it says" : ttlText(dns.ttlRules);
+    const names = dns === undefined ? "no" : dns.isDefault === true ? "yes, where no provider is named" : "yes";
+    return `| ${named} | ${yesNo(addresses)} | ${names} | ${ttl} | ${dns?.zoneIDPattern ? "name or id" : "name"} | ${yesNo(firewalls)} |`;
+  });
+  const head = ["| provider | addresses | names | TTL | zone | firewalls |", "|---|---|---|---|---|---|"];
+  return [...head, ...rows].join("\n");
+}
+
+function yesNo(traits: object | undefined): string {
+  return traits === undefined ? "no" : "yes";
+}
+
+function ttlText({ minimumSeconds, maximumSeconds, automaticSeconds }: TTLRules): string {
+  const automatic = automaticSeconds === undefined ? "" : `; ${automaticSeconds} = automatic`;
+  return `${minimumSeconds} to ${maximumSeconds} s${automatic}`;
 }
 
 /** A page of the manual with its tables made anew; `more` are tables that take longer to make. */

@@ -99,5 +99,16 @@ function optionsOf(proof: Proof): PlayOptions {
     ...proof,
   };
   const brief = { lines: "1", full: false, brief: true, "keep-going": false };
-  return { ...brief, stories: false, webhook: false, seeds: "1", from: "1", seed: `${seed}`, routed, lasting, story, strike };
+  return {
+    ...brief,
+    stories: false,
+    webhook: false,
+    seeds: "1",
+    from: "1",
+    seed: `${seed}`,
+    routed,
+    lasting,
+    story,
+    strike,
+  };
 }
