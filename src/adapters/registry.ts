@@ -13,7 +13,7 @@ import { TTL_RULES as CLOUDFLARE_TTLS } from "./cloudflare/ttl.ts";
 import { ALLOWANCE as DIGITALOCEAN_ALLOWANCE } from "./digitalocean/allowance.ts";
 import { TTL_RULES as DIGITALOCEAN_TTLS } from "./digitalocean/ttl.ts";
 import type { ProviderOptions } from "./http/api-client.ts";
-import { ALLOWANCE as WEBHOOK_ALLOWANCE } from "./webhook/allowance.ts";
+import { WEBHOOK, ALLOWANCE as WEBHOOK_ALLOWANCE, webhookLabel } from "./webhook/traits.ts";
 
 /** What flipop knows of one provider: all that the command line needs to offer it. */
 export interface ProviderEntry {
@@ -94,9 +94,6 @@ const CLOUDFLARE: ProviderEntry = {
 /** Every provider that flipop knows by name. A new provider gets an entry here and a folder beside this file. */
 export const PROVIDER_ENTRIES: readonly ProviderEntry[] = [DIGITALOCEAN, CLOUDFLARE];
 
-/** What a webhook of external-dns is called where there is only one. */
-export const WEBHOOK = "webhook";
-
 /** The webhooks of external-dns, behind which about fifty DNS providers are. Each that somebody runs is a provider of its own. */
 const WEBHOOKS: ProviderTraits = {
   name: WEBHOOK,
@@ -114,7 +111,7 @@ export function webhookEntry(name: string, baseURL: string): ProviderEntry {
   const options = (given: ProviderOptions) => ({ ...given, name, baseURL });
   return {
     traits: { ...WEBHOOKS, name },
-    label: `The DNS webhook ${name}`,
+    label: webhookLabel(name),
     variablePrefix: "",
     tokenVariables: ["--dns-token-file"],
     rateLimitMs: WEBHOOK_ALLOWANCE.ms,

@@ -1,5 +1,6 @@
 import { isLoopbackURL } from "../adapters/http/proxy-choice.ts";
-import { PROVIDERS, WEBHOOK } from "../adapters/registry.ts";
+import { PROVIDERS } from "../adapters/registry.ts";
+import { WEBHOOK } from "../adapters/webhook/traits.ts";
 import { ConfigError } from "../model/errors.ts";
 
 /** Where the DNS providers are that speak external-dns' webhook protocol. */

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { WEBHOOK } from "../adapters/registry.ts";
+import { WEBHOOK } from "../adapters/webhook/traits.ts";
 import { ConfigError } from "../model/errors.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { sandboxDocument } from "../report/json/document.ts";

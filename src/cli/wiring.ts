@@ -1,4 +1,4 @@
-import { WEBHOOK } from "../adapters/registry.ts";
+import { WEBHOOK } from "../adapters/webhook/traits.ts";
 import type { Sources } from "../doctor/gather.ts";
 import type { Plan } from "../model/plan.ts";
 import type { RunRestraint } from "../model/restraint.ts";

@@ -104,7 +104,7 @@ test("a webhook with a token file gets the token, and a wrong one is told withou
     };
     expect((await run("right-and-secret")).stdout).toContain("update DNS nodes.example.org at webhook");
     const { stdout } = await run("wrong-and-secret");
-    expect(stdout).toContain("The DNS webhook webhook did not accept the token");
+    expect(stdout).toContain("The DNS webhook did not accept the token");
     expect(stdout).not.toContain("and-secret");
   } finally {
     await sandbox.close();

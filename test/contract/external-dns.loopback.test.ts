@@ -115,7 +115,7 @@ describe.skipIf(program === undefined)("external-dns' own webhook server", () =>
         ({ kind }) => kind,
         (error: Error) => error.message,
       );
-    expect(outcome).toMatch(/^The DNS webhook webhook (failed to write|gave an unusable answer)/);
+    expect(outcome).toMatch(/^The DNS webhook (failed to write|gave an unusable answer)/);
     expect((await provider().readRecords(gone, "www.example.net")).addresses).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { PROVIDER_ENTRIES, PROVIDERS, WEBHOOK } from "../../src/adapters/registry.ts";
+import { PROVIDER_ENTRIES, PROVIDERS } from "../../src/adapters/registry.ts";
+import { WEBHOOK } from "../../src/adapters/webhook/traits.ts";
 import { canonicalIPv4 } from "../../src/model/address.ts";
 import { canonicalDNSName } from "../../src/model/dns.ts";
 import { Random } from "../simulation/random.ts";

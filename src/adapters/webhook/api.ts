@@ -35,7 +35,7 @@ import {
   failedCall,
   type ProviderTexts,
 } from "../http/failures.ts";
-import { ALLOWANCE } from "./allowance.ts";
+import { ALLOWANCE, webhookLabel } from "./traits.ts";
 
 /** What bodies are, in both directions. */
 export const MEDIA_TYPE = "application/external.dns.webhook+json;version=1";
@@ -80,7 +80,8 @@ const REFUSED_MS = 60_000;
 function textsOf(name: string): ProviderTexts {
   return {
     provider: name,
-    label: `The DNS webhook ${name}`,
+    // It begins the sentences of errors.
+    label: webhookLabel(name).replace("the", "The"),
     scopeAdvice: () => "The token belongs to whoever runs the webhook: ask there.",
   };
 }

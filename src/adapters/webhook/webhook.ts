@@ -346,8 +346,13 @@ class Webhook {
         this.#accepted.set(before.name, { before: before.text, wish, atMs });
         throw this.#notShown(call);
       }
-      await this.#clock.sleep(waitMs, this.#options.signal);
+      await this.#waiting(() => this.#clock.sleep(waitMs, this.#options.signal));
     }
+  }
+
+  /** Tells a person what is waited for. */
+  #waiting<T>(work: () => Promise<T>): Promise<T> {
+    return waitingFor(this.#options.progress, { kind: "provider", name: this.name }, work);
   }
 
   #judged({ call, wanted, records, before }: Attempt, now: SeenName): ChangeAttempt<ARecord> {
@@ -388,7 +393,7 @@ class Webhook {
 
   /** The first question. A webhook in the same pod may start at the same time, so nothing may listen yet. */
   async #negotiate(purpose: Purpose): Promise<DomainFilter> {
-    const { progress, signal } = this.#options;
+    const { signal } = this.#options;
     const ask = async (tries: number): Promise<DomainFilter> => {
       try {
         const domains = await this.#client.for(purpose).call({
@@ -406,7 +411,7 @@ class Webhook {
         return await ask(tries + 1);
       }
     };
-    return await waitingFor(progress, { kind: "provider", name: this.name }, () => ask(0));
+    return await this.#waiting(() => ask(0));
   }
 
   /** Asks what becomes of the least and of the greatest TTL. A webhook that does not tell takes any. */

@@ -1,0 +1,12 @@
+// What is known of webhooks before one is loaded.
+
+/** What a webhook of external-dns is called where there is only one. */
+export const WEBHOOK = "webhook";
+
+/** Returns what people call the webhook with this name, within a sentence. */
+export function webhookLabel(name: string): string {
+  return name === WEBHOOK ? "the DNS webhook" : `the DNS webhook ${name}`;
+}
+
+/** How many calls a webhook gets from flipop. Nobody knows how many its provider takes, and one may cost a hundred there: it is our own modesty. */
+export const ALLOWANCE = { calls: 600, ms: 300_000 } as const;
