@@ -339,7 +339,9 @@ class Webhook {
   async #settle({ call, before, wanted, records }: Attempt, wish: string): Promise<ChangeAttempt<ARecord>> {
     const atMs = this.#clock.monotonicMs();
     for (let looks = 0; ; looks += 1) {
-      const now = await this.#fresh(before.name, "change");
+      const now = await this.#fresh(before.name, "rest").catch((error: unknown) => {
+        throw this.#unseen(call, error);
+      });
       if (now.text !== before.text) return this.#judged({ call, before, wanted, records }, now);
       const waitMs = nextTryMs(TRIES.shownWrite, looks);
       if (waitMs === undefined) {
@@ -348,6 +350,14 @@ class Webhook {
       }
       await this.#waiting(() => this.#clock.sleep(waitMs, this.#options.signal));
     }
+  }
+
+  /** The change was accepted, so it may have been made, whatever kept flipop from looking. */
+  #unseen(call: CallInfo, error: unknown): unknown {
+    if (!(error instanceof ProviderError)) return error;
+    const { failure, status, message, notBeforeMs } = error;
+    const reason = `it accepted the change, which could not be read again: ${message}`;
+    return this.#error(call, { failure, status, reason, notBeforeMs, isAmbiguous: true });
   }
 
   /** Tells a person what is waited for. */

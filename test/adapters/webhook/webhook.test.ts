@@ -213,6 +213,18 @@ test("a change that a cache hides is looked for and not sent again, in later pas
     expect(changes).toHaveLength(1);
   }));
 
+test("an accepted change that cannot be read again may have been made", () =>
+  withWebhook({ domains: ["example.org"] }, async (world) => {
+    const { provider, faults, calls } = world;
+    await provider.findZone("example.org");
+    faults.add({ server: "webhook", method: "GET", path: "^/records$", status: 503, skip: 1, times: 0 });
+    const error = await failureOf(provider.writeRecords(ZONE, WWW, change([], [IP1])));
+    expect(error).toMatchObject({ failure: "unavailable", isAmbiguous: true, operation: "write", subject: WWW });
+    expect(error.message).toContain("it accepted the change, which could not be read again");
+    expect(held(world)).toHaveLength(1);
+    expect(calls.filter((call) => call === "POST /records")).toHaveLength(1);
+  }));
+
 test("where a change is not seen for ten minutes, it is sent again; another change is sent at once", () =>
   withWebhook(
     { domains: ["example.org"], records: [www([IP1])], settings: { cache_seconds: 100_000 } },
