@@ -1,6 +1,7 @@
 import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
+import { webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
 
 /** The zone of every name in a benchmark. */
 export const ZONE = "example.com";
@@ -23,6 +24,7 @@ export interface DNSZone {
 export const DNS_ZONES: Readonly<Record<string, () => Promise<DNSZone>>> = {
   digitalocean: openDigitalOcean,
   cloudflare: openCloudflare,
+  webhook: openWebhook,
 };
 
 const NO_LIMIT = 1_000_000;
@@ -68,6 +70,32 @@ export async function openCloudflare(): Promise<DNSZone> {
     records: () => {
       const records = account.account().state.zones.flatMap((zone) => zone.dns_records);
       return new Map(records.map((record) => [record.id, JSON.stringify(record)]));
+    },
+    close,
+    ...log(calls),
+  };
+}
+
+/** Starts a webhook that looks after the zone. */
+async function openWebhook(): Promise<DNSZone> {
+  const calls: RecordedCall[] = [];
+  const webhook = webhookSandbox({
+    now: () => Date.now(),
+    onCall: (call) => calls.push(call),
+    state: {
+      domains: [ZONE],
+      records: others().map(({ name, text }) => ({ dnsName: `${name}.${ZONE}`, recordType: "TXT", targets: [text] })),
+    },
+  });
+  const { url, close } = await webhook.serve();
+  return {
+    environment: { FLIPOP_DNS_WEBHOOK: url },
+    records: () => {
+      const sets = webhook.webhook().state.records;
+      const records = sets.flatMap(({ targets, ...set }) => targets.map((target) => ({ ...set, target })));
+      return new Map(
+        records.map((record) => [`${record.dnsName} ${record.recordType} ${record.target}`, JSON.stringify(record)]),
+      );
     },
     close,
     ...log(calls),

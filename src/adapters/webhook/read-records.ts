@@ -44,7 +44,8 @@ export class WebhookReader {
   readonly #clock: Clock;
   readonly #domains: SharedRead<DomainFilter>;
   readonly #everything: SharedRead<{ readonly reading: Reading; readonly atMs: number }>;
-  #hasAnswered = false;
+  /** As it was told last; undefined until the webhook has answered. Whoever looks for a zone asks again. */
+  #lastDomains: DomainFilter | undefined;
   #knowsTTLs = false;
 
   constructor(options: WebhookOptions, client: Client) {
@@ -121,7 +122,7 @@ export class WebhookReader {
     if (name === undefined) throw this.refused(call, `${JSON.stringify(fqdn)} is not a DNS name`);
     if (relativeName(zone.id, name) === undefined) throw this.refused(call, `it is not in the zone ${zone.id}`);
     await this.#expectZone(zone.id, call);
-    if (isServed(name, await this.#domains.recent("recovery"))) return name;
+    if (isServed(name, await this.#knownDomains())) return name;
     throw this.refused(call, "the webhook does not look after this name; its domain filter says which it does");
   }
 
@@ -171,10 +172,10 @@ export class WebhookReader {
           send: (request) => request("GET", "/"),
           read: readDomains,
         });
-        this.#hasAnswered = true;
+        this.#lastDomains = domains;
         return domains;
       } catch (error) {
-        const isStarting = !this.#hasAnswered && isUnheard(error);
+        const isStarting = this.#lastDomains === undefined && isUnheard(error);
         const waitMs = isStarting ? nextTryMs(TRIES.sidecarStart, tries) : undefined;
         if (waitMs === undefined || signal?.aborted === true) throw error;
         await this.#clock.sleep(waitMs, signal);
@@ -205,8 +206,12 @@ export class WebhookReader {
     }
   }
 
+  async #knownDomains(): Promise<DomainFilter> {
+    return this.#lastDomains ?? (await this.#domains.recent("recovery"));
+  }
+
   async #expectZone(zone: string, call: CallInfo): Promise<void> {
-    if (isServedZone(zone, await this.#domains.recent("recovery"))) return;
+    if (isServedZone(zone, await this.#knownDomains())) return;
     const reason = `it does not look after the zone ${zone}`;
     throw this.error(call, { failure: "not-found", status: 0, reason });
   }
