@@ -128,4 +128,6 @@ export interface Refusal {
   readonly message: string;
   /** When it may be asked again, milliseconds of the API server's clock; absent when it did not say. */
   readonly notBeforeMs?: number;
+  /** Set while it is being asked: this pass may know more in a moment. */
+  readonly isAwaited?: true;
 }

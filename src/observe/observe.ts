@@ -222,7 +222,7 @@ function unanswered(pieces: readonly Piece[]): KnownFacts {
 }
 
 function notYet(provider: string): Refusal {
-  return { kind: "unanswered", message: `${provider} has not answered yet` };
+  return { kind: "unanswered", message: `${provider} has not answered yet`, isAwaited: true };
 }
 
 /** A reader who may not see the Lease, or a cluster without its namespace, only lacks what earlier runs noted there. */

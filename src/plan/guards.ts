@@ -67,6 +67,8 @@ interface Facts {
     /** True where a hold of an earlier stage tells why this stays as it is. */
     readonly isTold: (object: ObjectRef, subject: string, why: Obstacle) => boolean;
     readonly isDeleting: (object: ObjectRef) => boolean;
+    /** True for an object with rules on record at a firewall that is being read at this moment. */
+    readonly awaitsFirewall: (object: ObjectRef) => boolean;
     readonly retriesOf: (object: ObjectRef) => Retries | undefined;
   };
 }
@@ -296,12 +298,16 @@ function publishAfterAnnotation(actions: readonly Action[]): Verdict {
 }
 
 /** What a deleted object added to firewalls goes after its records, and before its address leaves the machine, for whatever reason. */
-function closeBetweenNameAndIP(actions: readonly Action[], { isDeleting }: Facts["writes"]): Verdict {
+function closeBetweenNameAndIP(actions: readonly Action[], { isDeleting, awaitsFirewall }: Facts["writes"]): Verdict {
   const closing = actions.filter(
     ({ kind, object }) => (kind === "close-ports" || kind === "remove-from-firewall") && isDeleting(object),
   );
   const byObject = closing.length === 0 ? new Map<string, Action[]>() : Map.groupBy(actions, keyOf);
   return {
+    // What is to be closed is known in a moment; the hold of the firewall tells it.
+    withholds: actions.filter(
+      (action) => isUnassign(action) && isDeleting(action.object) && awaitsFirewall(action.object),
+    ),
     waits: closing.flatMap((action) => {
       const { id } = action;
       const own = byObject.get(keyOf(action)) ?? [];

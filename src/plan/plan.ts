@@ -137,7 +137,7 @@ function planned(
     stillPublished: new Map([...claimed.shown.stuck, ...addresses.kept]),
     isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
   });
-  const writes = planWrites(claimed, addresses, names, annotations.actions);
+  const writes = planWrites(claimed, addresses, names, annotations.actions, world.firewalls);
   const holds = [
     ...addresses.holds,
     ...names.holds,
@@ -355,6 +355,7 @@ function planWrites(
   { decisions, firewalls, impact, holds: addressHolds }: AddressPlan,
   names: NamesPlan,
   annotations: readonly Action[],
+  facts: Observation["firewalls"],
 ): Draft {
   const objects = [...names.byObject.values()];
   const leaving = new Set(
@@ -396,10 +397,16 @@ function planWrites(
   const told = new Set(
     [...addressHolds, ...names.holds].map((one) => `${refKey(one.object)} ${one.subject} ${one.reason}`),
   );
+  const awaiting = new Set(
+    decisions.flatMap(({ view: { object, pool } }) =>
+      pool.status.firewalls?.some(({ provider }) => facts.get(provider)?.unusable?.isAwaited) ? [refKey(object)] : [],
+    ),
+  );
   return guarded("writes", [...distinct.values(), ...finalizers], {
     withheld,
     isTold: (object, what, { reason }) => told.has(`${refKey(object)} ${what} ${reason}`),
     isDeleting: (object) => publisherOf.get(refKey(object))?.meta.isDeleting === true,
+    awaitsFirewall: (object) => awaiting.has(refKey(object)),
     retriesOf: (object) => publisherOf.get(refKey(object))?.retries,
   });
 }

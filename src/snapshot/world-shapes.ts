@@ -100,8 +100,9 @@ const POD_READING: Shape<PodReading> = oneOf<PodReading>({
 });
 
 const REFUSAL: Shape<Refusal> = fields<Refusal>(
-  { kind: word("no-access", "rate-limited", "unanswered"), message: said, notBeforeMs: number },
+  { kind: word("no-access", "rate-limited", "unanswered"), message: said, notBeforeMs: number, isAwaited: mark },
   "notBeforeMs",
+  "isAwaited",
 );
 
 const ADDRESS_FACT: Shape<AddressFact> = oneOf<AddressFact>({

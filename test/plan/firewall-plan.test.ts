@@ -396,6 +396,33 @@ describe("what is taken from a firewall", () => {
     expect(steady([serving({ ports: ["tcp/443"] })], { ...widened, rules: [...widened.rules, rule] })).toEqual([]);
   });
 
+  test("goes before the address of a deleted object leaves, also while the firewall is still being read", () => {
+    const going = serving({
+      isDeleting: true,
+      finalizers: ["flipop.digitalocean.com/cleanup"],
+      spec: { ips: [], reclaimPolicy: "Delete" },
+      status: { acquired: [{ ip: A, acquiredAt: "2026-08-01T11:00:00Z" }] },
+    });
+    const world = (facts: FirewallFacts): readonly string[] =>
+      planText(
+        anObservation({
+          pools: [going],
+          nodes: [aNode()],
+          addresses: [known(A, { holderID: "101" })],
+          firewalls: [facts],
+        }),
+      );
+    const read = firewallFacts([OPEN]);
+    const leaving = (lines: readonly string[]): readonly string[] =>
+      lines.filter((line) => /^(close|unassign|delete)/.test(line)).map((line) => line.split(" ")[0] ?? "");
+    expect(leaving(world(read))).toEqual(["close-ports", "unassign-ip", "delete-ip"]);
+    const unusable = { kind: "unanswered", message: "digitalocean has not answered yet" } as const;
+    expect(leaving(world({ ...read, firewalls: new Map(), unusable: { ...unusable, isAwaited: true } }))).toEqual([]);
+    // One that does not answer holds no address up.
+    const silent = { ...read, firewalls: new Map(), unusable };
+    expect(leaving(world(silent))).toEqual(["unassign-ip", "delete-ip"]);
+  });
+
   test("is a shared port only when the last one needs it no more", () => {
     const first = serving({ ports: ["tcp/443"], createdAtMs: NOW - 2000 });
     const second = serving({ name: "other", spec: { ips: [B] }, status: { ips: {} } });
