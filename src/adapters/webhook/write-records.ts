@@ -177,15 +177,25 @@ export class WebhookWriter {
     return await sending;
   }
 
-  /** Looks until an accepted change is seen. @throws ProviderError where it is not, or not as it was asked for */
+  /** Looks until an accepted change is seen, also one that is made bit by bit. @throws ProviderError where it is not, or not as it was asked for */
   async #settle({ call, before, wanted, records }: Attempt, wish: string): Promise<ChangeAttempt<ARecord>> {
+    const known = new Set([...wanted.addresses, ...before.records.map(({ address }) => address)]);
     const atMs = this.#clock.monotonicMs();
     for (let looks = 0; ; looks += 1) {
       const now = await this.#reader.fresh(before.name, "rest").catch((error: unknown) => {
         throw this.#unseen(call, error);
       });
-      if (now.text !== before.text) return this.#judged({ call, before, wanted, records }, now);
+      const own = now.records.filter(records.isOwn);
+      const addresses = own.map(({ address }) => address);
+      const isChanged = now.text !== before.text;
+      if (isChanged && isSameSet(addresses, wanted.addresses)) return { kind: "written", own };
+      if (!addresses.every((address) => known.has(address)))
+        return { kind: "conflict", expected: wanted.addresses, seen: now.records, isRepeatable: false };
       const waitMs = nextTryMs(TRIES.shownWrite, looks);
+      if (waitMs === undefined && isChanged) {
+        const reason = `it accepted ${listed(wanted.addresses)} and shows ${listed(addresses)}`;
+        throw this.#reader.error(call, { failure: "malformed", status: 204, reason });
+      }
       if (waitMs === undefined) {
         this.#accepted.set(before.name, { before: before.text, wish, atMs });
         throw this.#notShown(call);
@@ -200,17 +210,6 @@ export class WebhookWriter {
     const { failure, status, message, notBeforeMs } = error;
     const reason = `it accepted the change, which could not be read again: ${message}`;
     return this.#reader.error(call, { failure, status, reason, notBeforeMs, isAmbiguous: true });
-  }
-
-  #judged({ call, wanted, records, before }: Attempt, now: SeenName): ChangeAttempt<ARecord> {
-    const own = now.records.filter(records.isOwn);
-    const addresses = own.map(({ address }) => address);
-    if (isSameSet(addresses, wanted.addresses)) return { kind: "written", own };
-    const known = new Set([...wanted.addresses, ...before.records.map(({ address }) => address)]);
-    if (!addresses.every((address) => known.has(address)))
-      return { kind: "conflict", expected: wanted.addresses, seen: now.records, isRepeatable: false };
-    const reason = `it accepted ${listed(wanted.addresses)} and shows ${listed(addresses)}`;
-    throw this.#reader.error(call, { failure: "malformed", status: 204, reason });
   }
 
   #notShown(call: CallInfo): ProviderError {

@@ -13,6 +13,8 @@ export interface WebhookWorld {
   readonly calls: string[];
   /** The bodies of changes. */
   readonly changes: unknown[];
+  /** Called before each wait of the adapter; a test may set it. */
+  beforeWait: () => void;
   /** Moves the time on, milliseconds. */
   readonly pass: (ms: number) => void;
   /** A new adapter on the same webhook, as another process has it. */
@@ -28,11 +30,13 @@ export async function withWebhook(
   const faults = new FaultList();
   const calls: string[] = [];
   const changes: unknown[] = [];
+  let world: WebhookWorld | undefined;
   let nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   const clock: Clock = {
     monotonicMs: () => nowMs,
     wallMs: () => nowMs,
     sleep: async (ms) => {
+      world?.beforeWait();
       nowMs += ms;
     },
   };
@@ -52,7 +56,8 @@ export async function withWebhook(
     const pass = (ms: number): void => {
       nowMs += ms;
     };
-    await work({ provider: another(), sandbox, faults, calls, changes, pass, another });
+    world = { provider: another(), sandbox, faults, calls, changes, pass, another, beforeWait: () => undefined };
+    await work(world);
   } finally {
     await server.close();
   }

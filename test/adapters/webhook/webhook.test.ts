@@ -246,6 +246,30 @@ test("a webhook that stores only a part of a set is told of, and is no success",
     expect(error.message).toContain(`it accepted ${IP1}, ${IP2} and shows ${IP1}`);
   }));
 
+test("a webhook that makes a change bit by bit is waited for", () =>
+  withWebhook({ domains: ["example.org"], settings: { targets_per_set: 1 } }, async (world) => {
+    const { provider, sandbox } = world;
+    let waits = 0;
+    world.beforeWait = () => {
+      waits += 1;
+      const [set] = sandbox.webhook().state.records;
+      if (waits === 2 && set !== undefined) set.targets.push(IP2);
+    };
+    const { kind, records } = await provider.writeRecords(ZONE, WWW, change([], [IP1, IP2]));
+    expect([kind, records.addresses, waits]).toEqual(["written", [IP1, IP2], 2]);
+    expect(world.changes).toHaveLength(1);
+  }));
+
+test("what somebody else has put under a name meanwhile makes a change stale", () =>
+  withWebhook({ domains: ["example.org"], settings: { targets_per_set: 1 } }, async (world) => {
+    world.beforeWait = () => {
+      const [set] = world.sandbox.webhook().state.records;
+      if (set !== undefined) set.targets = ["198.51.100.9"];
+    };
+    const { kind, records } = await world.provider.writeRecords(ZONE, WWW, change([], [IP1, IP2]));
+    expect([kind, records.addresses]).toEqual(["stale", ["198.51.100.9"]]);
+  }));
+
 test.for([
   [null, "it would not store such a record"],
   [[], "it would not store such a record"],
