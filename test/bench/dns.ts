@@ -102,7 +102,7 @@ function mostWrites(provider: string, names: number, runs: readonly DNSRun[]): n
  */
 function mostReads(provider: string, first: number, names: number): number {
   if (provider !== "webhook") return first + names;
-  return first + 1 + (names > 0 ? 3 + names + Math.ceil(names / 4) : 0);
+  return first + 1 + (names > 0 ? 4 + names + Math.ceil(names / 4) : 0);
 }
 
 /** How many pages the list of the zone's A records has, once the names are filled. */

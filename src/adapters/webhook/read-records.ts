@@ -96,7 +96,7 @@ export class WebhookReader {
 
   /** All sets of records of a zone. */
   async everythingIn({ id: zone }: Zone, call: CallInfo, purpose: Purpose): Promise<readonly Endpoint[]> {
-    await this.#expectZone(zone, call);
+    this.#expectZone(zone, await this.#knownDomains(), call);
     const { reading } = await this.#everything.recent(purpose);
     return [...reading].flatMap(([name, sets]) => (relativeName(zone, name) === undefined ? [] : sets));
   }
@@ -121,8 +121,10 @@ export class WebhookReader {
     const name = canonicalDNSName(fqdn);
     if (name === undefined) throw this.refused(call, `${JSON.stringify(fqdn)} is not a DNS name`);
     if (relativeName(zone.id, name) === undefined) throw this.refused(call, `it is not in the zone ${zone.id}`);
-    await this.#expectZone(zone.id, call);
-    if (isServed(name, await this.#knownDomains())) return name;
+    // Whoever changes a name asks again for the domains: the webhook may have been started anew with others.
+    const domains = call.isWrite ? await this.#domains.recent("recovery") : await this.#knownDomains();
+    this.#expectZone(zone.id, domains, call);
+    if (isServed(name, domains)) return name;
     throw this.refused(call, "the webhook does not look after this name; its domain filter says which it does");
   }
 
@@ -210,8 +212,8 @@ export class WebhookReader {
     return this.#lastDomains ?? (await this.#domains.recent("recovery"));
   }
 
-  async #expectZone(zone: string, call: CallInfo): Promise<void> {
-    if (isServedZone(zone, await this.#knownDomains())) return;
+  #expectZone(zone: string, domains: DomainFilter, call: CallInfo): void {
+    if (isServedZone(zone, domains)) return;
     const reason = `it does not look after the zone ${zone}`;
     throw this.error(call, { failure: "not-found", status: 0, reason });
   }

@@ -69,6 +69,16 @@ test.for([
   }),
 );
 
+test("a change is refused where the webhook no longer looks after its name, although the name was read before", () =>
+  withWebhook({ domains: ["example.org"] }, async ({ provider, sandbox, changes }) => {
+    await provider.findZone("example.org");
+    await provider.readRecords(ZONE, WWW);
+    sandbox.webhook().state.domains = ["example.net"];
+    const error = await failureOf(provider.writeRecords(ZONE, WWW, change([], [IP1])));
+    expect(error).toMatchObject({ failure: "not-found", isAmbiguous: false });
+    expect(changes).toEqual([]);
+  }));
+
 test.for<[string]>([["application/json"], ["application/external.dns.webhook+json;version=2"], ["text/html"]])(
   "who answers in %s speaks another protocol",
   ([contentType]) =>
