@@ -177,6 +177,10 @@ function podEdits(mode: ManifestMode): readonly Edit[] {
       place: /^( +)- name: FLIPOP_DNS_WEBHOOK\n\1 .*\n/m,
       by: "{{- if .Values.dnsWebhook.image }}\n$&{{- end }}\n",
     },
+    {
+      place: /^( +)#.*\n\1- name: no-token\n\1 .*\n/m,
+      by: "{{- if .Values.dnsWebhook.image }}\n$&{{- end }}\n",
+    },
     { place: /(?<=^ +secretName: )flipop$/m, by: "{{ .Values.secret }}" },
     {
       // Those of flipop, not those of a sidecar before it.

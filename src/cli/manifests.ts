@@ -153,7 +153,8 @@ function withSidecar(text: string, image: string): string {
   const indented = (lines: string, blanks: string): string => lines.replace(/^(?=.)/gm, blanks);
   return text
     .replace(/^( +)containers:\n/m, (line, blanks) => `${indented(sidecar(image), blanks)}${line}`)
-    .replace(/^( +)- name: CLOUDFLARE_TOKEN_FILE\n.*\n/m, (line, blanks) => `${line}${indented(SIDECAR_URL, blanks)}`);
+    .replace(/^( +)- name: CLOUDFLARE_TOKEN_FILE\n.*\n/m, (line, blanks) => `${line}${indented(SIDECAR_URL, blanks)}`)
+    .replace(/^( +)volumes:\n/m, (line, blanks) => `${line}${indented(NO_TOKEN, `${blanks}  `)}`);
 }
 
 /** Returns the sidecar as a native one: an init container that goes on. */
@@ -179,8 +180,18 @@ initContainers:
       readOnlyRootFilesystem: true
       capabilities:
         drop: [ALL]
+    volumeMounts:
+      - name: no-token
+        mountPath: /var/run/secrets/kubernetes.io/serviceaccount
+        readOnly: true
 `;
 }
+
+/** Kubernetes puts the token of the ServiceAccount into every container that has nothing in its place. */
+const NO_TOKEN = `# Stands where the DNS webhook would else find flipop's token of the cluster.
+- name: no-token
+  emptyDir: {}
+`;
 
 const SIDECAR_URL = `- name: FLIPOP_DNS_WEBHOOK
   value: webhook=http://127.0.0.1:8888
