@@ -13,7 +13,7 @@ import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
 import { leftAddresses, type ServingNames } from "./drain.ts";
 import { type Cleaning, finalizerStep } from "./finalizer.ts";
-import { firewallObstacle, firewallTarget } from "./firewalls/firewall-target.ts";
+import { firewallObstacle, firewallTarget, isFirewallAwaited } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
 import { type GrantJudgement, judgeGrants } from "./grants.ts";
@@ -397,16 +397,13 @@ function planWrites(
   const told = new Set(
     [...addressHolds, ...names.holds].map((one) => `${refKey(one.object)} ${one.subject} ${one.reason}`),
   );
-  const awaiting = new Set(
-    decisions.flatMap(({ view: { object, pool } }) =>
-      pool.status.firewalls?.some(({ provider }) => facts.get(provider)?.unusable?.isAwaited) ? [refKey(object)] : [],
-    ),
-  );
+  const awaiting = decisions.filter(({ view }) => isFirewallAwaited(view.pool, facts));
+  const awaitingKeys = new Set(awaiting.map(({ view }) => refKey(view.object)));
   return guarded("writes", [...distinct.values(), ...finalizers], {
     withheld,
     isTold: (object, what, { reason }) => told.has(`${refKey(object)} ${what} ${reason}`),
     isDeleting: (object) => publisherOf.get(refKey(object))?.meta.isDeleting === true,
-    awaitsFirewall: (object) => awaiting.has(refKey(object)),
+    awaitsFirewall: (object) => awaitingKeys.has(refKey(object)),
     retriesOf: (object) => publisherOf.get(refKey(object))?.retries,
   });
 }

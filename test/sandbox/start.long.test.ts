@@ -72,6 +72,7 @@ test("a new directory is filled with the example, each file beginning with what 
     "pools.yaml",
     "routed-ips.yaml",
     "services.yaml",
+    "webhook.yaml",
   ];
   expect(readdirSync(dir).filter((name) => name.endsWith(".yaml"))).toEqual(files);
   for (const file of files) expect(readFileSync(join(dir, file), "utf8")).toMatch(/^# \S/);

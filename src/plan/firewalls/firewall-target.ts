@@ -124,6 +124,11 @@ function pendingOf({ status }: Pool, firewall: Firewall, nowMs: number): readonl
   ];
 }
 
+/** True for an object with something on record at a firewall that is being read at this moment. Pure. */
+export function isFirewallAwaited({ status }: Pool, facts: FirewallContext["firewalls"]): boolean {
+  return status.firewalls?.some(({ provider }) => facts.get(provider)?.unusable?.isAwaited === true) ?? false;
+}
+
 /** Returns why an address of the object may not go to a machine; undefined when it may, at once or after changes that this pass can make. Pure. */
 export function firewallObstacle(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
   if (target.kind === "none") return undefined;
