@@ -1,4 +1,4 @@
-import { isLoopbackURL } from "../adapters/http/proxy-choice.ts";
+import { isBareURL, isLoopbackURL } from "../adapters/http/proxy-choice.ts";
 import { PROVIDERS } from "../adapters/registry.ts";
 import { WEBHOOK } from "../adapters/webhook/traits.ts";
 import { ConfigError } from "../model/errors.ts";
@@ -55,8 +55,7 @@ function problemOf(text: string, tokenFile: string | undefined): string | undefi
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     return "is no URL. Write it like webhook=http://127.0.0.1:8888.";
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
-    return "must have no user, password, query or fragment.";
+  if (!isBareURL(url)) return "must have no user, password, query or fragment.";
   if (isLoopbackURL(url)) return undefined;
   if (url.protocol !== "https:")
     return "leads to another machine in plain text. Run the webhook in the same pod, or put https in front of it.";

@@ -1,4 +1,4 @@
-import { proxyChoice } from "../adapters/http/proxy-choice.ts";
+import { isBareURL, proxyChoice } from "../adapters/http/proxy-choice.ts";
 import { proxiedFetch } from "../adapters/http/request.ts";
 import type { Push, PushTarget } from "../adapters/pushgateway/pushgateway.ts";
 import { ConfigError } from "../model/errors.ts";
@@ -58,7 +58,7 @@ function checkedURL(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
     throw new ConfigError("usage", "The Pushgateway's URL is not an http or https URL like http://pushgateway:9091.");
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
+  if (!isBareURL(url))
     throw new ConfigError(
       "usage",
       `The Pushgateway's URL for ${url.host} must have no user, password, query or fragment. ` +

@@ -39,7 +39,7 @@ export interface OtherRecords {
   readonly expected: "any" | "none" | "some";
 }
 
-/** How long resolvers keep records whose TTL the provider decides, seconds: Cloudflare's `automatic`. */
+/** For how long resolvers keep records whose TTL the provider decides, seconds: Cloudflare's `automatic`. @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21) */
 export const AUTOMATIC_TTL_SECONDS = 300;
 
 /** What the A records of a name should be. */
@@ -136,9 +136,6 @@ export function canonicalZone(text: string): string {
   return text.toLowerCase().replace(/\.$/, "");
 }
 
-/** For how long resolvers keep an answer whose TTL the provider decides, seconds: Cloudflare's. @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21) */
-const AUTOMATIC_SECONDS = 300;
-
 /** Returns the part of a set that these addresses have. Pure. */
 export function partOf(set: RecordSetState, isPart: (address: string) => boolean): RecordSetState {
   const { fqdn, isTTLAutomatic } = set;
@@ -185,7 +182,7 @@ function byContent(a: RecordContent, b: RecordContent): number {
  * that means the same as the own one counts as it. Pure.
  */
 export function sharedTTL(ttlSeconds: number, others: RecordSetState, rules: TTLRules): number {
-  const meant = (ttl: number): number => (ttl === rules.automaticSeconds ? AUTOMATIC_SECONDS : ttl);
+  const meant = (ttl: number): number => (ttl === rules.automaticSeconds ? AUTOMATIC_TTL_SECONDS : ttl);
   const own = acceptedTTL(ttlSeconds, rules);
   const ttls = others.isTTLAutomatic ? [] : contentsOf(others).map((record) => acceptedTTL(record.ttlSeconds, rules));
   return ttls.reduce((lowest, ttl) => (meant(ttl) < meant(lowest) ? ttl : lowest), own);

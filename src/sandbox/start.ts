@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
+import { AUTOMATIC_TTL_SECONDS } from "../model/dns.ts";
 import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import type { AccountState } from "./cloudflare/account-state.ts";
@@ -179,14 +180,11 @@ function answersOf(
     ),
     ...records
       .filter(({ recordType }) => recordType === "A")
-      .flatMap(({ dnsName, targets, recordTTL: ttl = UNTOLD_TTL }) =>
+      .flatMap(({ dnsName, targets, recordTTL: ttl = AUTOMATIC_TTL_SECONDS }) =>
         targets.map((address) => ({ fqdn: dnsName, address, ttl })),
       ),
   ];
 }
-
-/** The TTL of records whose provider does not tell it, seconds. */
-const UNTOLD_TTL = 300;
 
 interface Surroundings extends Pick<SharedFiles, "exclusively" | "save"> {
   readonly now: () => number;

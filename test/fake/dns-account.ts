@@ -1,3 +1,4 @@
+import { relativeName } from "../../src/model/dns.ts";
 import type { RecordType as CloudflareType } from "../../src/sandbox/cloudflare/account-state.ts";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { type DomainState, type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/cloud-state.ts";
@@ -205,7 +206,7 @@ export function webhookDNSAccount(sandbox: WebhookSandbox): DNSAccount {
   const zoneOf = (fqdn: string): string =>
     sandbox
       .webhook()
-      .state.domains.filter((domain) => fqdn === domain || fqdn.endsWith(`.${domain}`))
+      .state.domains.filter((domain) => relativeName(domain, fqdn) !== undefined)
       .toSorted((a, b) => b.length - a.length)[0] ?? "";
   const known = (zone: string): RecordSet[] => {
     const { domains, records } = sandbox.webhook().state;

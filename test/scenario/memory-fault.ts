@@ -1,10 +1,9 @@
-import { providerError as cloudflareError } from "../../src/adapters/cloudflare/api.ts";
 import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/api.ts";
 import { type Call, RESOURCES } from "../../src/adapters/kube/call.ts";
 import { callFailure, kubeError } from "../../src/adapters/kube/failures.ts";
-import { webhookError } from "../../src/adapters/webhook/api.ts";
-import type { KubeError, ProviderError } from "../../src/model/errors.ts";
+import type { KubeError } from "../../src/model/errors.ts";
 import type { DNSName } from "../fake/dns-account.ts";
+import { DNS_ERRORS, type MakeError } from "../fake/dns-error.ts";
 import type { ClusterFault } from "../fake/memory-calls.ts";
 import type { MemoryFault } from "../fake/memory-cloud-calls.ts";
 import { faultBody, type OperationFault } from "./operation-fault.ts";
@@ -48,19 +47,14 @@ export function cloudMemoryFault(fault: OperationFault, call: FailingCall): Memo
 /** A planned fault as a DNS provider in memory throws it. */
 export function dnsMemoryFault(provider: DNSName, fault: OperationFault, call: FailingCall): MemoryFault {
   const isWrite = !["zone", "records", "texts", "adjust"].includes(call.operation);
-  const errors = {
-    digitalocean: digitalOceanError,
-    cloudflare: cloudflareError,
-    webhook: (...facts: Parameters<typeof cloudflareError>) => webhookError("webhook", ...facts),
-  };
-  return providerFault(fault, call, isWrite, errors[provider]);
+  return providerFault(fault, call, isWrite, DNS_ERRORS[provider]);
 }
 
 function providerFault(
   fault: OperationFault,
   { operation, subject, nowMs }: FailingCall,
   isWrite: boolean,
-  makeError: (...facts: Parameters<typeof cloudflareError>) => ProviderError,
+  makeError: MakeError,
 ): MemoryFault {
   const isBusy = fault.kind === "422" && /pending|locked/.test(fault.message ?? "");
   const failure = isBusy ? "busy" : FAILURES[fault.kind];

@@ -1,6 +1,5 @@
-import { providerError as cloudflareError } from "../../src/adapters/cloudflare/api.ts";
-import { providerError as digitalOceanError } from "../../src/adapters/digitalocean/api.ts";
 import { KubeError, type KubeFailure, type ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
+import { DNS_ERRORS } from "../fake/dns-error.ts";
 import type { CallMatch, DNSProviderName, FaultKind, WorldEvent } from "./history.ts";
 
 /** One call of one port, as invariants and faults speak of it. */
@@ -162,8 +161,7 @@ const CLOUD: Readonly<Record<string, readonly [ProviderFailure, number]>> = {
 function providerError(how: FaultKind, call: SimCall, nowMs: number): ProviderError {
   const [failure, status] = CLOUD[how.replace("-after", "")] ?? ["unavailable", 500];
   const { operation, subject, isWrite } = call;
-  const errorOf = call.provider === "cloudflare" ? cloudflareError : digitalOceanError;
-  return errorOf(
+  return DNS_ERRORS[call.provider ?? "digitalocean"](
     { operation, subject, doing: `${operation} ${subject}`.trim(), scope: "reserved_ip:read", isWrite },
     {
       failure,

@@ -1,9 +1,8 @@
-import { providerError as cloudflareError } from "../../src/adapters/cloudflare/api.ts";
-import { providerError } from "../../src/adapters/digitalocean/api.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import { DNS_ERRORS } from "../fake/dns-error.ts";
 import { checkLeftNames } from "./cleaning.ts";
 import { checkDNSChange } from "./dns-invariants.ts";
 import { viewDNS } from "./dns-view.ts";
@@ -97,8 +96,7 @@ export class Monitor {
     const nowMs = this.simulation.world.nowMs();
     const closedUntilMs = process.closedUntilMs.get(provider) ?? 0;
     if (nowMs < closedUntilMs) {
-      const errorOf = provider === "cloudflare" ? cloudflareError : providerError;
-      return errorOf(
+      return DNS_ERRORS[provider](
         { operation: call.operation, subject: call.subject, doing: call.operation, scope: "", isWrite: call.isWrite },
         {
           failure: "rate-limited",

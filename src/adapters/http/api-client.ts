@@ -39,7 +39,7 @@ import {
   type RateLimitReading,
   rateLimitGate,
 } from "./limits.ts";
-import { type ChooseProxy, NO_PROXY } from "./proxy-choice.ts";
+import { type ChooseProxy, isBareURL, NO_PROXY } from "./proxy-choice.ts";
 import { type Fetch, proxiedFetch } from "./request.ts";
 
 /** Makes the calls of one token and counts them: every request sent is one count. `SDK` is what builds the requests. */
@@ -216,7 +216,7 @@ export function checkedBaseURL(text: string, label: string, example: string): st
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw new ConfigError("invalid", `The ${label} API URL is not an http or https URL; expected one like ${example}.`);
   }
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+  if (!isBareURL(url)) {
     throw new ConfigError(
       "invalid",
       `The ${label} API URL for ${url.host} must have no user, password, query or fragment; expected one like ${example}.`,

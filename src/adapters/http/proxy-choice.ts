@@ -84,6 +84,11 @@ function refused(source: string, why: string): ConfigError {
   );
 }
 
+/** True for a URL that leads to a place and says nothing more: without user, password, query and fragment. */
+export function isBareURL({ username, password, search, hash }: URL): boolean {
+  return username === "" && password === "" && search === "" && hash === "";
+}
+
 /** True for a URL whose server is this machine: `localhost`, 127.0.0.0/8 and ::1. */
 export function isLoopbackURL(url: URL): boolean {
   return isLoopback(addressOf(url));

@@ -98,7 +98,10 @@ function requestsTo(
     );
 }
 
-/** As external-dns, refuses who answers the first question in another version of the protocol; and who answers a change with a success that the protocol does not know. */
+/**
+ * Checks what the protocol promises of an answer. The first question is answered in this version of the protocol; external-dns refuses any other, too. A change that
+ * succeeded is answered with 204.
+ */
 function negotiated(texts: ProviderTexts, exchange: Exchange<Request>): Exchange<Request> {
   return async (call, terms) => {
     const answer = await exchange(call, terms);
@@ -168,7 +171,7 @@ const FIELDS: Schema<Omit<Endpoint, "raw">> = map(
   }),
 );
 
-/** Reads a list of sets; an empty one may come as `null`. What is no set of records is left out; a set that is one and cannot be understood has the type `?`. */
+/** Reads a list of sets. An empty list may come as `null`. An item without a name is left out. A set that cannot be understood has the type `?`. */
 export function readEndpoints(body: unknown): readonly Endpoint[] {
   return read(anyList(ANY), body).flatMap((item): Endpoint | [] => {
     const raw = fieldsOf(item);

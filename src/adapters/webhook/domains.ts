@@ -1,5 +1,7 @@
 // Which names a webhook looks after. Source: external-dns v0.22.0, endpoint/domain_filter.go (read 2026-08-22).
 
+import { relativeName } from "../../model/dns.ts";
+import { comparableName } from "../dns/names.ts";
 import { anyList, maybe, object, read, TEXT } from "../http/answer.ts";
 
 /** The names that a webhook looks after; with nothing in it, all. */
@@ -32,7 +34,7 @@ export function readDomains(body: unknown): DomainFilter {
 }
 
 function domainsOf(texts: readonly string[]): readonly string[] {
-  return texts.map((text) => text.trim().toLowerCase().replace(/\.$/, "")).filter((text) => text !== "");
+  return texts.map((text) => comparableName(text.trim())).filter((text) => text !== "");
 }
 
 /** Go writes flags in front; names are in lower case here. What JavaScript cannot read decides nothing: the webhook itself keeps to it. */
@@ -51,7 +53,7 @@ export function isServed(name: string, filter: DomainFilter): boolean {
   if (regexInclude !== undefined || regexExclude !== undefined)
     return regexExclude?.test(name) !== true && regexInclude?.test(name) !== false;
   const isBelow = (domain: string): boolean =>
-    domain.startsWith(".") ? name.endsWith(domain) : name === domain || name.endsWith(`.${domain}`);
+    domain.startsWith(".") ? name.endsWith(domain) : relativeName(domain, name) !== undefined;
   return (include.length === 0 || include.some(isBelow)) && !exclude.some(isBelow);
 }
 

@@ -116,7 +116,10 @@ export class WebhookReader {
     });
   }
 
-  /** Returns the canonical name. @throws ProviderError `refused` for what is no name of the zone or of the webhook's domains; `not-found` without the zone */
+  /**
+   * Returns the canonical name.
+   * @throws ProviderError `not-found` where the webhook does not look after the zone; `refused` for a text that is no name in it, or a name that is left out of its domains
+   */
   async nameIn(zone: Zone, fqdn: string, call: CallInfo): Promise<string> {
     const name = canonicalDNSName(fqdn);
     if (name === undefined) throw this.refused(call, `${JSON.stringify(fqdn)} is not a DNS name`);

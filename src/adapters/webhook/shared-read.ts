@@ -1,8 +1,8 @@
 import type { Purpose } from "../http/limits.ts";
 
 /**
- * A read that is expensive and serves everybody who asks at about the same time: while it runs, and right after it, before anything else has happened to this process. Who
- * must know how things are now gets a reading that begins after the question, together with all who ask so before it begins.
+ * A read that is expensive. One reading serves everybody who asks while it runs, and whoever asks right after it, before the event loop turns. Some must know how things
+ * are now: they get a reading that begins after they have asked, and share it with all who ask before it begins.
  */
 export class SharedRead<T> {
   readonly #read: (purpose: Purpose) => Promise<T>;

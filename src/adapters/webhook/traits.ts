@@ -8,5 +8,8 @@ export function webhookLabel(name: string): string {
   return name === WEBHOOK ? "the DNS webhook" : `the DNS webhook ${name}`;
 }
 
-/** How many calls a webhook gets from flipop. Nobody knows how many its provider takes, and one may cost a hundred there: it is our own modesty, with room for 400 names in one run. */
+/**
+ * How many calls flipop makes to a webhook. Nobody knows how many its provider takes, and one call may cost a hundred there. So this is flipop's own limit. It leaves room to
+ * fill 400 names in one run.
+ */
 export const ALLOWANCE = { calls: 1200, ms: 300_000 } as const;

@@ -1,4 +1,5 @@
 import { isIPv4 } from "node:net";
+import { relativeName } from "../../model/dns.ts";
 import type { SandboxReply, SandboxRequest, SandboxServer } from "../http-server.ts";
 import {
   Account,
@@ -27,8 +28,8 @@ export interface WebhookSandbox {
 const MEDIA_TYPE = "application/external.dns.webhook+json;version=1";
 
 /**
- * Opens or makes an emulated webhook. It stands for a provider that replaces a whole set at once, and behaves as the server of external-dns v0.22.0: an empty list is `null`, and a
- * 500 gives no reason.
+ * Opens or makes an emulated webhook. Its provider replaces a whole set at once. It answers as the server of external-dns v0.22.0 does: an empty list is `null`, and a 500
+ * gives no reason.
  * @throws ConfigError naming the file when it cannot be read; BadValue when `state` is invalid.
  */
 export function webhookSandbox(options: ProviderOptions): WebhookSandbox {
@@ -171,8 +172,7 @@ function stored({ settings: { targets_per_set } }: WebhookState, set: RecordSet)
 }
 
 function isValid({ records, domains }: WebhookState, { dnsName, recordType, targets }: RecordSet): boolean {
-  const isInside =
-    domains.length === 0 || domains.some((domain) => dnsName === domain || dnsName.endsWith(`.${domain}`));
+  const isInside = domains.length === 0 || domains.some((domain) => relativeName(domain, dnsName) !== undefined);
   const isBeside = records.some(
     (other) => other.dnsName === dnsName && (other.recordType === "CNAME") !== (recordType === "CNAME"),
   );
