@@ -84,11 +84,13 @@ async function mapsOf<IP, DNS, Firewalls>(
 }
 
 function usableOr<P>(
-  { traits, tokenVariables: [variable] }: ProviderEntry,
+  { traits: { name, family }, tokenVariables: [variable] }: ProviderEntry,
   provider: P | undefined,
 ): ProviderAccess<P> {
   if (provider !== undefined) return { kind: "usable", provider };
-  return { kind: "no-token", name: traits.name, variables: [variable, `${variable}_FILE`] };
+  // The token of a family's member comes by a flag, which has no twin.
+  const variables = family === undefined ? [variable, `${variable}_FILE`] : [variable];
+  return { kind: "no-token", name, variables };
 }
 
 /** What says how providers are reached. */
