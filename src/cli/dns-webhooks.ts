@@ -64,8 +64,8 @@ function problemOf(text: string, tokenFile: string | undefined): string | undefi
     : undefined;
 }
 
-/** URLs may hold what is secret: the text is shown only as far as its `=`. */
+/** A URL may hold secrets: neither its user and password nor its query is shown. */
 function refused(flag: string, text: string, why: string): ConfigError {
-  const shown = text.replace(/^([a-z]+:\/\/)[^@/]*@/, "$1…@").replace(/=([a-z]+:\/\/)[^@/]*@/, "=$1…@");
+  const shown = text.replace(/(?<=^|=)([a-z]+:\/\/)[^@/]*@/, "$1…@").replace(/\?.*$/s, "?…");
   return new ConfigError("usage", `${flag} '${shown}' ${why}`);
 }

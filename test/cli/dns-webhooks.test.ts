@@ -37,6 +37,7 @@ describe("--dns-webhook", () => {
     [["--dns-webhook", "webhook=http://0.0.0.0:8888"], "leads to another machine in plain text."],
     [["--dns-webhook", "webhook=https://dns.example.com"], "Name the file with its token: --dns-token-file NAME=FILE."],
     [["--dns-webhook", "webhook=http://me:pass@127.0.0.1:8888"], "must have no user, password, query or fragment."],
+    [["--dns-webhook", "webhook=http://127.0.0.1:8888/?key=pass@"], "must have no user, password, query or fragment."],
     [
       ["--dns-webhook", "http://127.0.0.1:1", "--dns-webhook", "webhook=http://127.0.0.1:2"],
       "names webhook for the second time.",
