@@ -12,6 +12,7 @@ import { ALLOWANCE as CLOUDFLARE_ALLOWANCE } from "./cloudflare/allowance.ts";
 import { TTL_RULES as CLOUDFLARE_TTLS } from "./cloudflare/ttl.ts";
 import { ALLOWANCE as DIGITALOCEAN_ALLOWANCE } from "./digitalocean/allowance.ts";
 import { TTL_RULES as DIGITALOCEAN_TTLS } from "./digitalocean/ttl.ts";
+import { ALLOWANCE as HETZNER_ALLOWANCE, TTL_RULES as HETZNER_TTLS, networkZone } from "./hetzner/traits.ts";
 import type { ProviderOptions } from "./http/api-client.ts";
 import { WEBHOOK, ALLOWANCE as WEBHOOK_ALLOWANCE, webhookLabel } from "./webhook/traits.ts";
 
@@ -91,8 +92,36 @@ const CLOUDFLARE: ProviderEntry = {
   },
 };
 
+const HETZNER: ProviderEntry = {
+  traits: {
+    name: "hetzner",
+    allowance: HETZNER_ALLOWANCE,
+    addresses: {
+      // Hetzner's cloud controller manager writes `hcloud://` and the server's id (read 2026-11-22). Robot servers, `hrobot://`, can have no floating IP.
+      providerIDPrefix: "hcloud://",
+      machineIDPattern: /^[1-9]\d{0,15}$/,
+      // Hetzner would give a server as many as one likes. The annotation of a node has room for one.
+      addressesPerMachine: 1,
+      // The location of a server. That of an address only says where its traffic enters.
+      regionLabel: "topology.kubernetes.io/region",
+      areaOf: networkZone,
+      // Hetzner names no limit of its own beside that of all calls.
+      acquisitionsPerMinute: 12,
+      keepsOwner: true,
+      isMoveOneCall: true,
+    },
+    dns: { ttlRules: HETZNER_TTLS },
+  },
+  label: "Hetzner",
+  variablePrefix: "HCLOUD",
+  tokenVariables: ["HCLOUD_TOKEN", "HCLOUD_API_TOKEN"],
+  rateLimitMs: HETZNER_ALLOWANCE.ms,
+  open: async (options) => (await import("./hetzner/hetzner.ts")).openHetzner(options),
+  openReaders: async (options) => (await import("./hetzner/hetzner.ts")).openHetznerReaders(options),
+};
+
 /** Every provider that flipop knows by name. A new provider gets an entry here and a folder beside this file. */
-export const PROVIDER_ENTRIES: readonly ProviderEntry[] = [DIGITALOCEAN, CLOUDFLARE];
+export const PROVIDER_ENTRIES: readonly ProviderEntry[] = [DIGITALOCEAN, CLOUDFLARE, HETZNER];
 
 /** The webhooks of external-dns, behind which about fifty DNS providers are. Each that somebody runs is a provider of its own. */
 const WEBHOOKS: ProviderTraits = {

@@ -44,22 +44,27 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
     await record.withdraw();
     return skipped(obstacleNow);
   }
-  return await purchase(action, record, context);
+  return await purchase(action, pool.meta.uid, record, context);
 }
 
-async function purchase(action: AcquireIP, record: AcquisitionRecord, context: ApplyContext): Promise<Result> {
+async function purchase(
+  action: AcquireIP,
+  ownerUID: string,
+  record: AcquisitionRecord,
+  context: ApplyContext,
+): Promise<Result> {
   const { provider } = toolsOf(action.provider, context);
   const acceptedAtMs = context.cluster.now();
   const { after } = action;
   try {
-    const address = await provider.create("node" in after ? { machineID: after.node.machineID } : after);
+    const address = await provider.create("node" in after ? { machineID: after.node.machineID } : after, ownerUID);
     await record.answer(address);
     return await confirmOnNode(action, address, context, acceptedAtMs);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (!error.isAmbiguous) await record.withdraw();
     // If the machine is to blame only its node waits: the pool goes on with the next one.
-    return "node" in after ? await explainRefusal(error, after.node, provider, []) : failed(error);
+    return "node" in after ? await explainRefusal(error, after.node, provider, [], context) : failed(error);
   }
 }
 

@@ -40,7 +40,7 @@ export async function assignIP(action: AssignIP, context: ApplyContext, prepared
       objection: () => lastLook.objection(),
       isTrue: ({ holderID }) => holderID === target,
       isAsPlanned: ({ holderID }) => holderID === action.before?.machineID,
-      explain: (error, address) => explainRefusal(error, action.after, provider, [learn(action.ip, address)]),
+      explain: (error, address) => explainRefusal(error, action.after, provider, [learn(action.ip, address)], context),
     },
     context,
   );
@@ -206,14 +206,15 @@ async function podsOn(
 const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
 
 /**
- * What came of a change that the provider refused for a machine: a machine with a second public address carries a reserved one already, and one that the provider
- * does not know cannot take any; then the next node is tried. At most one reading of the machine.
+ * What came of a change that the provider refused for a machine: a machine with more public addresses than its own and those that the provider allows is full, and one
+ * that the provider does not know cannot take any; then the next node is tried. At most one reading of the machine.
  */
 export async function explainRefusal(
   error: ProviderError,
   { machineID, nodeName }: Required<Place>,
   provider: IPProvider,
   learned: readonly Learned[],
+  { registry }: Pick<ApplyContext, "registry">,
 ): Promise<Result> {
   if (error.failure !== "refused" && error.failure !== "not-found") return failed(error, { learned });
   const carried = await carriedBy(machineID, provider);
@@ -224,7 +225,8 @@ export async function explainRefusal(
       isMachineUnfit: true,
     };
   const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
-  if (isPublic.length > 1) {
+  const most = registry.get(provider.name)?.addresses?.addressesPerMachine ?? 1;
+  if (isPublic.length > most) {
     const text = `${nodeName}: machine ${machineID} carries ${isPublic.join(", ")}; ${error.message}`;
     return { ...skipped("NodeHasForeignIP", text, learned), isMachineUnfit: true };
   }

@@ -159,7 +159,7 @@ What spec.suspend suspends goes on when the spec says so.`,
   flipop --sandbox plan                try it without a cluster or an account
 
 Every flag can also be set as an environment variable: --request-timeout as FLIPOP_REQUEST_TIMEOUT.
-Tokens come from the environment only: DIGITALOCEAN_ACCESS_TOKEN and CLOUDFLARE_TOKEN, or files in …_FILE.`,
+Tokens come from the environment only: DIGITALOCEAN_ACCESS_TOKEN, CLOUDFLARE_TOKEN and HCLOUD_TOKEN, or files in …_FILE.`,
 } as const;
 
 /** Returns the end of a command's help, or of `flipop`'s own: examples as they are written, and paragraphs wrapped. */

@@ -92,7 +92,7 @@ export interface Program {
 
 function rootCommand({ streams, env, program = "flipop" }: Invocation): Command {
   return new Command(program)
-    .description("Keeps DigitalOcean reserved IPs, firewalls and DNS on the Kubernetes nodes that can serve now.")
+    .description("Keeps reserved and floating IPs, firewalls and DNS on the Kubernetes nodes that can serve now.")
     .version(`flipop ${readVersion()}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand(false)

@@ -57,6 +57,9 @@ function environmentOf(sandbox: Sandbox): Readonly<Record<string, string>> {
     DIGITALOCEAN_ACCESS_TOKEN: sandbox.token,
     CLOUDFLARE_API_URL: sandbox.cloudflareURL,
     CLOUDFLARE_TOKEN: sandbox.token,
+    HCLOUD_API_URL: sandbox.hetznerURL,
+    HCLOUD_ENDPOINT: sandbox.hetznerURL,
+    HCLOUD_TOKEN: sandbox.token,
     FLIPOP_DNS_WEBHOOK: `${WEBHOOK}=${sandbox.webhookURL}`,
     FLIPOP_RESOLVER: sandbox.resolver,
   };

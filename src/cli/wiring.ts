@@ -258,6 +258,7 @@ async function withSandbox<T>(config: Config, { clock }: Runtime, work: (config:
       providers: {
         digitalocean: { ...config.providers["digitalocean"], apiURL: sandbox.digitaloceanURL, token },
         cloudflare: { ...config.providers["cloudflare"], apiURL: sandbox.cloudflareURL, token },
+        hetzner: { ...config.providers["hetzner"], apiURL: sandbox.hetznerURL, token },
       },
       webhooks: [{ name: WEBHOOK, url: sandbox.webhookURL }],
     });

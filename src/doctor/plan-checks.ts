@@ -24,7 +24,7 @@ import {
 export const PLAN_CHECKS: Checks<
   "FLP151" | "FLP152" | "FLP153" | "FLP154" | "FLP161" | "FLP162" | "FLP171" | "FLP172"
 > = {
-  FLP151: held("address", ["IPNotFound"], "every address exists"),
+  FLP151: held("address", ["IPNotFound", "IPBlocked"], "every address exists and can be reached"),
   FLP152: held("address", ["ForeignHolder"], "no address is on a foreign machine"),
   FLP153: held("address", ["Conflict"], "no address is asked for twice"),
   FLP154: check(["plan", "machines"], ({ plan, machines: { asked, count } }) => {
@@ -45,7 +45,11 @@ export const PLAN_CHECKS: Checks<
   }),
   FLP161: held("name", ["ZoneNotFound"], "every zone is there"),
   FLP162: held("name", ["Conflict"], "no name is asked for twice"),
-  FLP171: held("firewall", ["FirewallNotFound", "FirewallAmbiguous", "FirewallReserved"], "every firewall can be used"),
+  FLP171: held(
+    "firewall",
+    ["FirewallUnchangeable", "FirewallNotFound", "FirewallAmbiguous", "FirewallReserved"],
+    "every firewall can be used",
+  ),
   FLP172: held("firewall", ["FirewallFull"], "every firewall has room"),
 };
 

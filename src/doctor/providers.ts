@@ -1,4 +1,5 @@
 import { durationText, formatTime } from "../model/time.ts";
+import { listText } from "../report/text/layout.ts";
 import type { Account, Facts, Probe } from "./facts.ts";
 import { runsAnHour } from "./runs.ts";
 import {
@@ -55,7 +56,7 @@ export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" |
     return allOr(
       [...refusals].map((text) => failing(withoutStop(text))),
       unknown(
-        `${withToken.map(({ label }) => label).join(" and ")} ${withToken.length > 1 ? "do" : "does"} not show what a token may write; nothing was refused yet`,
+        `${labelsOf(withToken)} ${withToken.length > 1 ? "do" : "does"} not show what a token may write; nothing was refused yet`,
       ),
     );
   }),
@@ -126,7 +127,7 @@ function probed(
   });
   if (wrong.length > 0) return wrong;
   const answered = asked.filter(({ probes }) => probes.some(({ failure }) => failure?.kind !== "failed"));
-  if (answered.length === 0) return [unknown(`${asked.map(({ label }) => label).join(" and ")} did not answer`)];
+  if (answered.length === 0) return [unknown(`${labelsOf(asked)} did not answer`)];
   return [
     fine(answered.map(({ label, probes }) => `${label}: ${probes.map(({ what }) => what).join(", ")}`).join("; ")),
   ];
@@ -155,4 +156,8 @@ function quotaOf(accounts: readonly Account[], { plan }: Facts["plan"]): readonl
 
 function withoutStop(text: string): string {
   return text.replace(/\.$/, "");
+}
+
+function labelsOf(providers: readonly { readonly label: string }[]): string {
+  return listText(providers.map(({ label }) => label));
 }

@@ -7,6 +7,10 @@ export interface Address {
   readonly holderID?: string;
   /** True while the provider works on it and refuses other actions. */
   readonly isLocked: boolean;
+  /** Set where the provider lets nothing through to it, as after abuse. */
+  readonly isBlocked?: true;
+  /** The uid of the object that flipop bought it for, where the provider keeps that. */
+  readonly boughtFor?: string;
 }
 
 /** What one pass knows of one address: read, known to be absent, or not readable in this pass. */

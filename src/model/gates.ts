@@ -53,6 +53,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
     of: "address",
     reasons: [
       "IPNotFound",
+      "IPBlocked",
       "Conflict",
       "DuplicateIP",
       "InvalidIP",
@@ -76,6 +77,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
   firewall: {
     of: "pair",
     reasons: [
+      "FirewallUnchangeable",
       "FirewallNotFound",
       "FirewallAmbiguous",
       "FirewallReserved",

@@ -42,12 +42,16 @@ export interface AddressTraits {
   readonly providerIDPrefix: string;
   /** Matches a whole machine id. */
   readonly machineIDPattern: RegExp;
-  /** How many movable addresses a machine can have at once. */
+  /** How many movable addresses flipop gives a machine at once, at most. */
   readonly addressesPerMachine: number;
-  /** The node label with the place that an address is bound to: the region, or the zone. */
+  /** The node label with the place that an address is bound to, or belongs near to: the region, or the zone. */
   readonly regionLabel: string;
+  /** Returns the larger place within which an address can go to any machine, with a region of it. Absent = it cannot leave its region. */
+  readonly areaOf?: (region: string) => string;
   /** How many addresses the account may acquire per minute. */
   readonly acquisitionsPerMinute: number;
+  /** True if the provider keeps for which object an address was bought (`boughtFor` of the address), so that nothing is bought twice. */
+  readonly keepsOwner?: boolean;
   /** True if one call moves an address from one machine to another. False if it has to be unassigned first. */
   readonly isMoveOneCall: boolean;
 }
@@ -123,6 +127,11 @@ export class ProviderRegistry {
   /** Returns the region or zone of a node, as its provider tells them apart; `""` if the node does not say. */
   regionOf(provider: string, { labels }: Pick<NodeFacts, "labels">): string {
     return labels[this.get(provider)?.addresses?.regionLabel ?? ""] ?? "";
+  }
+
+  /** Returns the place within which an address of a region can go to any machine. */
+  areaOf(provider: string, region: string): string {
+    return this.get(provider)?.addresses?.areaOf?.(region) ?? region;
   }
 
   /** True if this text is the id of a zone, which says nothing of the zone's name. */

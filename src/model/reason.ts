@@ -1,6 +1,4 @@
 import type { ObjectRef } from "./action.ts";
-import type { Refusal } from "./errors.ts";
-import type { Condition } from "./resource.ts";
 
 /** Everything known about a reason. */
 export interface ReasonFacts {
@@ -182,6 +180,13 @@ const ROWS = {
     held: { address: "not taken" },
     hasAddresses: true,
   },
+  IPBlocked: {
+    text: "The provider lets nothing through to the address, as after a report of abuse.",
+    wait: "change",
+    held: { address: "cannot be used" },
+    advice: "Ask the provider what it takes to unblock it, or give the object another address.",
+    hasAddresses: true,
+  },
   IPNotFound: {
     text: "The provider does not know the address.",
     wait: "change",
@@ -269,8 +274,8 @@ const ROWS = {
   QuotaExceeded: {
     text: "The account's limit of reserved addresses is reached, or what is left is kept for objects that have none.",
     wait: "change",
-    advice: "Ask DigitalOcean for a higher limit, or lower desiredIPs.",
-    routedIP: { advice: "Ask DigitalOcean for a higher limit, or name an address of the account in spec.address." },
+    advice: "Ask the provider for a higher limit, or lower desiredIPs.",
+    routedIP: { advice: "Ask the provider for a higher limit, or name an address of the account in spec.address." },
     tell: "detail",
     hasAddresses: true,
   },
@@ -375,6 +380,14 @@ const ROWS = {
     service: "config",
     held: { firewall: "cannot be used" },
     advice: "Create it, or correct routedIPFirewallName of the issuer.",
+  },
+  FirewallUnchangeable: {
+    text: "flipop changes no firewalls at this provider.",
+    wait: "change",
+    phrase: "firewall that flipop does not change",
+    service: "config",
+    held: { firewall: "cannot be used" },
+    advice: "Remove routedIPFirewallName of the issuer, and open the ports yourself.",
   },
   FirewallAmbiguous: {
     text: "Several firewalls have that name; their issuer must name one by its id.",
@@ -481,19 +494,4 @@ export type Reason = keyof typeof ROWS;
 export function reasonText(reason: Reason, kind: ObjectRef["kind"]): string {
   const { text, routedIP } = REASONS[reason];
   return (kind === "routedip" ? routedIP?.text : undefined) ?? text;
-}
-
-/** The reason that tells of a refusal. */
-export const REFUSAL_REASONS: Readonly<Record<Refusal["kind"], Reason>> = {
-  "no-access": "ProviderUnavailable",
-  "rate-limited": "RateLimited",
-  unanswered: "Unreadable",
-};
-
-/** The table for texts that somebody else may have written. */
-const STORED: ReadonlyMap<string, ReasonFacts> = new Map(Object.entries(REASONS));
-
-/** Returns `hasAddresses` of a condition with this type and reason, as part of it. */
-export function addressesOf(type: string, reason: string): Pick<Condition, "hasAddresses"> {
-  return type === "Ready" && STORED.get(reason)?.hasAddresses === true ? { hasAddresses: true } : {};
 }

@@ -282,7 +282,7 @@ export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassig
  *   foreign    a machine outside the cluster has it
  *   unread     it could not be read; the other fields are as seen last
  */
-export type IPFault = "conflict" | "ungranted" | "unknown" | "invalid" | "gone" | "foreign" | "unread";
+export type IPFault = "conflict" | "ungranted" | "unknown" | "invalid" | "blocked" | "gone" | "foreign" | "unread";
 
 /** `status.ips[address]`: one managed address. The first four fields are the Go operator's. */
 export interface IPStatus {

@@ -80,6 +80,8 @@ export interface PoolView {
   readonly providerIDOf: (machineID: string) => string;
   /** Returns the region or zone of a node, as the pool's provider tells them apart; `""` if the node does not say. */
   readonly regionOf: (node: NodeFacts) => string;
+  /** Returns the place within which an address of a region can go to any machine of the pool's provider. */
+  readonly areaOf: (region: string) => string;
   /** Names a machine of the pool's provider, with its node where it is one. */
   readonly placeOf: (machineID: string) => Place;
 }
@@ -158,6 +160,7 @@ export type PendingResolution =
  *   free       can be assigned at once: unattached, on the machine of a former node, on a node that does not match, or on a foreign machine that may be taken over
  *   busy       the provider is working on it
  *   foreign    on a machine that never was a node of this cluster
+ *   blocked    the provider lets nothing through to it, wherever it is
  *   gone       the provider does not know it
  *   gap        it could not be read
  *   conflict   another object owns it
@@ -175,6 +178,7 @@ export type Standing =
   | Free
   | { readonly kind: "busy"; readonly holder: Place | undefined; readonly isForeign: boolean }
   | { readonly kind: "foreign"; readonly holder: Place }
+  | { readonly kind: "blocked"; readonly on: Place | undefined }
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string }
   | { readonly kind: "conflict"; readonly owner: string; readonly right: string }

@@ -101,24 +101,31 @@ export async function readAllPages(
   options: { readonly isVerified?: boolean; readonly firstPage?: AddressPage } = {},
 ): Promise<Listing> {
   const pages: string[] = [];
-  const readPage = async (page: number): Promise<ListPage<Address>> => {
+  const readPage = async (page: number): Promise<ListPage<Entry>> => {
     const answer = page === 1 && options.firstPage !== undefined ? options.firstPage : await provider.listPage(page);
-    const { addresses, total } = answer;
+    const { addresses, others = [], total } = answer;
     pages.push(pageText(answer));
-    return { items: addresses, hasMore: page * provider.pageSize < total, total };
+    const items = [...addresses.map((address) => ({ key: address.ip, address })), ...others.map((key) => ({ key }))];
+    return { items, hasMore: page * provider.pageSize < total, total };
   };
   const {
     items,
     problem,
     total = 0,
   } = await readList(readPage, {
-    keyOf: ({ ip }) => ip,
+    keyOf: ({ key }) => key,
     noun: "addresses",
     totalField: "the total",
   });
   const isWhole = problem === undefined;
   const isSame = isWhole && options.isVerified === true ? await showsAgain(provider, pages.slice(0, -1)) : isWhole;
-  return { addresses: items, isComplete: isSame, total };
+  return { addresses: items.flatMap(({ address }) => address ?? []), isComplete: isSame, total };
+}
+
+/** An entry of the account's list; without an address it is something else, such as an IPv6 network. */
+interface Entry {
+  readonly key: string;
+  readonly address?: Address;
 }
 
 /** True when the first pages still show what they showed. */

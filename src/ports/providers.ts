@@ -8,7 +8,9 @@ import type { ProviderRegistry } from "../model/provider.ts";
 /** One page of the account's reserved addresses. */
 export interface AddressPage {
   readonly addresses: readonly Address[];
-  /** How many addresses the account has over all pages. */
+  /** What else the page has, such as IPv6 networks, by their ids. Absent = nothing. */
+  readonly others?: readonly string[];
+  /** How many entries the account's list has over all pages. */
   readonly total: number;
 }
 
@@ -53,8 +55,14 @@ export interface IPProvider extends IPProviderReader {
   unassign(ip: string): Promise<AcceptedAction>;
   /** State of an accepted action. */
   actionState(action: AcceptedAction): Promise<ActionState>;
-  /** Buys one address: for a machine, or unattached in a region. Not idempotent. Returns the new address as answered. */
-  create(place: { readonly machineID: string } | { readonly region: string }): Promise<Address>;
+  /**
+   * Buys one address: for a machine, or unattached in a region. Returns the new address as answered.
+   *
+   * Where the provider keeps whom an address was bought for ({@link Address.boughtFor}), a purchase for an owner whose last one got no answer returns what that one
+   * brought. Elsewhere it is not idempotent.
+   * @param ownerUID - the uid of the object that it is for
+   */
+  create(place: { readonly machineID: string } | { readonly region: string }, ownerUID: string): Promise<Address>;
   /** Gives an unattached address back; resolves also when it is already gone (404). */
   delete(ip: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { BadValue, checked, fileSchema, YAMLFile } from "./yaml-file.ts";
 
 /** The emulated APIs of the sandbox. */
-export type SandboxServerName = "kubernetes" | "digitalocean" | "cloudflare" | "webhook";
+export type SandboxServerName = "kubernetes" | "digitalocean" | "cloudflare" | "hetzner" | "webhook";
 
 /**
  * One planned misbehaviour of an emulated API, as written in `faults.yaml`. It applies to the calls that fit `server`,
@@ -107,7 +107,7 @@ function fits({ fault, path }: Entry, call: FaultyCall): boolean {
 }
 
 const header = `Planned misbehaviour of the sandbox's APIs: a list; the first entry that fits a call is used, and used up.
-Edit it at any time. Fields: server (kubernetes, digitalocean, cloudflare, webhook), method, path (regular expression), skip, times (default 1, 0 = for ever),
+Edit it at any time. Fields: server (kubernetes, digitalocean, cloudflare, hetzner, webhook), method, path (regular expression), skip, times (default 1, 0 = for ever),
 status, headers, body, contentType, delayMs, cut (before, after or middle: the connection breaks), effect (true: status is
 answered although the request takes effect). For example:
 - {server: digitalocean, method: POST, path: /actions$, status: 500}
@@ -123,7 +123,7 @@ const validate = fileSchema({
     additionalProperties: false,
     required: ["server"],
     properties: {
-      server: { type: "string", enum: ["kubernetes", "digitalocean", "cloudflare", "webhook"] },
+      server: { type: "string", enum: ["kubernetes", "digitalocean", "cloudflare", "hetzner", "webhook"] },
       method: { type: "string" },
       path: { type: "string" },
       skip: count,

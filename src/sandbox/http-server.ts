@@ -130,6 +130,7 @@ function complaint(server: SandboxServerName, code: 400 | 500, message: string):
     digitalocean: { id, message },
     kubernetes: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code },
     cloudflare: { success: false, errors: [{ code, message }], messages: [], result: null },
+    hetzner: { error: { code: code < 500 ? "json_error" : "server_error", message, details: null } },
     webhook: message,
   };
   return { status: code, body: bodies[server] };

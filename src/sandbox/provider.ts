@@ -1,3 +1,4 @@
+import { formatTime } from "../model/time.ts";
 import { FaultList, type FaultSource, type SandboxServerName } from "./faults.ts";
 import { type RecordedCall, type SandboxReply, type SandboxRequest, type SandboxServer, serve } from "./http-server.ts";
 import type { Exclusively, Save } from "./one-at-a-time.ts";
@@ -182,6 +183,11 @@ export type APIObject = Readonly<Record<string, unknown>>;
 /** The members of a JSON object in a request; undefined for anything else. */
 export function membersOf(value: unknown): APIObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as APIObject) : undefined;
+}
+
+/** RFC 3339 in UTC, with milliseconds when there are some. */
+export function timeText(ms: number): string {
+  return formatTime(ms).replace(".000Z", "Z");
 }
 
 /** The token of an `Authorization: Bearer` header; undefined when there is none. */

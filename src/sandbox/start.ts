@@ -24,6 +24,8 @@ import { type CloudState, recordFQDN } from "./digitalocean/cloud-state.ts";
 import { digitaloceanSandbox } from "./digitalocean/digitalocean-sandbox.ts";
 import { type AnswerRecord, type DNSServer, serveDNS } from "./dns-server.ts";
 import { type FaultList, type FaultSource, faultFile, type SandboxServerName } from "./faults.ts";
+import { hetznerSandbox } from "./hetzner/hetzner-sandbox.ts";
+import type { ProjectState } from "./hetzner/project-state.ts";
 import { type RecordedCall, type SandboxServer, serve } from "./http-server.ts";
 import { kubernetesSandbox } from "./kubernetes/kubernetes-sandbox.ts";
 import { WORLD_FILES } from "./kubernetes/world-files.ts";
@@ -58,11 +60,13 @@ export interface Sandbox {
   readonly digitaloceanURL: string;
   /** Base URL of its Cloudflare API, with `/client/v4`. */
   readonly cloudflareURL: string;
+  /** Base URL of its Hetzner Cloud API, with `/v1`. */
+  readonly hetznerURL: string;
   /** Base URL of its DNS webhook. */
   readonly webhookURL: string;
-  /** `127.0.0.1:PORT` of a DNS server that answers with the A records of all three. */
+  /** `127.0.0.1:PORT` of a DNS server that answers with the A records of all of them. */
   readonly resolver: string;
-  /** A token its DigitalOcean and its Cloudflare accept. No secret: it opens nothing else. */
+  /** A token that its DigitalOcean, its Cloudflare and its Hetzner Cloud accept. No secret: it opens nothing else. */
   readonly token: string;
   readonly dir: string;
   /** Ends its APIs. Idempotent. */
@@ -73,7 +77,7 @@ export interface Sandbox {
 export const EXPORTS = "exports.sh";
 
 /**
- * Starts the embedded world: the APIs of Kubernetes, DigitalOcean, Cloudflare and a DNS webhook on loopback, kept in the YAML files of a directory.
+ * Starts the embedded world: the APIs of Kubernetes, DigitalOcean, Cloudflare, Hetzner Cloud and a DNS webhook on loopback, kept in the YAML files of a directory.
  *
  * Several processes may do so with one directory at a time.
  *
@@ -90,19 +94,20 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const kubeconfig = join(dir, options.isServed === true ? KUBECONFIG : `.${KUBECONFIG}.${randomUUID()}`);
     if (options.isServed === true && (await isAnswering(kubeconfig))) throw servedAlready(dir);
     const files = new SharedFiles(dir, options.onError);
-    const { digitalocean, cloudflare, webhook, kubernetes, dns } = await serveWorld(dir, files, options);
+    const { kubernetes, dns, ...providers } = await serveWorld(dir, files, options);
+    const { digitalocean, cloudflare, hetzner, webhook } = providers;
     writeFileSync(kubeconfig, stringify(kubeconfigFor(kubernetes.url)), { mode: 0o600 });
     const looking = setInterval(() => tellOfOthers(dir, told, options.warn), LOOK_MS).unref();
     const close = async (): Promise<void> => {
       clearInterval(looking);
-      await Promise.all([kubernetes.close(), digitalocean.close(), cloudflare.close(), webhook.close(), dns.close()]);
+      await Promise.all([kubernetes, dns, ...Object.values(providers)].map((server) => server.close()));
       await files.close();
       rmSync(kubeconfig, { force: true });
       removeTemporary();
     };
     const cloudflareURL = `${cloudflare.url}/client/v4`;
-    const own = { digitaloceanURL: digitalocean.url, cloudflareURL, webhookURL: webhook.url };
-    const urls = { ...own, resolver: dns.address };
+    const own = { digitaloceanURL: digitalocean.url, cloudflareURL, hetznerURL: `${hetzner.url}/v1` };
+    const urls = { ...own, webhookURL: webhook.url, resolver: dns.address };
     return { kubeconfig, ...urls, token: SANDBOX_TOKEN, dir, close };
   } catch (error) {
     removeTemporary();
@@ -141,30 +146,33 @@ async function serveWorld(
   options: SandboxOptions,
 ): Promise<Readonly<Record<SandboxServerName, SandboxServer>> & { readonly dns: DNSServer }> {
   const shared = await surroundings(dir, options, files);
-  const [account, zones, names, cluster] = await files.exclusively(
+  const [account, zones, project, names, cluster] = await files.exclusively(
     () =>
       [
         digitaloceanSandbox({ file: join(dir, DIGITALOCEAN), ...shared }),
         cloudflareSandbox({ file: join(dir, CLOUDFLARE), ...shared }),
+        hetznerSandbox({ file: join(dir, HETZNER), ...shared }),
         webhookSandbox({ file: join(dir, WEBHOOK), ...shared }),
         kubernetesSandbox({ directory: dir, ...shared }),
       ] as const,
   );
   const digitalocean = await account.serve();
   const cloudflare = await zones.serve();
+  const hetzner = await project.serve();
   const webhook = await names.serve();
   const kubernetes = await serve({ server: "kubernetes", handle: cluster.handle, ...shared });
   const dns = await serveDNS(
-    () => answersOf(account.cloud().state, zones.account().state, names.webhook().state),
+    () => answersOf(account.cloud().state, zones.account().state, project.project().state, names.webhook().state),
     options.onError,
   );
-  return { digitalocean, cloudflare, webhook, kubernetes, dns };
+  return { digitalocean, cloudflare, hetzner, webhook, kubernetes, dns };
 }
 
 /** The A records of all accounts, as DNS tells them. */
 function answersOf(
   { domains }: CloudState,
   { zones }: AccountState,
+  { zones: hetznerZones }: ProjectState,
   { records }: WebhookState,
 ): readonly AnswerRecord[] {
   return [
@@ -177,6 +185,13 @@ function answersOf(
       dns_records
         .filter(({ type }) => type === "A")
         .map(({ name, content, ttl }) => ({ fqdn: name, address: content, ttl })),
+    ),
+    ...hetznerZones.flatMap(({ name: zone, ttl: usual, rrsets }) =>
+      rrsets
+        .filter(({ type }) => type === "A")
+        .flatMap(({ name, ttl, records: own }) =>
+          own.map(({ value }) => ({ fqdn: recordFQDN({ name: zone }, { name }), address: value, ttl: ttl ?? usual })),
+        ),
     ),
     ...records
       .filter(({ recordType }) => recordType === "A")
@@ -195,6 +210,7 @@ interface Surroundings extends Pick<SharedFiles, "exclusively" | "save"> {
 
 const DIGITALOCEAN = "digitalocean.yaml";
 const CLOUDFLARE = "cloudflare.yaml";
+const HETZNER = "hetzner.yaml";
 const WEBHOOK = "webhook.yaml";
 const FAULTS = "faults.yaml";
 
@@ -266,7 +282,7 @@ function tellOfOthers(dir: string, told: Set<string>, warn: SandboxOptions["warn
 }
 
 /** The files that a world is read from. */
-const READ = [...WORLD_FILES.map(({ name }) => name), DIGITALOCEAN, CLOUDFLARE, WEBHOOK, FAULTS];
+const READ = [...WORLD_FILES.map(({ name }) => name), DIGITALOCEAN, CLOUDFLARE, HETZNER, WEBHOOK, FAULTS];
 /** Read or written. */
 const KNOWN_NAMES: readonly string[] = [...READ, KUBECONFIG, EXPORTS];
 const MOST_NAMED = 3;

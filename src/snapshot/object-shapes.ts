@@ -184,7 +184,7 @@ const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
     previousProviderID: text,
     error: sentence,
     reason: term,
-    fault: word<IPFault>("conflict", "ungranted", "unknown", "invalid", "gone", "foreign", "unread"),
+    fault: word<IPFault>("conflict", "ungranted", "unknown", "invalid", "blocked", "gone", "foreign", "unread"),
     notMatchingSince: text,
     drainingUntil: text,
     inherited: flag,

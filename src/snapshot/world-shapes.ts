@@ -108,7 +108,12 @@ const REFUSAL: Shape<Refusal> = fields<Refusal>(
 const ADDRESS_FACT: Shape<AddressFact> = oneOf<AddressFact>({
   known: fields({
     kind: word("known"),
-    address: fields<Address>({ ip: text, region: text, holderID: text, isLocked: flag }, "holderID"),
+    address: fields<Address>(
+      { ip: text, region: text, holderID: text, isLocked: flag, isBlocked: mark, boughtFor: text },
+      "holderID",
+      "isBlocked",
+      "boughtFor",
+    ),
   }),
   gone: fields({ kind: word("gone") }),
   gap: fields({ kind: word("gap"), error: said }),

@@ -36,8 +36,8 @@ const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
 };
 /** What adapters have in common, and which may import it. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
-  http: ["cloudflare", "digitalocean", "dns", "kube", "notify", "pushgateway", "webhook"],
-  dns: ["cloudflare", "digitalocean", "webhook"],
+  http: ["cloudflare", "digitalocean", "dns", "hetzner", "kube", "notify", "pushgateway", "webhook"],
+  dns: ["cloudflare", "digitalocean", "hetzner", "webhook"],
 };
 
 /** The subjects of the planner. They know nothing of each other: what stands beside `plan.ts` joins them. */

@@ -77,6 +77,8 @@ describe("the environment", () => {
       "CLOUDFLARE_TOKEN",
       "DIGITALOCEAN_ACCESS_TOKEN",
       "DIGITALOCEAN_TOKEN",
+      "HCLOUD_API_TOKEN",
+      "HCLOUD_TOKEN",
       "PUSHGATEWAY_PASSWORD",
       "PUSHGATEWAY_TOKEN",
     ]);
@@ -110,6 +112,7 @@ describe("the environment", () => {
       providers: {
         digitalocean: { token: { kind: "none", variables: expect.any(Array) } },
         cloudflare: { token: { kind: "none", variables: expect.any(Array) } },
+        hetzner: { token: { kind: "none", variables: expect.any(Array) } },
       },
       kube: { home: "/h", inCluster: {}, environment: expect.any(Object) },
       chooseProxy: expect.any(Function),

@@ -40,7 +40,7 @@ describe("flipop help", () => {
     expect(await help("quotaexceeded")).toBe(
       "QuotaExceeded: The account's limit of reserved addresses is reached, or what is\n" +
         "left is kept for objects that have none.\n" +
-        "  Ask DigitalOcean for a higher limit, or lower desiredIPs.\n" +
+        "  Ask the provider for a higher limit, or lower desiredIPs.\n" +
         "  flipop goes on by itself once that has changed.\n" +
         '  flipop_blocked{reason="QuotaExceeded"} counts what it holds until a person\n' +
         "  acts, flipop_deferred what ends by itself.\n",

@@ -36,26 +36,31 @@ describe("the providers of a run", () => {
   ] as const)("that %s are not available without a token, and say which variables to set", async ([, open]) => {
     const { providers, dnsProviders, firewallProviders } = await open(config({}), { clock: SYSTEM_CLOCK });
     const variables = ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"];
-    for (const only of [providers, firewallProviders]) {
-      expect([...only]).toEqual([["digitalocean", { kind: "no-token", name: "digitalocean", variables }]]);
-    }
+    const digitalocean = ["digitalocean", { kind: "no-token", name: "digitalocean", variables }];
+    const hetzner = [
+      "hetzner",
+      { kind: "no-token", name: "hetzner", variables: ["HCLOUD_TOKEN", "HCLOUD_TOKEN_FILE"] },
+    ];
+    expect([...providers]).toEqual([digitalocean, hetzner]);
+    expect([...firewallProviders]).toEqual([digitalocean]);
     expect([...dnsProviders]).toEqual([
-      ["digitalocean", { kind: "no-token", name: "digitalocean", variables }],
+      digitalocean,
       [
         "cloudflare",
         { kind: "no-token", name: "cloudflare", variables: ["CLOUDFLARE_TOKEN", "CLOUDFLARE_TOKEN_FILE"] },
       ],
+      hetzner,
     ]);
   });
 
   test("that reads have no method that writes", async () => {
-    const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN: "t" };
+    const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN: "t", HCLOUD_TOKEN: "t" };
     const open = await openProviderReaders(config(env), { clock: SYSTEM_CLOCK });
     const kinds = [open.providers, open.dnsProviders, open.firewallProviders];
     const all = kinds.flatMap((kind) => [...kind.values()].map((access) => Object.keys(usable<object>(access))));
     const writing = /assign|create|delete|write|addMachines|remove|open|close/;
     expect(all.flat().filter((name) => writing.test(name))).toEqual([]);
-    expect(all).toHaveLength(4);
+    expect(all).toHaveLength(6);
   });
 
   test("speak to the addresses that the environment names", async () => {

@@ -10,9 +10,9 @@ function piped(input: string, ...argv: readonly string[]): object {
 describe("standard input", () => {
   test("is checked by validate - like a file, and called stdin", () => {
     const pool = "apiVersion: flipop.digitalocean.com/v1alpha1\r\nkind: FloatingIPPool\r\nmetadata: {name: web}\r\n";
-    expect(piped(`\uFEFF${pool}spec: {provider: hetzner, desiredIPs: 1, region: fsn1}\r\n`, "validate", "-")).toEqual({
+    expect(piped(`\uFEFF${pool}spec: {provider: linode, desiredIPs: 1, region: fsn1}\r\n`, "validate", "-")).toEqual({
       status: 6,
-      stdout: 'stdin:4:18   error   FLP211   spec.provider: unknown provider "hetzner"\n1 object in 1 file: 1 error.\n',
+      stdout: 'stdin:4:18   error   FLP211   spec.provider: unknown provider "linode"\n1 object in 1 file: 1 error.\n',
       stderr: "",
     });
     expect(piped("", "validate", "-")).toMatchObject({ status: 0, stdout: "0 objects in 1 file: nothing found.\n" });

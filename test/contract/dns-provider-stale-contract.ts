@@ -95,6 +95,7 @@ function leavingChangedSets(inWorld: InDNSWorld): void {
 
   inWorld("is stale when the addresses are as wanted but one stands twice", async (world) => {
     await seedSet(world, [ip1, ip2, ip2]);
+    if (world.isWhole === "name") return expect((await write(world, [ip1], [ip1, ip2])).kind).toBe("written");
     expect(await write(world, [ip1], [ip1, ip2])).toMatchObject({ kind: "stale", records: { hasDuplicates: true } });
     expect(world.writes()).toBe(0);
   });
@@ -196,7 +197,7 @@ function meetingAnother(inWorld: InDNSWorld): void {
     world.beforeNextWrite(() => world.seed.removal(zoneName, fqdn, "A", ip2));
     const { kind, records } = await write(world, [ip1, ip2], [ip1, ip3]);
     // One by one the new record stands before the old one is missed; in a batch nothing is done; a whole set is as it was sent.
-    const isRefused = world.provider.isBatched && world.isWhole !== true;
+    const isRefused = world.provider.isBatched && world.isWhole === undefined;
     expect([kind, records.addresses]).toEqual(isRefused ? ["stale", [ip1]] : ["written", [ip1, ip3]]);
   });
 }

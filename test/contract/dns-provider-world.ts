@@ -14,10 +14,10 @@ export interface SeenRecord {
 export interface DNSProviderWorld {
   readonly provider: DNSProvider;
   /**
-   * True for a provider that knows neither zones nor single records: a name within a zone may be written as a zone, one call lists everything, and a change replaces the whole
-   * set, whatever others have done since it was read.
+   * Set for a provider that knows no single records: all of a name have one TTL, none stands twice, and a change replaces the whole set, whatever others have done since it
+   * was read. `account` = it knows no zones either: a name within a zone may be written as a zone, and one call lists everything.
    */
-  readonly isWhole?: true;
+  readonly isWhole?: "name" | "account";
   readonly seed: {
     zone(name: string): void | Promise<void>;
     /** Adds a record behind everybody's back; `fqdn` may be in any case. The TTLs of one name may differ. */

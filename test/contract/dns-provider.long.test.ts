@@ -9,7 +9,7 @@ import { memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { openAPIValidator } from "../openapi/validator.ts";
 import { dnsProviderContract, type SeenRecord } from "./dns-provider-contract.ts";
 
-for (const name of ["digitalocean", "cloudflare"] as const) {
+for (const name of ["digitalocean", "cloudflare", "hetzner"] as const) {
   dnsProviderContract(`the ${name} adapter without a network`, () => {
     const account = memoryDNSAccount(name);
     const history: (readonly DNSRecord[])[] = [];
@@ -32,6 +32,7 @@ for (const name of ["digitalocean", "cloudflare"] as const) {
     };
     return {
       provider,
+      ...(name === "hetzner" ? { isWhole: "name" } : {}),
       seed: {
         zone: (zone) => void account.addZone(zone),
         record: (zone, fqdn, type, content, ttlSeconds) => account.addRecord(zone, { fqdn, type, content, ttlSeconds }),

@@ -5,12 +5,12 @@ import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 export async function expectRefusal(
   call: Promise<unknown>,
   failure: ProviderFailure,
-  about: { readonly operation: string; readonly subject: string },
+  about: { readonly provider: string; readonly operation: string; readonly subject: string },
 ): Promise<void> {
   const error: unknown = await call.then(
     () => "no error",
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(ProviderError);
-  expect(error).toMatchObject({ provider: "digitalocean", failure, isAmbiguous: false, ...about });
+  expect(error).toMatchObject({ failure, isAmbiguous: false, ...about });
 }

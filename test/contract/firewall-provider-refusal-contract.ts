@@ -42,7 +42,7 @@ function failing(
     seed.removal(removed);
     const before = await knownFirewall(provider, id);
     for (const subject of [gone, removed]) {
-      await expectRefusal(write(provider, subject), "not-found", { operation, subject });
+      await expectRefusal(write(provider, subject), "not-found", { provider: provider.name, operation, subject });
     }
     expect(await knownFirewall(provider, id)).toEqual(before);
   });
@@ -52,7 +52,7 @@ function failing(
     const id = seed.firewall(world);
     const before = await knownFirewall(provider, id);
     seed.scopes(["firewall:read", "droplet:read", "tag:read"]);
-    await expectRefusal(write(provider, id), "forbidden", { operation, subject: id });
+    await expectRefusal(write(provider, id), "forbidden", { provider: provider.name, operation, subject: id });
     await expect(write(provider, id)).rejects.toThrow("Give the token the scope firewall:update.");
     expect(await knownFirewall(provider, id)).toEqual(before);
   });
@@ -80,7 +80,11 @@ function limits(inWorld: InFirewallWorld): void {
   inWorld("more rules than a firewall may hold are refused, and none is added", async ({ provider, seed }) => {
     const { rules: most } = provider.firewallLimits;
     const id = seed.firewall({ name: "web", outboundRules: most - 1 });
-    await expectRefusal(provider.openPorts(id, [http, https]), "refused", { operation: "open-ports", subject: id });
+    await expectRefusal(provider.openPorts(id, [http, https]), "refused", {
+      provider: provider.name,
+      operation: "open-ports",
+      subject: id,
+    });
     expect((await knownFirewall(provider, id)).ruleCount).toBe(most - 1);
     await provider.openPorts(id, [http]);
     expect((await knownFirewall(provider, id)).ruleCount).toBe(most);
@@ -92,7 +96,7 @@ function limits(inWorld: InFirewallWorld): void {
     for (const machine of ids) seed.machine(machine);
     const id = seed.firewall({ name: "web", machineIDs: ids.slice(0, most - 1) });
     const call = provider.addMachines(id, ids.slice(most - 1));
-    await expectRefusal(call, "refused", { operation: "add-machines", subject: id });
+    await expectRefusal(call, "refused", { provider: provider.name, operation: "add-machines", subject: id });
     expect((await knownFirewall(provider, id)).machineIDs).toHaveLength(most - 1);
     await provider.addMachines(id, ids.slice(most - 1, most));
     expect((await knownFirewall(provider, id)).machineIDs).toHaveLength(most);
@@ -102,6 +106,7 @@ function limits(inWorld: InFirewallWorld): void {
     seed.machine("7");
     const id = seed.firewall({ name: "web" });
     await expectRefusal(provider.addMachines(id, ["7", "4711"]), "not-found", {
+      provider: provider.name,
       operation: "add-machines",
       subject: id,
     });
@@ -129,7 +134,7 @@ function limits(inWorld: InFirewallWorld): void {
     await provider.listFirewalls();
     for (let count = 0; count < 3; count += 1) {
       for (const [operation, write] of writes) {
-        await expectRefusal(write(provider, id), "rate-limited", { operation, subject: id });
+        await expectRefusal(write(provider, id), "rate-limited", { provider: provider.name, operation, subject: id });
       }
     }
     await expect(provider.getFirewall(id)).rejects.toMatchObject({ failure: "rate-limited" });

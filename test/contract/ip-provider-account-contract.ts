@@ -15,23 +15,24 @@ export function accountContract(inWorld: InWorld): void {
 
 function creating(inWorld: InWorld): void {
   inWorld("buys an unattached address in a region", async ({ provider }) => {
-    const made = await provider.create({ region: "nyc3" });
-    expect(made).toEqual({ ip: made.ip, region: "nyc3", isLocked: false });
+    const made = await provider.create({ region: "nyc3" }, "uid");
+    expect(made).toMatchObject({ ip: made.ip, region: "nyc3", isLocked: false });
+    expect(made.holderID).toBeUndefined();
     expect(await provider.getAddress(made.ip)).toEqual(made);
     expect(await provider.listPage(1)).toEqual({ addresses: [made], total: 1 });
   });
 
   inWorld("buys an address for a droplet and attaches it once the action is done", async ({ provider, seed }) => {
     await seed.droplet("42", "fra1");
-    const { ip, region } = await provider.create({ machineID: "42" });
+    const { ip, region } = await provider.create({ machineID: "42" }, "uid");
     expect(region).toBe("fra1");
     await seed.advance(minuteMs);
-    expect(await provider.getAddress(ip)).toEqual({ ip, region: "fra1", holderID: "42", isLocked: false });
+    expect(await provider.getAddress(ip)).toMatchObject({ ip, region: "fra1", holderID: "42", isLocked: false });
   });
 
   inWorld("buys another address each time", async ({ provider }) => {
-    const first = await provider.create({ region: "nyc3" });
-    const second = await provider.create({ region: "nyc3" });
+    const first = await provider.create({ region: "nyc3" }, "uid");
+    const second = await provider.create({ region: "nyc3" }, "uid");
     expect(second.ip).not.toBe(first.ip);
     expect((await provider.listPage(1)).total).toBe(2);
   });
@@ -39,21 +40,29 @@ function creating(inWorld: InWorld): void {
   inWorld("is refused over the account's limit, and buys nothing", async ({ provider, seed }) => {
     await seed.limit(1);
     await seed.address(ip1, { region: "nyc3" });
-    await expectRefusal(provider.create({ region: "nyc3" }), "refused", { operation: "create", subject: "" });
+    await expectRefusal(provider.create({ region: "nyc3" }, "uid"), "refused", {
+      provider: provider.name,
+      operation: "create",
+      subject: "",
+    });
     expect((await provider.listPage(1)).total).toBe(1);
   });
 
-  inWorld("is refused for a droplet that holds an address already, and buys nothing", async ({ provider, seed }) => {
-    await seed.droplet("42", "nyc3");
-    await seed.address(ip1, { region: "nyc3", droplet: "42" });
-    const call = provider.create({ machineID: "42" });
-    await expectRefusal(call, "refused", { operation: "create", subject: "42" });
-    expect((await provider.listPage(1)).total).toBe(1);
-  });
+  inWorld(
+    "is refused for a droplet that holds an address already, and buys nothing",
+    async ({ provider, seed }) => {
+      await seed.droplet("42", "nyc3");
+      await seed.address(ip1, { region: "nyc3", droplet: "42" });
+      const call = provider.create({ machineID: "42" }, "uid");
+      await expectRefusal(call, "refused", { provider: provider.name, operation: "create", subject: "42" });
+      expect((await provider.listPage(1)).total).toBe(1);
+    },
+    "isBound",
+  );
 
   inWorld("is not found for an unknown droplet, and buys nothing", async ({ provider }) => {
-    const call = provider.create({ machineID: "4711" });
-    await expectRefusal(call, "not-found", { operation: "create", subject: "4711" });
+    const call = provider.create({ machineID: "4711" }, "uid");
+    await expectRefusal(call, "not-found", { provider: provider.name, operation: "create", subject: "4711" });
     expect((await provider.listPage(1)).total).toBe(0);
   });
 }
@@ -75,19 +84,37 @@ function deleting(inWorld: InWorld): void {
     expect((await provider.listPage(1)).total).toBe(0);
   });
 
-  inWorld("only releases an address that is assigned", async ({ provider, seed }) => {
+  inWorld(
+    "only releases an address that is assigned",
+    async ({ provider, seed }) => {
+      await seed.droplet("42", "nyc3");
+      await seed.address(ip1, { region: "nyc3", droplet: "42" });
+      await provider.delete(ip1);
+      await seed.advance(minuteMs);
+      expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+    },
+    "deletingReleases",
+  );
+
+  inWorld("never gives an assigned address back", async ({ provider, seed, differs }) => {
     await seed.droplet("42", "nyc3");
     await seed.address(ip1, { region: "nyc3", droplet: "42" });
-    await provider.delete(ip1);
+    if (differs.deletingReleases) await provider.delete(ip1);
+    else
+      await expectRefusal(provider.delete(ip1), "refused", {
+        provider: provider.name,
+        operation: "delete",
+        subject: ip1,
+      });
     await seed.advance(minuteMs);
-    expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+    expect(await provider.getAddress(ip1)).toMatchObject({ ip: ip1, isLocked: false });
   });
 
   inWorld("is busy right after an unassign, and keeps the address", async ({ provider, seed }) => {
     await seed.droplet("42", "nyc3");
     await seed.address(ip1, { region: "nyc3", droplet: "42" });
     await provider.unassign(ip1);
-    await expectRefusal(provider.delete(ip1), "busy", { operation: "delete", subject: ip1 });
+    await expectRefusal(provider.delete(ip1), "busy", { provider: provider.name, operation: "delete", subject: ip1 });
     await seed.advance(minuteMs);
     expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
   });

@@ -1,10 +1,27 @@
 import type { IPProvider } from "../../src/ports/providers.ts";
 
+/** What providers differ in, as far as a contract can tell. */
+export interface ProviderDifferences {
+  /** True if an address says that the provider works on it. Else only a refusal does. */
+  readonly showsLocks: boolean;
+  /** True if addresses of the user's own prefixes exist. */
+  readonly hasPrefixes: boolean;
+  /** True if the limit of addresses can be read. */
+  readonly tellsLimit: boolean;
+  /** True if a machine has room for one address, in its own region. */
+  readonly isBound: boolean;
+  /** True if deleting an assigned address takes it off its machine, and keeps it. Else it is refused. */
+  readonly deletingReleases: boolean;
+  /** True if an address shows where it goes before it has come there. */
+  readonly showsTargetEarly: boolean;
+}
+
 /** An account to test a provider against: empty, its limit 250, its actions taking more than 0 s and less than a minute. */
 export interface IPProviderWorld {
   readonly provider: IPProvider;
+  readonly differs: ProviderDifferences;
   readonly seed: {
-    /** Adds an active droplet without addresses of its own that matter here. */
+    /** Adds an active machine without addresses of its own that matter here. */
     droplet(id: string, region: string): void | Promise<void>;
     /** Adds an address, `locked` by an action that does not end within the test. BYOIP ones may be missing from the list. */
     address(
@@ -24,5 +41,9 @@ export interface IPProviderWorld {
   dispose(): void | Promise<void>;
 }
 
-/** Declares a test that gets a new world and disposes of it. */
-export type InWorld = (title: string, body: (world: IPProviderWorld) => Promise<void>) => void;
+/** Declares a test that gets a new world and disposes of it. `only` = it says nothing about providers without this difference. */
+export type InWorld = (
+  title: string,
+  body: (world: IPProviderWorld) => Promise<void>,
+  only?: keyof ProviderDifferences,
+) => void;

@@ -1,21 +1,43 @@
 import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
+import { openHetzner } from "../../src/adapters/hetzner/hetzner.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
 import type { IPProvider } from "../../src/ports/providers.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import { type HetznerSandbox, hetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
+import type { FloatingIPState, ServerState } from "../../src/sandbox/hetzner/project-state.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { type IPProviderWorld, ipProviderContract } from "./ip-provider-contract.ts";
+import type { ProviderDifferences } from "./ip-provider-world.ts";
+
+const DIGITALOCEAN: ProviderDifferences = {
+  showsLocks: true,
+  hasPrefixes: true,
+  tellsLimit: true,
+  isBound: true,
+  deletingReleases: true,
+  showsTargetEarly: false,
+};
+
+const HETZNER: ProviderDifferences = {
+  showsLocks: false,
+  hasPrefixes: false,
+  tellsLimit: false,
+  isBound: false,
+  deletingReleases: false,
+  showsTargetEarly: false,
+};
 
 const account = { account: { reserved_ip_limit: 250 }, settings: { action_delay_ms: 20_000 } };
 
-ipProviderContract("the memory provider", () => {
+ipProviderContract("the memory provider", DIGITALOCEAN, () => {
   const clock = new FakeClock();
   const sandbox = digitaloceanSandbox({ state: account, now: () => clock.wallMs() });
   const provider = new MemoryIPProvider({ cloud: sandbox.cloud(), clock });
   return { provider, seed: seedOf(sandbox, (ms) => clock.advance(ms)), dispose: () => undefined };
 });
 
-ipProviderContract("the DigitalOcean adapter on the sandbox", async () => {
+ipProviderContract("the DigitalOcean adapter on the sandbox", DIGITALOCEAN, async () => {
   const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
   const sandbox = digitaloceanSandbox({ state: account, now: () => world.nowMs });
   const server = await sandbox.serve();
@@ -30,6 +52,48 @@ ipProviderContract("the DigitalOcean adapter on the sandbox", async () => {
   });
   return { provider, seed, dispose: () => server.close() };
 });
+
+for (const showsTargetEarly of [false, true])
+  ipProviderContract(
+    `the Hetzner adapter on the sandbox${showsTargetEarly ? ", where an address shows its target early" : ""}`,
+    { ...HETZNER, showsTargetEarly },
+    async () => {
+      const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
+      const settings = {
+        action_delay_ms: 20_000,
+        floating_ip_limit: 250,
+        locations: { nyc3: "us-east", fra1: "eu-central" },
+        shows_target_early: showsTargetEarly,
+      };
+      const sandbox = hetznerSandbox({ state: { settings }, now: () => world.nowMs });
+      const server = await sandbox.serve();
+      const { addresses: provider } = openHetzner({
+        token: "token",
+        baseURL: `${server.url}/v1`,
+        userAgent: "flipop-test",
+        clock: SYSTEM_CLOCK,
+      });
+      return { provider, seed: hetznerSeedOf(sandbox, world), dispose: () => server.close() };
+    },
+  );
+
+function hetznerSeedOf(sandbox: HetznerSandbox, world: { nowMs: number }): IPProviderWorld["seed"] {
+  return {
+    advance: (ms) => {
+      world.nowMs += ms;
+    },
+    droplet: (id, location) => sandbox.edit(({ servers }) => servers.push({ id: Number(id), location } as ServerState)),
+    address: (ip, { region, droplet, locked = false }) =>
+      sandbox.edit(({ floating_ips: all }) => {
+        const server = droplet === undefined ? null : Number(droplet);
+        all.push({ ip, home_location: region, server, locked } as FloatingIPState);
+      }),
+    limit: (count) =>
+      sandbox.edit(({ settings }) => {
+        settings.floating_ip_limit = count;
+      }),
+  };
+}
 
 function seedOf(sandbox: DigitalOceanSandbox, advance: (ms: number) => void | Promise<void>): IPProviderWorld["seed"] {
   return {

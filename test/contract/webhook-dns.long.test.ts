@@ -49,7 +49,7 @@ dnsProviderContract("the webhook adapter on the sandbox", async () => {
       userAgent: "flipop-test",
       clock,
     }),
-    isWhole: true,
+    isWhole: "account",
     seed: {
       zone: later((name) => void account.addZone(name)),
       record: later((zone, fqdn, type, content, ttlSeconds) =>

@@ -3,12 +3,17 @@ import type { RecordType as CloudflareType } from "../../src/sandbox/cloudflare/
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { type DomainState, type RecordType, recordFQDN } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import { type HetznerSandbox, hetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
+import type { RRsetState, ZoneState } from "../../src/sandbox/hetzner/project-state.ts";
 import type { SandboxReply, SandboxRequest } from "../../src/sandbox/http-server.ts";
 import { type WebhookSandbox, webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
 import type { RecordSet } from "../../src/sandbox/webhook/webhook-state.ts";
 
 /** The DNS providers of the sandbox. */
-export type DNSName = "digitalocean" | "cloudflare" | "webhook";
+export const DNS_NAMES = ["digitalocean", "cloudflare", "hetzner", "webhook"] as const;
+
+/** One of {@link DNS_NAMES}. */
+export type DNSName = (typeof DNS_NAMES)[number];
 
 /** One record of a zone, as people see it. */
 export interface DNSRecord {
@@ -53,6 +58,7 @@ export interface DNSAccount {
 /** An account of its own, in memory, whose limits never matter. */
 export function memoryDNSAccount(name: DNSName, now: () => number = () => Date.UTC(2026, 0, 2, 3, 4, 5)): DNSAccount {
   if (name === "cloudflare") return cloudflareDNSAccount(boundlessCloudflare({ now }));
+  if (name === "hetzner") return hetznerDNSAccount(boundlessHetzner({ now }));
   if (name === "webhook") return webhookDNSAccount(webhookSandbox({ now, state: EMPTY_WEBHOOK }));
   const rate_limit = { per_hour: 1_000_000, per_minute: 1_000_000 };
   return digitalOceanDNSAccount(digitaloceanSandbox({ now, state: { settings: { rate_limit } } }));
@@ -194,6 +200,75 @@ export function cloudflareDNSAccount(sandbox: CloudflareSandbox): DNSAccount {
 
 function shownAtCloudflare({ name, type, content, ttl, proxied }: CloudflareZone["dns_records"][number]): DNSRecord {
   return { fqdn: name, type, content, ttlSeconds: ttl, ...(proxied ? { isAutomatic: true } : {}) };
+}
+
+/** An emulated project of Hetzner Cloud whose limits never matter. */
+export function boundlessHetzner(
+  options: Omit<Parameters<typeof hetznerSandbox>[0], "state" | "file">,
+  settings: object = {},
+): HetznerSandbox {
+  return hetznerSandbox({ ...options, state: { settings: { rate_limit: 1_000_000, ...settings } } });
+}
+
+/** The zones of an emulated project of Hetzner Cloud. All records of one name and type have one TTL: the one that was given last. */
+export function hetznerDNSAccount(sandbox: HetznerSandbox): DNSAccount {
+  const known = (zone: string): ZoneState => {
+    const found = sandbox.project().state.zones.find(({ name }) => name === zone);
+    if (found === undefined) throw new Error(`the project has no zone ${zone}`);
+    return found;
+  };
+  const shown = (
+    { name: zone, ttl: usual }: ZoneState,
+    { name, type, ttl }: RRsetState,
+    content: string,
+  ): DNSRecord => ({
+    fqdn: name === "@" ? zone : `${name}.${zone}`,
+    type,
+    content,
+    ttlSeconds: ttl ?? usual,
+  });
+  return {
+    name: "hetzner",
+    handle: (request) => sandbox.handle(request),
+    addZone: (name) => {
+      sandbox.edit(({ zones }) => zones.push({ name } as ZoneState));
+      return name;
+    },
+    removeZone: (name) =>
+      sandbox.edit((state) => {
+        state.zones = state.zones.filter((zone) => zone.name !== name);
+      }),
+    zoneName: (zone) => sandbox.project().state.zones.find(({ name }) => name === zone.toLowerCase())?.name,
+    addRecord: (zone, { fqdn, type, content, ttlSeconds }) => {
+      const { rrsets } = known(zone);
+      const name = relativeName(zone, fqdn.toLowerCase()) ?? "";
+      const set = rrsets.find((one) => one.name === name && one.type === type);
+      if (set === undefined)
+        rrsets.push({ name, type, ttl: ttlSeconds, labels: {}, protected: false, records: [{ value: content }] });
+      else {
+        set.ttl = ttlSeconds;
+        if (set.records.every(({ value }) => value !== content)) set.records.push({ value: content });
+      }
+      sandbox.save();
+    },
+    removeRecords: (zone, fits) => {
+      const held = known(zone);
+      for (const set of held.rrsets) set.records = set.records.filter(({ value }) => !fits(shown(held, set, value)));
+      held.rrsets = held.rrsets.filter(({ records }) => records.length > 0);
+      sandbox.save();
+    },
+    setAutomatic: () => {
+      throw new Error("Hetzner has no proxied names");
+    },
+    records: () =>
+      sandbox
+        .project()
+        .state.zones.flatMap((zone) =>
+          zone.rrsets.flatMap((set) =>
+            set.records.map(({ value }) => ({ zone: zone.name, ...shown(zone, set, value) })),
+          ),
+        ),
+  };
 }
 
 /** A webhook without any domain would look after all names. */

@@ -4,20 +4,24 @@ import type { SDK as CloudflareSDK } from "../../src/adapters/cloudflare/sdk.ts"
 import { DIGITALOCEAN_API } from "../../src/adapters/digitalocean/api.ts";
 import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import type { SDK as DigitalOceanSDK } from "../../src/adapters/digitalocean/sdk.ts";
+import { hetznerAPI } from "../../src/adapters/hetzner/api.ts";
+import { openHetzner } from "../../src/adapters/hetzner/hetzner.ts";
 import type { Answer } from "../../src/adapters/http/answer.ts";
 import {
   type APIClient,
   callCounter,
   interpretResponse,
+  type PlainRequest,
   type ProviderAPI,
 } from "../../src/adapters/http/api-client.ts";
 import { type CallInfo, failedCall } from "../../src/adapters/http/failures.ts";
 import { rateLimitGate } from "../../src/adapters/http/limits.ts";
-import { MEDIA_TYPE, type Request, webhookAPI } from "../../src/adapters/webhook/api.ts";
+import { MEDIA_TYPE, webhookAPI } from "../../src/adapters/webhook/api.ts";
 import { createWebhook } from "../../src/adapters/webhook/webhook.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { DNSProvider, ProviderMeter } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
+import type { SandboxReply } from "../../src/sandbox/http-server.ts";
 import { type DNSAccount, memoryDNSAccount } from "../fake/dns-account.ts";
 import { FakeClock } from "./fake-clock.ts";
 import type { MemoryCall, MemoryFault } from "./memory-cloud-calls.ts";
@@ -68,6 +72,7 @@ export function memoryDNSProvider(options: MemoryDNSProviderOptions = {}): Memor
 
 const TOKEN = "token";
 
+/** What calls without a network go through. */
 type Stage = MemoryDNSProviderOptions & Required<Pick<MemoryDNSProviderOptions, "account" | "clock">>;
 
 function adapterOf(
@@ -81,6 +86,8 @@ function adapterOf(
       return createCloudflare(options, memoryClient(CLOUDFLARE_API, cloudflareClient(account), stage, faults));
     case "digitalocean":
       return openDigitalOcean(options, memoryClient(DIGITALOCEAN_API, digitalOceanClient(account), stage, faults)).dns;
+    case "hetzner":
+      return openHetzner(options, memoryClient(hetznerAPI(), hetznerClient(account), stage, faults)).dns;
     case "webhook": {
       const client = memoryClient(webhookAPI(account.name), webhookClient(account), stage, faults);
       return createWebhook({ ...options, name: account.name, baseURL: "http://127.0.0.1:8888" }, client);
@@ -89,7 +96,7 @@ function adapterOf(
 }
 
 /** Makes calls without a network: one at a time, counted, and with the faults of the test. */
-function memoryClient<SDK>(
+export function memoryClient<SDK>(
   api: ProviderAPI<SDK>,
   sdk: SDK,
   stage: Stage & { readonly recorded: MemoryCall[] },
@@ -151,21 +158,29 @@ async function ask(
 ): Promise<Answer> {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
-  const reply = account.handle({
-    method,
-    path,
-    query: search,
-    headers: { authorization: `Bearer ${TOKEN}`, accept: MEDIA_TYPE, "content-type": MEDIA_TYPE },
-    body,
-  });
-  if ("stream" in reply) throw new Error(`${path} is a stream`);
+  return answerOf(account.handle({ method, path, query: search, headers: HEADERS, body }));
+}
+
+const HEADERS = { authorization: `Bearer ${TOKEN}`, accept: MEDIA_TYPE, "content-type": MEDIA_TYPE };
+
+function answerOf(reply: SandboxReply): Answer {
+  if ("stream" in reply) throw new Error("the answer is a stream");
   const headers = new Headers({ "content-type": "application/json", ...reply.headers });
   return { status: reply.status, headers, text: reply.body === undefined ? "" : JSON.stringify(reply.body) };
 }
 
 /** Sends a request to a webhook. */
-function webhookClient(account: DNSAccount): Request {
+function webhookClient(account: DNSAccount): PlainRequest {
   return (method, path, body) => ask(account, method, path, { body });
+}
+
+/** Sends a request to Hetzner Cloud. */
+export function hetznerClient(account: DNSAccount): PlainRequest {
+  return async (method, path, body) => {
+    const url = new URL(`http://localhost/v1${path}`);
+    const query = url.searchParams;
+    return answerOf(account.handle({ method, path: decodeURIComponent(url.pathname), query, headers: HEADERS, body }));
+  };
 }
 
 /** What the adapter uses of Cloudflare's SDK. */

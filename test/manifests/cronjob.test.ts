@@ -71,13 +71,14 @@ test("every token's file is a key of the Secret's volume, and the example Secret
   expect(files.map(({ name, value }) => `${name} ${value}`)).toEqual([
     `DIGITALOCEAN_ACCESS_TOKEN_FILE ${mount?.mountPath}/DIGITALOCEAN_ACCESS_TOKEN`,
     `CLOUDFLARE_TOKEN_FILE ${mount?.mountPath}/CLOUDFLARE_TOKEN`,
+    `HCLOUD_TOKEN_FILE ${mount?.mountPath}/HCLOUD_TOKEN`,
   ]);
   const volume = pod.volumes.find(({ name }) => name === "tokens")?.secret;
   expect(volume).toEqual({ secretName: "flipop", optional: true, defaultMode: 0o440 });
   const [secret] = documents(shippedText("secret.yaml"));
   expect(secret).toMatchObject({
     metadata: { name: "flipop" },
-    stringData: { DIGITALOCEAN_ACCESS_TOKEN: "", CLOUDFLARE_TOKEN: "" },
+    stringData: { DIGITALOCEAN_ACCESS_TOKEN: "", CLOUDFLARE_TOKEN: "", HCLOUD_TOKEN: "" },
   });
 });
 

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 
-/** Checks messages against the DigitalOcean API description next to this file; every method returns what is wrong, in no order. */
+/** Checks messages against an API description next to this file; every method returns what is wrong, in no order. */
 export interface OpenAPIValidator {
-  /** Faults of a request: unknown operation, path or query parameter, body. `path` starts with `/v2/` and may have a query. */
+  /** Faults of a request: unknown operation, path or query parameter, body. `path` starts with `/v2/`, or `/v1/` at Hetzner, and may have a query. */
   checkRequest(method: string, path: string, body?: unknown): readonly string[];
   /** Faults of an answer to that request; an undocumented status is checked against the description's `default` answer. */
   checkResponse(method: string, path: string, status: number, body?: unknown): readonly string[];
@@ -19,14 +19,13 @@ interface Operation {
   readonly query: URLSearchParams;
 }
 
-const documentID = "https://api.digitalocean.com/openapi";
-
 /**
  * Reads the description and returns a validator that compiles each schema when it is first needed (some 10 ms each).
  * Unknown query parameters are faults, as are bodies where the description has none.
  */
-export function openAPIValidator(): OpenAPIValidator {
-  const document: Json = JSON.parse(readFileSync(new URL("digitalocean.json", import.meta.url), "utf8"));
+export function openAPIValidator(api: "digitalocean" | "hetzner" = "digitalocean"): OpenAPIValidator {
+  const documentID = `https://${api}.example/openapi`;
+  const document: Json = JSON.parse(readFileSync(new URL(`${api}.json`, import.meta.url), "utf8"));
   const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false });
   formats.default(ajv);
   ajv.addSchema(document, documentID);

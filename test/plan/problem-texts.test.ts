@@ -41,7 +41,7 @@ const beyondLimit = (spec: Partial<Pool["spec"]>): Observation =>
 describe("the condition Stalled", () => {
   test("says how many addresses are missing, why, and what to do", () => {
     expect(stalled(beyondLimit({ desiredIPs: 5 }))).toBe(
-      "QuotaExceeded: 2 of 5 addresses are missing: the account's limit of 4 reserved addresses is reached. Ask DigitalOcean for a higher limit, or lower desiredIPs.",
+      "QuotaExceeded: 2 of 5 addresses are missing: the account's limit of 4 reserved addresses is reached. Ask the provider for a higher limit, or lower desiredIPs.",
     );
     expect(stalled(beyondLimit({ desiredIPs: 4 }))).toMatch(
       /^QuotaExceeded: 1 of 4 addresses is missing: the account's/,
@@ -55,7 +55,7 @@ describe("the condition Stalled", () => {
       provider: { addressLimit: 0 },
     });
     expect(stalled(observation, "vip")).toBe(
-      "QuotaExceeded: its address is missing: the account's limit of 0 reserved addresses is reached. Ask DigitalOcean for a higher limit, or name an address of the account in spec.address.",
+      "QuotaExceeded: its address is missing: the account's limit of 0 reserved addresses is reached. Ask the provider for a higher limit, or name an address of the account in spec.address.",
     );
   });
 

@@ -270,7 +270,7 @@ export function beyondLimit(): Observation {
           "Stalled",
           "True",
           "QuotaExceeded",
-          "2 of 5 addresses are missing: the account's limit of 4 reserved addresses is reached. Ask DigitalOcean for a higher limit, or lower desiredIPs.",
+          "2 of 5 addresses are missing: the account's limit of 4 reserved addresses is reached. Ask the provider for a higher limit, or lower desiredIPs.",
         ),
       ],
       ips: Object.fromEntries(ips.map((ip, at) => [ip, active(at + 1)])),

@@ -1,3 +1,4 @@
+import type { Address, AddressFact } from "../../src/model/address.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { aNode, aPool } from "../plan/builders.ts";
 
@@ -24,7 +25,8 @@ const EDITS: readonly ((world: Observation, next: () => number) => Observation)[
   (world, next) => {
     const ip = `198.18.${Math.floor(next() * 256)}.${Math.floor(next() * 256)}`;
     const providers = [...world.providers].map(([name, facts]) => {
-      const fact = { kind: "known", address: { ip, region: "ams3", holderID: "77777", isLocked: false } } as const;
+      const address: Address = { ip, region: "ams3", holderID: "77777", isLocked: false };
+      const fact: AddressFact = { kind: "known", address };
       return [name, { ...facts, addresses: new Map([...facts.addresses, [ip, fact]]) }] as const;
     });
     return { ...world, providers: new Map(providers) };

@@ -2,6 +2,7 @@ import type { ClusterWriter, WarmCluster } from "../../src/ports/cluster.ts";
 import type { DNSProvider, FirewallProvider, IPProvider } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import type { HetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 import type { LoggedCall } from "./call-log.ts";
 import type { OperationFault } from "./operation-fault.ts";
@@ -44,6 +45,8 @@ export interface Backend {
   readonly prefix: string;
   readonly clock: VirtualClock;
   readonly account: DigitalOceanSandbox;
+  /** Set where addresses are those of this project, and not of {@link account}. */
+  readonly hetzner?: HetznerSandbox;
   readonly dns: WorldDNS;
   readonly rest: Rest;
   /** New adapters, as a new process has them. `diesAt` is asked before every single write of DNS where a process can end there. */

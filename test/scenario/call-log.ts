@@ -11,8 +11,8 @@ export interface LoggedCall {
 
 /** A call of the provider in memory. */
 export function loggedMemoryCall({ operation, subject, detail }: MemoryCall): LoggedCall {
-  const [, machine] = /droplet (\d+)/.exec(detail) ?? [];
-  const [, region] = /region "([^"]*)"/.exec(detail) ?? [];
+  const [, machine] = /(?:droplet|server) (\d+)/.exec(detail) ?? [];
+  const [, region] = /(?:region|location) "([^"]*)"/.exec(detail) ?? [];
   return cloudCall(operation, subject, machine ?? region);
 }
 

@@ -8,6 +8,7 @@ import { short } from "./scenario-names.ts";
 export const SHORT_PROVIDERS: Readonly<Record<DNSName, string>> = {
   digitalocean: "do",
   cloudflare: "cf",
+  hetzner: "hz",
   webhook: "wh",
 };
 
@@ -69,6 +70,17 @@ export function loggedCloudflareRequest(
   const changes = Object.values((body ?? {}) as Readonly<Record<string, readonly BatchEntry[]>>).flat();
   const [first = ""] = changes.flatMap(({ name, id }) => name ?? nameOf(id ?? "") ?? []);
   return dnsCall("cloudflare", true, `batch ${first}`);
+}
+
+/** A request to the emulated Hetzner Cloud about a zone. */
+export function loggedZoneRequest({ method, path, query, body }: RecordedCall): LoggedCall {
+  const [, , , zone = "", detail, name] = path.split("/");
+  const asked = new URLSearchParams(query);
+  if (method === "GET" && detail === undefined) return dnsCall("hetzner", false, `zone ${zone || asked.get("name")}`);
+  const { name: made } = (body ?? {}) as { readonly name?: string };
+  const relative = name ?? made ?? asked.get("name") ?? "@";
+  const fqdn = relative === "@" ? zone : `${relative}.${zone}`;
+  return method === "GET" ? dnsCall("hetzner", false, `records ${fqdn}`) : dnsCall("hetzner", true, `batch ${fqdn}`);
 }
 
 /** A request to the emulated webhook. */

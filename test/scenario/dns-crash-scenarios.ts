@@ -142,6 +142,7 @@ export function dnsCrashScenarios(scenario: Register): void {
 const WRITES: Readonly<Record<DNSName, readonly DNSOperation[]>> = {
   digitalocean: ["add-record", "remove-record"],
   cloudflare: ["write"],
+  hetzner: ["write"],
   webhook: ["write"],
 };
 

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import type { Condition } from "../../src/model/resource.ts";
-import type { DNSName } from "../fake/dns-account.ts";
+import { DNS_NAMES, type DNSName } from "../fake/dns-account.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 import type { Spec } from "./world-objects.ts";
 
 /** The DNS providers, for scenarios that hold at each. */
-export const DNS_PROVIDERS: readonly DNSName[] = ["digitalocean", "cloudflare", "webhook"];
+export const DNS_PROVIDERS: readonly DNSName[] = DNS_NAMES;
 
 /** The name that the objects of these scenarios publish under. */
 export const WWW = "www.example.com";

@@ -53,7 +53,7 @@ export function dnsTakeDownScenarios(scenario: Register): void {
       world.advance(61 * SECOND);
       await world.pass();
       expect(world.dns.history(provider, WWW)).toEqual(["ip1", "ip1 ip3"]);
-      const order = [...left, ...steps(world)].map((line) => line.replace(/^(do|cf|wh) .*/, "dns"));
+      const order = [...left, ...steps(world)].map((line) => line.replace(/^(do|cf|hz|wh) .*/, "dns"));
       expect(order).toEqual(["dns", "annotate n2", "unassign ip2", "assign ip3 to n2", "annotate n2", "dns"]);
       expect(world.cloud.addresses()).toEqual({ ip1: "n1", ip2: "-", ip3: "n2" });
     });
@@ -231,7 +231,7 @@ export function dnsTakeDownScenarios(scenario: Register): void {
         const held = Object.entries(world.cloud.addresses());
         await world.pools.delete("web");
         await world.pass();
-        const kinds = steps(world).map((line) => line.replace(/^(do|cf|wh) .*/, "dns"));
+        const kinds = steps(world).map((line) => line.replace(/^(do|cf|hz|wh) .*/, "dns"));
         for (const [ip, node] of held) {
           const own = new Set(["dns", `annotate ${node}`, `unassign ${ip}`, `delete ${ip}`]);
           const order = kinds.filter((kind) => own.has(kind)).filter((kind, at, all) => kind !== all[at - 1]);

@@ -1,6 +1,7 @@
 import { createCloudflare } from "../../src/adapters/cloudflare/cloudflare.ts";
 import { createClient } from "../../src/adapters/digitalocean/api.ts";
 import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
+import { openHetzner } from "../../src/adapters/hetzner/hetzner.ts";
 import { createWebhook } from "../../src/adapters/webhook/webhook.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -9,20 +10,27 @@ import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
 import {
   boundlessCloudflare,
+  boundlessHetzner,
   cloudflareDNSAccount,
   digitalOceanDNSAccount,
   EMPTY_WEBHOOK,
+  hetznerDNSAccount,
   webhookDNSAccount,
 } from "../fake/dns-account.ts";
 import { emptyAccount } from "./account.ts";
 import type { ProviderPorts } from "./backend.ts";
 import { type LoggedCall, loggedCloudRequest } from "./call-log.ts";
-import { loggedCloudflareRequest, loggedDomainRequest, loggedWebhookRequest } from "./dns-call-log.ts";
+import {
+  loggedCloudflareRequest,
+  loggedDomainRequest,
+  loggedWebhookRequest,
+  loggedZoneRequest,
+} from "./dns-call-log.ts";
 import { loggedFirewallRequest } from "./firewall-call-log.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { WorldDNS } from "./world-dns.ts";
 
-/** The emulated DigitalOcean, Cloudflare and webhook behind HTTP on loopback, and the real adapters for them. */
+/** The emulated DigitalOcean, Cloudflare, Hetzner Cloud and webhook behind HTTP on loopback, and the real adapters for them. */
 export interface HTTPAccount {
   readonly account: DigitalOceanSandbox;
   readonly dns: WorldDNS;
@@ -50,9 +58,18 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
       dns.note("webhook", "flipop");
     },
   });
+  const hetzner = boundlessHetzner({
+    now,
+    faults,
+    onCall: (call) => {
+      calls.push(loggedZoneRequest(call));
+      dns.note("hetzner", "flipop");
+    },
+  });
   const dns = new WorldDNS([
     digitalOceanDNSAccount(account),
     cloudflareDNSAccount(cloudflare),
+    hetznerDNSAccount(hetzner),
     webhookDNSAccount(webhook),
   ]);
 
@@ -75,7 +92,12 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
     dns.note("cloudflare", "flipop");
   }
 
-  const servers = [await account.serve(), await cloudflare.serve(), await webhook.serve()] as const;
+  const servers = [
+    await account.serve(),
+    await cloudflare.serve(),
+    await webhook.serve(),
+    await hetzner.serve(),
+  ] as const;
   const options = { token: "token", userAgent: "flipop/scenario", timeoutMs: TIMEOUT_MS };
   return {
     account,
@@ -90,6 +112,7 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
         dns: {
           digitalocean: openDigitalOcean(own, caller).dns,
           cloudflare: createCloudflare({ ...own, baseURL: `${servers[1].url}/client/v4` }),
+          hetzner: openHetzner({ ...own, baseURL: `${servers[3].url}/v1` }).dns,
           webhook: createWebhook({ ...own, name: "webhook", token: undefined, baseURL: servers[2].url }),
         },
       };

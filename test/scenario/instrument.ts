@@ -27,6 +27,7 @@ export function instrumented<C extends ClusterWriter>(
     dns: {
       digitalocean: instrument(dns.digitalocean, clock, process, pending),
       cloudflare: instrument(dns.cloudflare, clock, process, pending),
+      hetzner: instrument(dns.hetzner, clock, process, pending),
       webhook: instrument(dns.webhook, clock, process, pending),
     },
     close,

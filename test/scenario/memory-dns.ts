@@ -22,15 +22,18 @@ export interface MemoryDNS {
   readonly world: WorldDNS;
   readonly digitalocean: DNSAccount;
   readonly cloudflare: DNSAccount;
+  readonly hetzner: DNSAccount;
   readonly webhook: DNSAccount;
 }
 
-/** The domains of an emulated DigitalOcean, an empty Cloudflare and an empty webhook beside it. */
+/** The domains of an emulated DigitalOcean, and beside it an empty Cloudflare, an empty project of Hetzner Cloud and an empty webhook. */
 export function memoryDNS(account: DigitalOceanSandbox, now: () => number): MemoryDNS {
   const digitalocean = digitalOceanDNSAccount(account);
   const cloudflare = cloudflareDNSAccount(boundlessCloudflare({ now }));
+  const hetzner = memoryDNSAccount("hetzner", now);
   const webhook = memoryDNSAccount("webhook", now);
-  return { world: new WorldDNS([digitalocean, cloudflare, webhook]), digitalocean, cloudflare, webhook };
+  const world = new WorldDNS([digitalocean, cloudflare, hetzner, webhook]);
+  return { world, digitalocean, cloudflare, hetzner, webhook };
 }
 
 /** What the calls of one process depend on, beside the account. */

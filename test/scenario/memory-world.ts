@@ -1,13 +1,17 @@
+import { hetznerAPI } from "../../src/adapters/hetzner/api.ts";
+import { openHetzner } from "../../src/adapters/hetzner/hetzner.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import type { HetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
 import {
   type KubernetesSandbox,
   kubernetesSandbox,
   shippedCRDs,
 } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
-import type { DNSName } from "../fake/dns-account.ts";
+import { boundlessHetzner, type DNSName, hetznerDNSAccount } from "../fake/dns-account.ts";
 import type { MemoryCall, MemoryFault } from "../fake/memory-cloud-calls.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "../fake/memory-cluster.ts";
+import { hetznerClient, memoryClient } from "../fake/memory-dns-provider.ts";
 import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
@@ -25,22 +29,41 @@ const CRDS = shippedCRDs();
 
 /** A world of function calls: no network, no real time. */
 export function memoryWorld(): Backend {
+  return makeWorld(() => undefined);
+}
+
+/** The same with its addresses at Hetzner, whose actions take as long as those of the other world. */
+export function hetznerWorld(): Backend {
+  const settings = {
+    action_delay_ms: 300,
+    floating_ip_limit: 100,
+    // Regions of the other world are locations here, each in a network zone of its own.
+    locations: { nyc3: "nyc3", fra1: "fra1", ams3: "ams3", fsn1: "eu-central", nbg1: "eu-central", ash: "us-east" },
+  };
+  return makeWorld((now) => boundlessHetzner({ now }, settings));
+}
+
+function makeWorld(makeHetzner: (now: () => number) => HetznerSandbox | undefined): Backend {
   const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const account = emptyAccount({ now: () => clock.nowMs() });
+  const hetzner = makeHetzner(() => clock.nowMs());
   const faults = {
     cloud: new PlannedFaults(),
     digitalocean: new PlannedFaults(),
     cloudflare: new PlannedFaults(),
+    hetzner: new PlannedFaults(),
     webhook: new PlannedFaults(),
     cluster: new PlannedFaults(),
   };
-  return memoryClusterOf({ clock, account, calls: [], dns: memoryDNS(account, () => clock.nowMs()), faults }, 0);
+  const accounts = { clock, account, calls: [], dns: memoryDNS(account, () => clock.nowMs()), faults };
+  return memoryClusterOf({ ...accounts, ...(hetzner === undefined ? {} : { hetzner }) }, 0);
 }
 
 /** What all clusters of a world have in common. */
 interface MemoryAccounts {
   readonly clock: VirtualClock;
   readonly account: DigitalOceanSandbox;
+  readonly hetzner?: HetznerSandbox;
   readonly calls: LoggedCall[];
   readonly dns: MemoryDNS;
   readonly faults: Readonly<Record<"cloud" | DNSName | "cluster", PlannedFaults>>;
@@ -48,7 +71,7 @@ interface MemoryAccounts {
 
 /** One cluster in memory. @param cluster - its number, from 0 */
 function memoryClusterOf(accounts: MemoryAccounts, cluster: number): Backend {
-  const { clock, account, calls, dns, faults } = accounts;
+  const { clock, account, hetzner, calls, dns, faults } = accounts;
   const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const clusterOptions = (processClock: Clock): MemoryClusterOptions =>
     memoryClusterOptions(kubernetes, processClock, faults.cluster, calls);
@@ -56,13 +79,18 @@ function memoryClusterOf(accounts: MemoryAccounts, cluster: number): Backend {
     const gate = limitGate(processClock);
     const domains = { clock: processClock, calls, diesAt, cluster };
     return {
-      ...memoryCloud(account, processClock, faults.cloud, calls, gate),
+      ...memoryCloud(accounts, processClock, gate),
       dns: {
         digitalocean: processDNSProvider(dns, "digitalocean", { ...domains, ...gate, faults: faults.digitalocean }),
         cloudflare: processDNSProvider(dns, "cloudflare", {
           ...domains,
           ...limitGate(processClock),
           faults: faults.cloudflare,
+        }),
+        hetzner: processDNSProvider(dns, "hetzner", {
+          ...domains,
+          ...limitGate(processClock),
+          faults: faults.hetzner,
         }),
         webhook: processDNSProvider(dns, "webhook", {
           ...domains,
@@ -77,6 +105,7 @@ function memoryClusterOf(accounts: MemoryAccounts, cluster: number): Backend {
     prefix: "",
     clock,
     account,
+    ...(hetzner === undefined ? {} : { hetzner }),
     dns: dns.world,
     rest: sandboxRest(kubernetes),
     open: (processClock, diesAt) => ({
@@ -138,10 +167,8 @@ function limitGate(clock: Clock): LimitGate {
 
 /** Addresses and firewalls of one account, with one rate limit. */
 function memoryCloud(
-  account: DigitalOceanSandbox,
+  { account, hetzner, calls, faults: { cloud: faults } }: MemoryAccounts,
   clock: Clock,
-  faults: PlannedFaults,
-  calls: LoggedCall[],
   gate: LimitGate,
 ): Pick<ProviderPorts, "provider" | "firewalls"> {
   const beforeCall = (
@@ -172,7 +199,14 @@ function memoryCloud(
     beforeCall: (operation, subject) => beforeCall(firewalls.recorded, named, operation, subject),
     sharing: provider,
   });
-  return { provider, firewalls };
+  if (hetzner === undefined) return { provider, firewalls };
+  const recorded: MemoryCall[] = [];
+  const stage = { account: hetznerDNSAccount(hetzner), clock, recorded };
+  const logging = {
+    beforeCall: (operation: string, subject: string) => beforeCall(recorded, loggedMemoryCall, operation, subject),
+  };
+  const client = memoryClient(hetznerAPI(), hetznerClient(stage.account), stage, logging);
+  return { provider: openHetzner({ token: "token", userAgent: "flipop-test", clock }, client).addresses, firewalls };
 }
 
 function memoryClusterOptions(

@@ -7,6 +7,8 @@ export interface ObjectAccess {
   readonly rest: Rest;
   readonly clock: Pick<VirtualClock, "nowMs">;
   readonly prefix: string;
+  /** The provider of addresses of this world. */
+  readonly provider: string;
 }
 
 /** A pool or another object as far as scenarios look into one. */

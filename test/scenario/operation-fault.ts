@@ -117,6 +117,7 @@ function cloudRoute(operation: CloudOperation, subject: string | undefined): Rou
 /** Method and path of a call to a DNS provider. */
 function dnsRoute(provider: DNSName, operation: DNSOperation, zone: string | undefined): Route {
   if (provider === "webhook") return webhookRoute(operation);
+  if (provider === "hetzner") return hetznerRoute(operation, zone);
   const base = provider === "digitalocean" ? "^/v2/domains" : "^/client/v4/zones";
   const records = provider === "digitalocean" ? `${base}/[^/]+/records` : `${base}/[^/]+/dns_records`;
   switch (operation) {
@@ -134,6 +135,14 @@ function dnsRoute(provider: DNSName, operation: DNSOperation, zone: string | und
     case "write":
       return { method: "POST", path: `${records}/batch$` };
   }
+}
+
+/** A zone, its sets, and one write of a whole set. */
+function hetznerRoute(operation: DNSOperation, zone: string | undefined): Route {
+  const zones = "^/v1/zones";
+  if (operation === "zone") return { method: "GET", path: `${zones}(/${zone ?? "[^/]+"})?$` };
+  if (operation === "records" || operation === "texts") return { method: "GET", path: `${zones}/[^/]+/rrsets$` };
+  return { path: `${zones}/[^/]+/rrsets(/[^/]+/A(/actions/.*)?)?$`, method: "POST" };
 }
 
 /** Only what the protocol has: one read of everything, and one write. */

@@ -54,6 +54,11 @@ export class WorldCloud {
     this.#account.setAddress(ip, { locked: isLocked });
   }
 
+  /** Lets nothing through to an address, or again, as Hetzner does after abuse. */
+  block(_ip: string, _isBlocked = true): void {
+    throw new Error("DigitalOcean blocks no addresses");
+  }
+
   /** Makes the firewall `web`, or another, with rules for everybody (`tcp/22`) and droplets of nodes, and returns its id. */
   firewall(
     name = "web",
@@ -126,6 +131,7 @@ export class WorldCloud {
   }
 }
 
-function idOf(node: string | number): number {
+/** The machine of a node, or one of nobody's. */
+export function idOf(node: string | number): number {
   return typeof node === "number" ? node : dropletOf(node);
 }

@@ -1,3 +1,4 @@
+import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ADDRESS_ANNOTATION, POOL_ANNOTATION } from "../../src/model/resource.ts";
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
 import { dropletOf, externalIP, internalIP, short } from "./scenario-names.ts";
@@ -41,7 +42,8 @@ export class WorldNodes {
   /** Creates a node, ready and without taints unless told otherwise. */
   async create(name: string, options: NodeOptions = {}): Promise<void> {
     const { droplet = options.providerID === undefined ? dropletOf(name) : null } = options;
-    const providerID = options.providerID ?? (droplet === null ? undefined : `digitalocean://${droplet}`);
+    const providerID =
+      options.providerID ?? (droplet === null ? undefined : PROVIDERS.providerID(this.#access.provider, `${droplet}`));
     const { prefix, rest } = this.#access;
     const { addresses = addressesOf(name) } = options;
     const isReady = options.ready ?? true;

@@ -9,7 +9,7 @@ export class WorldPools extends WorldObjects<PoolStatus> {
     super(access, {
       kind: "FloatingIPPool",
       plural: "floatingippools",
-      defaults: { provider: "digitalocean", region: "nyc3" },
+      defaults: { provider: access.provider, region: "nyc3" },
       decodeStatus: POOL_STATUS.read,
     });
   }

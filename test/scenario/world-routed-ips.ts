@@ -19,7 +19,7 @@ export class WorldRoutedIPs extends WorldObjects<RoutedIPStatus> {
     this.issuers = new WorldObjects(access, {
       kind: "RoutedIPIssuer",
       plural: "routedipissuers",
-      defaults: { provider: "digitalocean" },
+      defaults: { provider: access.provider },
       decodeStatus: (status) => status,
       isUnlimited: true,
     });

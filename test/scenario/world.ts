@@ -10,12 +10,14 @@ import { type PlannedWorld, planPass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
 import { savePlan } from "../../src/saved/saved-plan.ts";
 import { readSavedPlan, writeSavedPlan } from "../../src/snapshot/saved-plan-shape.ts";
+import { DNS_NAMES } from "../fake/dns-account.ts";
 import { type PortCall, slowed } from "../fake/slowed.ts";
 import { checkAnonymized } from "../snapshot/check-anonymized.ts";
 import { checkSnapshot } from "../snapshot/check-snapshot.ts";
 import { checkAnnounced } from "./announced.ts";
 import type { Backend, Ports, WorldKind } from "./backend.ts";
 import { DNSSafety, isServedBy } from "./dns-safety.ts";
+import { HetznerCloud } from "./hetzner-cloud.ts";
 import { instrumented } from "./instrument.ts";
 import type { OperationFault } from "./operation-fault.ts";
 import { short } from "./scenario-names.ts";
@@ -77,6 +79,7 @@ export class World {
   grants: GrantMode | "off" = "off";
   /** How long a call takes before it leaves, milliseconds; absent = no time. */
   takesMs: ((call: PortCall) => number | undefined) | undefined;
+  readonly #provider: string;
   #runs = 0;
   #hasFaults = false;
   #before: { readonly method: string; readonly action: () => Promise<void> }[] = [];
@@ -87,13 +90,18 @@ export class World {
   constructor(backend: Backend, first?: World) {
     this.backend = backend;
     this.kind = backend.kind;
-    const { rest, clock, prefix } = backend;
-    this.pools = new WorldPools({ rest, clock, prefix });
-    this.recordSets = new WorldRecordSets({ rest, clock, prefix });
-    this.routedIPs = new WorldRoutedIPs({ rest, clock, prefix });
-    this.nodes = new WorldNodes({ rest, clock, prefix });
-    this.pods = new WorldPods({ rest, clock, prefix });
-    this.cloud = new WorldCloud(backend.account, clock);
+    const { rest, clock, prefix, hetzner } = backend;
+    this.#provider = hetzner === undefined ? "digitalocean" : "hetzner";
+    const access = { rest, clock, prefix, provider: this.#provider };
+    this.pools = new WorldPools(access);
+    this.recordSets = new WorldRecordSets(access);
+    this.routedIPs = new WorldRoutedIPs(access);
+    this.nodes = new WorldNodes(access);
+    this.pods = new WorldPods(access);
+    this.cloud =
+      hetzner === undefined
+        ? new WorldCloud(backend.account, clock)
+        : new HetznerCloud(hetzner, backend.account, clock);
     this.dns = backend.dns;
     const ready = (): ReturnType<WorldNodes["ready"]> => [this, ...this.#beside].flatMap(({ nodes }) => nodes.ready());
     this.dnsSafety = first?.dnsSafety ?? new DNSSafety(this.dns, isServedBy(this.cloud, ready));
@@ -380,11 +388,11 @@ export class World {
         return grants();
       },
       leaseName,
-      providers: new Map([["digitalocean", { kind: "usable", provider: slow("addresses", provider) }]]),
+      providers: new Map([[this.#provider, { kind: "usable", provider: slow("addresses", provider) }]]),
       registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable", provider: slow("firewalls", firewalls) }]]),
       dnsProviders: new Map(
-        (["digitalocean", "cloudflare", "webhook"] as const).map((name) => [
+        DNS_NAMES.map((name) => [
           name,
           withoutToken.includes(name)
             ? { kind: "no-token", name, variables: [`${name.toUpperCase()}_TOKEN`] }

@@ -18,7 +18,7 @@ import type { Simulation } from "./simulation.ts";
 import type { World } from "./world.ts";
 
 /** Least TTL that a provider accepts, seconds. */
-const LEAST_TTL = { digitalocean: 30, cloudflare: 60, webhook: 60 } as const;
+const LEAST_TTL = { digitalocean: 30, cloudflare: 60, hetzner: 60, webhook: 60 } as const;
 
 /** What is wrong with the names of a world in which the program had all the time it needs. */
 export function dnsAtRest(simulation: Simulation): readonly Violation[] {

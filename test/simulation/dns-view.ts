@@ -1,4 +1,4 @@
-import type { DNSAccount, DNSRecord } from "../fake/dns-account.ts";
+import { DNS_NAMES, type DNSAccount, type DNSRecord } from "../fake/dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import type { World } from "./world.ts";
 
@@ -9,11 +9,9 @@ interface HeldAt extends DNSRecord {
   readonly provider: DNSProviderName;
 }
 
-const PROVIDERS: readonly DNSProviderName[] = ["digitalocean", "cloudflare", "webhook"];
-
 /** What both providers hold now. */
 export function viewDNS(world: World): DNSView {
-  return PROVIDERS.flatMap((provider) => world.dns[provider].records().map((record) => ({ ...record, provider })));
+  return DNS_NAMES.flatMap((provider) => world.dns[provider].records().map((record) => ({ ...record, provider })));
 }
 
 /** The addresses that a name shows, sorted and unique. */

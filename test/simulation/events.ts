@@ -1,7 +1,8 @@
 import { ADDRESS_ANNOTATION, GROUP, POOL_ANNOTATION, VERSION } from "../../src/model/resource.ts";
-import { remember, setHolder, timeText } from "../../src/sandbox/digitalocean/actions.ts";
+import { remember, setHolder } from "../../src/sandbox/digitalocean/actions.ts";
 import { type AddressState, completeState, defaultProjectID } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { writeDocument } from "../../src/sandbox/kubernetes/complete-document.ts";
+import { timeText } from "../../src/sandbox/provider.ts";
 import type { DNSEvent } from "./dns-event.ts";
 import { DNS_EFFECTS } from "./dns-events.ts";
 import type { Expectation } from "./expectation.ts";

@@ -81,7 +81,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "Any refusal is put down to an address on the target: its first public one is taken for it.",
     file: "src/apply/assign-ip.ts",
-    find: "if (isPublic.length > 1) {",
+    find: "if (isPublic.length > most) {",
     replace: "if (isPublic.length > 0) {",
   },
   {
@@ -105,9 +105,9 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "An edit of the spec makes the pool forget what was bought.",
     file: "src/plan/addresses/view-pool.ts",
-    find: "acquired: [...pool.status.acquired, ...answered,",
+    find: "acquired: [...pool.status.acquired, ...more,",
     replace:
-      "acquired: [...(pool.status.observedGeneration === pool.meta.generation ? pool.status.acquired : []), ...answered,",
+      "acquired: [...(pool.status.observedGeneration === pool.meta.generation ? pool.status.acquired : []), ...more,",
   },
   {
     name: "An address that cannot be read counts as gone.",

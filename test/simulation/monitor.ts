@@ -2,6 +2,7 @@ import { ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import { DNS_NAMES } from "../fake/dns-account.ts";
 import { DNS_ERRORS } from "../fake/dns-error.ts";
 import { checkLeftNames } from "./cleaning.ts";
 import { checkDNSChange } from "./dns-invariants.ts";
@@ -38,8 +39,6 @@ const CLUSTER_LISTS: ReadonlySet<string> = new Set([
   "list-nodes",
   "list-pods",
 ]);
-
-const PROVIDERS = ["digitalocean", "cloudflare", "webhook"] as const;
 
 /** Watches every call of every process, keeps the truth about them, and holds them against the promises. */
 export class Monitor {
@@ -265,7 +264,7 @@ export class Monitor {
     process.lacksLease = false;
     process.readings.clear();
     this.offers.refresh();
-    for (const provider of PROVIDERS) {
+    for (const provider of DNS_NAMES) {
       const text = history.hasLock ? world.leaseAnnotations()[`${NOT_BEFORE_PREFIX}${provider}`] : undefined;
       process.notBeforeMs.set(provider, text === undefined ? 0 : Date.parse(text));
     }

@@ -102,7 +102,6 @@ function optionsOf(proof: Proof): PlayOptions {
   return {
     ...brief,
     stories: false,
-    webhook: false,
     seeds: "1",
     from: "1",
     seed: `${seed}`,

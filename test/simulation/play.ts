@@ -1,6 +1,7 @@
 import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
 import type { History } from "./history.ts";
+import { historyElsewhere } from "./history-elsewhere.ts";
 import { lastingHistory } from "./lasting-history.ts";
 import type { Violation } from "./monitor.ts";
 import { playStories, strikeStory, tellStory } from "./play-stories.ts";
@@ -10,7 +11,6 @@ import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 import { stories } from "./stories.ts";
 import { WatchSimulation } from "./watch-simulation.ts";
-import { webhookHistory } from "./webhook-history.ts";
 
 /** What to play, as the command line says it. */
 export interface PlayOptions {
@@ -19,8 +19,8 @@ export interface PlayOptions {
   readonly seed?: string | undefined;
   /** Histories of RoutedIPs and firewalls. */
   readonly routed: boolean;
-  /** Histories with a webhook in the place of Cloudflare. */
-  readonly webhook: boolean;
+  /** What stands in the place of Cloudflare: `hetzner`, or a webhook. */
+  readonly names?: string | undefined;
   /** Histories in which processes watch, and something stays wrong for ever. */
   readonly lasting: boolean;
   readonly stories: boolean;
@@ -90,9 +90,9 @@ async function report(
   if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
 }
 
-function historyOf(seed: number, { routed, webhook, lasting }: PlayOptions): History {
+function historyOf(seed: number, { routed, names, lasting }: PlayOptions): History {
   if (lasting) return lastingHistory(seed);
-  if (webhook) return webhookHistory(seed);
+  if (names !== undefined) return historyElsewhere(seed, names === "hetzner" ? names : "webhook");
   return routed ? routedHistory(seed) : generate(seed);
 }
 
@@ -101,7 +101,7 @@ function simulationOf(history: History, { lasting }: PlayOptions, isTraced = fal
 }
 
 async function tell(seed: number, invariant: string, options: PlayOptions): Promise<void> {
-  const { full, lines, routed, webhook, lasting } = options;
+  const { full, lines, routed, names, lasting } = options;
   const history = historyOf(seed, options);
   if (lasting) {
     const { trace } = await simulationOf(history, options, true).run();
@@ -110,7 +110,7 @@ async function tell(seed: number, invariant: string, options: PlayOptions): Prom
     return;
   }
   for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
-  print(`\nnpm run play -- ${webhook ? "--webhook " : routed ? "--routed " : ""}--seed ${seed}`);
+  print(`\nnpm run play -- ${names !== undefined ? `--names ${names} ` : routed ? "--routed " : ""}--seed ${seed}`);
 }
 
 function print(line: string): void {

@@ -1,5 +1,6 @@
 import { canonicalIPv4 } from "../../src/model/address.ts";
 import { objectKey, type Pool, type PublishedName, type RecordSet } from "../../src/model/resource.ts";
+import { DNS_NAMES } from "../fake/dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import type { Process } from "./process.ts";
 import { isBlocked, isValid } from "./truth.ts";
@@ -50,7 +51,7 @@ export function wishOf(world: World, { meta, spec }: Publisher): WishedName | un
 function providerOf(outer: string, inner: string): DNSProviderName | undefined {
   if (outer !== "" && inner !== "" && outer !== inner) return undefined;
   const provider = outer || inner || "digitalocean";
-  return provider === "digitalocean" || provider === "cloudflare" || provider === "webhook" ? provider : undefined;
+  return DNS_NAMES.find((name) => name === provider);
 }
 
 function fqdnOf(recordName: string, zone: string): string {

@@ -140,6 +140,12 @@ function shownRecords({ subject }: SimCall, page: unknown): readonly ShownRecord
       .filter(({ type }) => type === "A")
       .flatMap(({ fqdn, targets }) => targets.map((content) => ({ fqdn, content })));
   return (page as RecordPage).items.flatMap((item) => {
+    // Hetzner shows sets, and in a list of a whole zone as much of each as could be read.
+    const set = item.set ?? item;
+    if (set.records !== undefined || item.type !== undefined)
+      return item.type === "A"
+        ? (set.records ?? []).map(({ value }) => ({ fqdn: item.fqdn ?? subject, content: value }))
+        : [];
     const own = item.value ?? item;
     const { fqdn = subject, record = own } = own;
     const content = record.address ?? record.ip;
@@ -153,6 +159,9 @@ interface RecordPage {
 }
 
 interface RecordItem {
+  readonly type?: string;
+  readonly set?: { readonly records?: readonly { readonly value: string }[] };
+  readonly records?: readonly { readonly value: string }[];
   readonly fqdn?: string;
   readonly ip?: string;
   readonly address?: string;

@@ -15,11 +15,7 @@ const OPTIONS = {
     default: false,
     help: "histories of RoutedIPs and firewalls: seeds, and --stories, of their own",
   },
-  webhook: {
-    type: "boolean",
-    default: false,
-    help: "histories whose names are behind a webhook, which stands in the place of Cloudflare",
-  },
+  names: { type: "string", help: "PROVIDER: webhook or hetzner stands in the place of Cloudflare" },
   lasting: {
     type: "boolean",
     default: false,

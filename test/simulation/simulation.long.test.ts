@@ -2,19 +2,19 @@ import { expect, test } from "vitest";
 import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
 import type { History, WorldEvent } from "./history.ts";
+import { historyElsewhere } from "./history-elsewhere.ts";
 import type { Violation } from "./monitor.ts";
 import { routedHistory } from "./routed-history.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
-import { webhookHistory } from "./webhook-history.ts";
 
 /** How many new histories are played, in about six seconds; `npm run play` plays any number. */
 const SEEDS = 70;
 const FIRST_SEED = 1;
 /** How many of RoutedIPs and firewalls, in about two seconds; `npm run play -- --routed` plays any number. */
 const ROUTED_SEEDS = 20;
-/** How many with a webhook in the place of Cloudflare; `npm run play -- --webhook` plays any number. */
-const WEBHOOK_SEEDS = 40;
+/** How many with another provider of names in the place of Cloudflare; `npm run play -- --names webhook` plays any number. */
+const SEEDS_ELSEWHERE = 25;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
 const ONCE_BROKEN = [2237, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004];
 /** Histories with names in which a check once blamed what keeps every promise. */
@@ -40,19 +40,20 @@ test("every promise holds in seeded histories in which anything may fail at any 
   expect(calls).toBeGreaterThan(100 * histories.length);
 });
 
-test("every promise holds in seeded histories whose names are behind a webhook", async () => {
-  let writes = 0;
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + WEBHOOK_SEEDS; seed += 1) {
-    const history = webhookHistory(seed);
-    const simulation = new Simulation(history, false);
-    const { violation } = await simulation.run();
-    writes += simulation.made.filter(
-      ({ provider, operation }) => provider === "webhook" && operation === "write",
-    ).length;
-    if (violation !== undefined) expect.fail(await broken(history, violation, "--webhook "));
-  }
-  expect(writes).toBeGreaterThan(WEBHOOK_SEEDS);
-});
+test.each(["webhook", "hetzner"] as const)(
+  "every promise holds in seeded histories whose names are at %s",
+  async (name) => {
+    let writes = 0;
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS_ELSEWHERE; seed += 1) {
+      const history = historyElsewhere(seed, name);
+      const simulation = new Simulation(history, false);
+      const { violation } = await simulation.run();
+      writes += simulation.made.filter(({ provider, operation }) => provider === name && operation === "write").length;
+      if (violation !== undefined) expect.fail(await broken(history, violation, `--names ${name} `));
+    }
+    expect(writes).toBeGreaterThan(SEEDS_ELSEWHERE);
+  },
+);
 
 test("every promise holds in seeded histories of RoutedIPs and firewalls", async () => {
   let firewallCalls = 0;

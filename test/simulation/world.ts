@@ -75,6 +75,7 @@ export class World {
     this.dns = {
       digitalocean: digitalOceanDNSAccount(digitalocean),
       cloudflare: cloudflareDNSAccount(boundlessCloudflare({ now })),
+      hetzner: memoryDNSAccount("hetzner", now),
       webhook: memoryDNSAccount("webhook", now),
     };
     for (const account of Object.values(this.dns)) for (const zone of ZONES) account.addZone(zone);

@@ -57,7 +57,7 @@ export const ACCOUNT_STORIES: readonly Story[] = [
       "that status is not all right": "(exit code 6)",
       "the problem beside Ready": /^POOL +READY +PROBLEM[\s\S]*^ingress\/web +True +QuotaExceeded +3\/5 /m,
       "what is missing, why, and what to do":
-        "! pool/ingress/web: 2 of 5 addresses are missing: the account's limit of 4 reserved addresses is reached. Ask DigitalOcean for a higher limit, or lower desiredIPs.",
+        "! pool/ingress/web: 2 of 5 addresses are missing: the account's limit of 4 reserved addresses is reached. Ask the provider for a higher limit, or lower desiredIPs.",
     },
   },
   {

@@ -75,7 +75,7 @@ const CASES: Readonly<Record<OfflineCode, readonly (readonly [text: string, ...t
     [pool("ips: []").replace("digitalocean.com/", "digitalocean.co/"), "1:13 FLP205 apiVersion"],
   ],
   FLP211: [
-    [`${POOL}spec:\n  provider: hetzner\n  ips: [203.0.113.10]\n`, "6:13 FLP211 spec.provider"],
+    [`${POOL}spec:\n  provider: hetznr\n  ips: [203.0.113.10]\n`, "6:13 FLP211 spec.provider"],
     [`${POOL}spec:\n  provider: cloudflare\n  ips: [203.0.113.10]\n`, "6:13 FLP211 spec.provider"],
     [
       recordSet("provider: digitalocean", "dnsRecordSet: {provider: cloudflare, zone: example.com, recordName: www}"),

@@ -45,7 +45,7 @@ export class SoakWorld {
   constructor() {
     this.#kubernetes = kubernetesSandbox({ now: Date.now, crds: shippedCRDs() });
     this.#rest = sandboxRest(this.#kubernetes);
-    const access = { rest: this.#rest, clock: { nowMs: Date.now }, prefix: "" };
+    const access = { rest: this.#rest, clock: { nowMs: Date.now }, prefix: "", provider: "digitalocean" };
     this.#nodes = new WorldNodes(access);
     this.#pods = new WorldPods(access);
     this.#pools = new WorldPools(access);

@@ -62,7 +62,7 @@ export class WatchWorld {
 
   constructor() {
     const time = { nowMs: () => this.clock.wallMs() };
-    const access = { rest: this.#rest, clock: time, prefix: "" };
+    const access = { rest: this.#rest, clock: time, prefix: "", provider: "digitalocean" };
     this.nodes = new WorldNodes(access);
     this.pods = new WorldPods(access);
     this.pools = new WorldPools(access);

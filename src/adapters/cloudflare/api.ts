@@ -180,7 +180,7 @@ function codesOf({ code, chain }: Entry): readonly number[] {
 }
 
 /** What these codes mean whatever the status: the token is no token, or there is no such thing. */
-const FAILURES: ReadonlyMap<number, ProviderFailure> = new Map([
+const FAILURES: ReadonlyMap<number | string, ProviderFailure> = new Map([
   [6003, "unauthorized"], // Invalid request headers; the chain says that it is the Authorization header.
   [9103, "unauthorized"],
   [9106, "unauthorized"],

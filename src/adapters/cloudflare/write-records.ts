@@ -93,7 +93,7 @@ type BatchOutcome =
   | { readonly kind: "stale"; readonly error: ProviderError };
 
 /** The record exists already, the identical record exists already, the record does not exist. */
-const STALE_CODES: readonly number[] = [81_057, 81_058, 81_044];
+const STALE_CODES: readonly (number | string)[] = [81_057, 81_058, 81_044];
 
 /** What to say about a change of the A records of a name. */
 function writingOf(fqdn: string): CallInfo {

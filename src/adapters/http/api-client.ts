@@ -307,6 +307,19 @@ interface SDKRequest {
   readonly body?: string;
 }
 
+/** Sends one request to a path of an API that needs no SDK; a body is sent as JSON. */
+export type PlainRequest = (method: string, path: string, body?: unknown) => Promise<unknown>;
+
+/** Returns what stands in for an SDK where requests are written by hand: see {@link exchangeOf}. */
+export function plainRequests(
+  baseURL: string,
+): (send: (request: PlainRequest) => Promise<unknown>, fetch: SDKFetch) => Promise<unknown> {
+  return (send, fetch) =>
+    send((method, path, body) =>
+      fetch(`${baseURL}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+    );
+}
+
 /** What an SDK sends its requests with. */
 export type SDKFetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 

@@ -114,8 +114,8 @@ export interface ErrorBody {
   readonly text: string;
   /** False when it is not an error of the API at all, but a proxy's page. */
   readonly isFromAPI: boolean;
-  /** The API's own codes, if it has any. */
-  readonly codes: readonly number[];
+  /** The API's own codes, if it has any: numbers, or words such as `locked`. */
+  readonly codes: readonly (number | string)[];
 }
 
 /** Returns what an error answer says. `readFields` gets the fields of the body. It returns undefined if this API writes no error that way. */

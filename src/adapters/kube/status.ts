@@ -1,7 +1,6 @@
 import type { AcquiredIP, PendingAcquisition, ReleasedIP } from "../../model/address.ts";
-import { faultOf } from "../../model/fault-reason.ts";
+import { addressesOf, faultOf } from "../../model/fault-reason.ts";
 import type { FirewallMemory, PendingFirewall } from "../../model/firewall.ts";
-import { addressesOf } from "../../model/reason.ts";
 import type {
   Condition,
   IPStatus,

@@ -27,7 +27,14 @@ import {
   TEXT,
 } from "../http/answer.ts";
 import type { ProviderAPI, ProviderOptions } from "../http/api-client.ts";
-import { type APIClient, createAPIClient, type Exchange, exchangeOf } from "../http/api-client.ts";
+import {
+  type APIClient,
+  createAPIClient,
+  type Exchange,
+  exchangeOf,
+  type PlainRequest,
+  plainRequests,
+} from "../http/api-client.ts";
 import {
   type CallInfo,
   type ErrorBody,
@@ -40,11 +47,8 @@ import { ALLOWANCE, webhookLabel } from "./traits.ts";
 /** What bodies are, in both directions. */
 export const MEDIA_TYPE = "application/external.dns.webhook+json;version=1";
 
-/** Sends one request of the protocol. */
-export type Request = (method: "GET" | "POST", path: string, body?: unknown) => Promise<unknown>;
-
 /** Makes the calls to one webhook. */
-export type Client = APIClient<Request>;
+export type Client = APIClient<PlainRequest>;
 
 /** How to reach a webhook; `name` is what objects call it. */
 export type WebhookOptions = ProviderOptions & { readonly name: string; readonly baseURL: string };
@@ -58,14 +62,14 @@ export function createClient(options: WebhookOptions): Client {
 }
 
 /** Returns what is particular to the API of the webhook with this name. */
-export function webhookAPI(name: string): ProviderAPI<Request> {
+export function webhookAPI(name: string): ProviderAPI<PlainRequest> {
   const texts = textsOf(name);
   return {
     ...texts,
     baseURL: "http://127.0.0.1:8888",
     // Providers are written for one caller, who waits for each answer.
     limits: { mostInFlight: 1, allowance: { ...ALLOWANCE, toldLimit: ALLOWANCE.calls }, timeoutMs: 20_000 },
-    open: async (baseURL) => negotiated(texts, exchangeOf(texts, requestsTo(baseURL), MEDIA_TYPE)),
+    open: async (baseURL) => negotiated(texts, exchangeOf(texts, plainRequests(baseURL), MEDIA_TYPE)),
     errorBodyOf,
     requestIDOf: () => undefined,
     failureOf,
@@ -86,23 +90,11 @@ function textsOf(name: string): ProviderTexts {
   };
 }
 
-function requestsTo(
-  baseURL: string,
-): (
-  send: (request: Request) => Promise<unknown>,
-  fetch: (url: string, init: RequestInit) => Promise<Response>,
-) => Promise<unknown> {
-  return (send, fetch) =>
-    send((method, path, body) =>
-      fetch(`${baseURL}${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
-    );
-}
-
 /**
  * Checks what the protocol promises of an answer. The first question is answered in this version of the protocol; external-dns refuses any other, too. A change that
  * succeeded is answered with 204.
  */
-function negotiated(texts: ProviderTexts, exchange: Exchange<Request>): Exchange<Request> {
+function negotiated(texts: ProviderTexts, exchange: Exchange<PlainRequest>): Exchange<PlainRequest> {
   return async (call, terms) => {
     const answer = await exchange(call, terms);
     const { status, headers } = answer;

@@ -11,9 +11,9 @@ import { type ARecord, recordSetState } from "../dns/record-sets.ts";
 import type { Fields } from "../http/answer.ts";
 import { type CallInfo, connectionFault, type FailureDetails } from "../http/failures.ts";
 import { lookPurpose, type Purpose } from "../http/limits.ts";
+import { SharedRead } from "../http/shared-read.ts";
 import { type Client, type Endpoint, readEndpoints, recordsOf, type WebhookOptions, webhookError } from "./api.ts";
 import { type DomainFilter, isServed, isServedZone, readDomains } from "./domains.ts";
-import { SharedRead } from "./shared-read.ts";
 
 /** Everything that the webhook shows, by name. */
 type Reading = ReadonlyMap<string, readonly Endpoint[]>;

@@ -300,6 +300,8 @@ export function ambiguityOf({ status }: Pool, at: number): "AmbiguousAcquisition
 /** What the address of a pending acquisition is looked for with. */
 interface ResolutionContext {
   readonly provider: ProviderFacts;
+  /** The uid of the object, if its provider keeps for whom an address was bought. */
+  readonly ownerUID?: string;
   readonly machineOf: MachineOf;
   /** True for an address that some object manages or remembers, or that was found for another acquisition. */
   readonly isNamed: (ip: string) => boolean;
@@ -318,35 +320,66 @@ interface ResolutionContext {
  *   3 the only unattached one in its region that no object names. It is adopted, and never deleted: another cluster of the account may have acquired it.
  *     Exception: where status had lost the acquisition, nobody knows what the account had. Then a person has to say.
  *
+ * A provider that keeps for whom an address was bought leaves nothing to guess: only an address of this object counts, wherever it is.
+ *
  * Where grants are required, a person has to say so of the one on the machine, too, if status had lost the acquisition and the address is not granted.
  */
 export function resolvePending(intent: PendingAcquisition, context: ResolutionContext): PendingResolution {
-  const { provider, machineOf, isNamed, isListed, mayRestore, nowMs } = context;
+  const { provider, ownerUID, machineOf, isListed, mayRestore, nowMs } = context;
   if (!provider.isComplete) return { kind: "waiting", untilMs: undefined };
   const startedMs = pastMs(intent.startedAt, nowMs) ?? nowMs;
   const untilMs = startedMs + UNANSWERED_WATCH_MS;
   // What was read before the creation began says nothing about it: an address that has gone since would pass for the new one.
   if (provider.readAtMs <= startedMs) return { kind: "waiting", untilMs };
   const known = new Set(intent.knownIPs);
-  const fresh = [...provider.addresses.values()]
-    .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
-    .filter(({ ip }) => !known.has(ip) && !isNamed(ip) && isInTime(ip, intent, provider));
+  const fresh = newAddresses(intent, known, context);
   const target = intent.providerID === undefined ? undefined : machineOf(intent.providerID);
   const onTarget = fresh.find((address) => target !== undefined && address.holderID === target);
   const acquiredAt = timestamp(startedMs);
-  if (onTarget !== undefined && intent.restored === true && !mayRestore(onTarget.ip))
-    return { kind: "ambiguous", candidates: [onTarget.ip] };
-  if (onTarget !== undefined) {
-    const adopted = intent.restored === true ? { adopted: true } : {};
-    return { kind: "found", acquired: { ip: onTarget.ip, acquiredAt, ...adopted } };
-  }
+  if (onTarget !== undefined) return foundAt(onTarget.ip, intent, { mayRestore, acquiredAt });
   const answer = intent.candidates?.find((ip) => isListed(ip) && !known.has(ip));
   if (answer !== undefined) return { kind: "listed", ip: answer };
+  if (ownerUID !== undefined && fresh.length > 0) return ofOwner(fresh, intent, { mayRestore, acquiredAt });
   const possible = fresh.filter((address) => couldBe(address, intent));
   if (possible.some((address) => address.isLocked)) return { kind: "waiting", untilMs: undefined };
   // Lists lag behind: before the time is over an address of somebody else may be shown, and the new one not yet.
   if (provider.readAtMs < untilMs) return { kind: "waiting", untilMs };
   return resolveUnattached(possible.map(({ ip }) => ip).toSorted(compareText), intent, acquiredAt);
+}
+
+/** The addresses that the account did not have before, that no object names, and that may have been bought for the object. */
+function newAddresses(
+  intent: PendingAcquisition,
+  known: ReadonlySet<string>,
+  { provider, isNamed, ownerUID }: ResolutionContext,
+): readonly Address[] {
+  return [...provider.addresses.values()]
+    .flatMap((fact: AddressFact) => (fact.kind === "known" ? [fact.address] : []))
+    .filter(({ ip }) => !known.has(ip) && !isNamed(ip) && isInTime(ip, intent, provider))
+    .filter(({ boughtFor }) => ownerUID === undefined || boughtFor === ownerUID);
+}
+
+/** The acquisition brought this address. What only the object's annotation told of is never deleted, and may want a grant. */
+function foundAt(
+  ip: string,
+  intent: PendingAcquisition,
+  { mayRestore, acquiredAt }: Pick<ResolutionContext, "mayRestore"> & { readonly acquiredAt: string },
+): PendingResolution {
+  if (intent.restored !== true) return { kind: "found", acquired: { ip, acquiredAt } };
+  return mayRestore(ip)
+    ? { kind: "found", acquired: { ip, acquiredAt, adopted: true } }
+    : { kind: "ambiguous", candidates: [ip] };
+}
+
+/** What the first of the addresses says that were bought for the object. If status had lost the acquisition, some of them may be older. */
+function ofOwner(
+  own: readonly Address[],
+  intent: PendingAcquisition,
+  how: Pick<ResolutionContext, "mayRestore"> & { readonly acquiredAt: string },
+): PendingResolution {
+  const [first = "", ...others] = own.map(({ ip }) => ip).toSorted(compareText);
+  const isGuess = intent.restored === true && others.length > 0;
+  return isGuess ? { kind: "ambiguous", candidates: [first, ...others] } : foundAt(first, intent, how);
 }
 
 function resolveUnattached(

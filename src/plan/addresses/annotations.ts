@@ -59,20 +59,29 @@ export function planAnnotations(context: AnnotationContext): {
   return { actions, holds };
 }
 
-function wishesByNode({ views, assignments }: AnnotationContext): ReadonlyMap<string, Wish> {
+/**
+ * What each node's annotation is to show. A machine may have addresses of several objects, and the annotation has room for one: that which it shows stays, else the first
+ * that is there, else the first that comes.
+ */
+function wishesByNode({ views, assignments, observation }: AnnotationContext): ReadonlyMap<string, Wish> {
   const wishes = new Map<string, Wish>();
+  const shown = new Map(observation.nodes.map(({ name, addressAnnotation }) => [name, addressAnnotation]));
   const byKey = new Map(views.map((view) => [view.key, view]));
-  for (const view of views.filter(isWritable)) {
-    if (view.pool.meta.isDeleting) continue;
-    for (const { ip, standing } of view.managed) {
-      if (standing.kind === "placed" && view.inUse.has(ip)) wishes.set(standing.on.nodeName, { view, ip });
-    }
-  }
+  for (const { nodeName, wish } of views.filter(isWritable).flatMap(placedOf))
+    if (!wishes.has(nodeName) || shown.get(nodeName) === wish.ip) wishes.set(nodeName, wish);
   for (const { id, ip, after, object } of assignments) {
     const view = byKey.get(ownerKey(object));
-    if (view !== undefined) wishes.set(after.nodeName, { view, ip, assignmentID: id });
+    if (view !== undefined && !wishes.has(after.nodeName)) wishes.set(after.nodeName, { view, ip, assignmentID: id });
   }
   return wishes;
+}
+
+/** The addresses in use of an object that are on their nodes. */
+function placedOf(view: PoolView): readonly { readonly nodeName: string; readonly wish: Wish }[] {
+  if (view.pool.meta.isDeleting) return [];
+  return view.managed.flatMap(({ ip, standing }) =>
+    standing.kind === "placed" && view.inUse.has(ip) ? [{ nodeName: standing.on.nodeName, wish: { view, ip } }] : [],
+  );
 }
 
 function writing(node: NodeFacts, { view, ip, assignmentID }: Wish): AnnotateNode | undefined {
@@ -137,6 +146,8 @@ function causeOfClearing(node: NodeFacts, view: PoolView | undefined): CauseOfCl
   const standing = view.managed.find((address) => address.ip === ip)?.standing;
   if (standing === undefined) return { reason: "NotManaged", isGivenUp: true };
   switch (standing.kind) {
+    case "blocked":
+      return { reason: "IPBlocked", isGivenUp: false };
     case "gone":
       return { reason: "IPNotFound", isGivenUp: false };
     case "foreign":

@@ -213,26 +213,34 @@ function leavingPlace(view: PoolView, ip: string, { isServing }: Free, pace: Pac
 /**
  * Returns the index of the candidate that gets the address, or why none does:
  *
- *   1 a candidate in the address's region that is due, and did not fail together with the address
- *   2 a candidate in the region that is due
- *   else the address waits: for the first retry in its region (`Backoff`), for a node there (`RegionMismatch`), for any node (`NoCandidate`)
+ *   1 a candidate where the address can go that is due, and did not fail together with the address; best in its own region
+ *   2 a candidate there that is due; best in its own region
+ *   else the address waits: for the first retry there (`Backoff`), for a node there (`RegionMismatch`), for any node (`NoCandidate`)
  */
 function choose(view: PoolView, ip: string, open: readonly Candidate[]): number | Obstacle {
   const withheld = view.withheld.get(ip);
   if (withheld !== undefined) return withheld;
   const region = addressRegion(view, ip);
   const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate);
-  const isDue = (candidate: Candidate): boolean => isSamePlace(region, candidate) && due(candidate) <= view.nowMs;
+  const isWithin = (candidate: Candidate): boolean =>
+    isSamePlace(view.areaOf(region), { region: view.areaOf(candidate.region) });
+  const isDue = (candidate: Candidate): boolean => isWithin(candidate) && due(candidate) <= view.nowMs;
   const isFresh = ({ node }: Candidate): boolean => !view.retries.haveFailedTogether(ip, node.name);
-  const fresh = open.findIndex((candidate) => isDue(candidate) && isFresh(candidate));
-  const index = fresh >= 0 ? fresh : open.findIndex(isDue);
+  const best = nearestOf(open, region, (candidate) => isDue(candidate) && isFresh(candidate));
+  const index = best >= 0 ? best : nearestOf(open, region, isDue);
   if (index >= 0) return index;
   if (open.length === 0) return obstacle("NoCandidate", "", { waitsFor: "node" });
-  const near = open.filter((candidate) => isSamePlace(region, candidate));
+  const near = open.filter(isWithin);
   if (near.length === 0) return obstacle("RegionMismatch", `the address is in ${region}`, { waitsFor: "region" });
   const subjects = [ipSubject(ip), ...near.map(({ node }) => nodeSubject(node.name))];
   const notBeforeMs = Math.min(...near.map(due));
   return obstacle("Backoff", view.retries.error(...subjects), { waitsFor: "retry", notBeforeMs });
+}
+
+/** Returns the index of the first fitting candidate in a region, else of the first one that fits; -1 if none does. */
+function nearestOf(open: readonly Candidate[], region: string, fits: (candidate: Candidate) => boolean): number {
+  const near = open.findIndex((candidate) => isSamePlace(region, candidate) && fits(candidate));
+  return near >= 0 ? near : open.findIndex(fits);
 }
 
 /**
@@ -361,8 +369,8 @@ export interface Candidate {
 }
 
 /**
- * The matches that wait for an address, in the order they are served: empty machines before those an address must leave first, else by name; nodes whose last
- * attempt failed behind all others, the longest due first. Matches that cannot take any are returned with the reason. Pure.
+ * The matches that wait for an address, in the order they are served: empty machines before those an address must leave first, then those with the fewest addresses,
+ * else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any are returned with the reason. Pure.
  */
 function findCandidates(
   view: PoolView,
@@ -390,7 +398,7 @@ function findCandidates(
     if (availability.kind === "free") candidates.push({ ...candidate, leaving: availability.leaving });
     else skipped.push(...skippedNode(node.name, availability, view));
   }
-  return { candidates: inTurn(candidates, view), skipped };
+  return { candidates: inTurn(candidates, view, ledger), skipped };
 }
 
 /** True if some match waits for an address and can take one. Pure. */
@@ -423,10 +431,11 @@ function skippedNode(
   return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
 }
 
-function inTurn(candidates: readonly Candidate[], { retries }: PoolView): readonly Candidate[] {
+function inTurn(candidates: readonly Candidate[], { retries }: PoolView, ledger: MachineLedger): readonly Candidate[] {
   const turn = ({ node }: Candidate): number => retries.turn(nodeSubject(node.name));
+  const load = ({ place, leaving }: Candidate): number => ledger.loadOf(place.machineID) - leaving.length;
   return candidates.toSorted(
-    (a, b) => turn(a) - turn(b) || Number(a.leaving.length > 0) - Number(b.leaving.length > 0),
+    (a, b) => turn(a) - turn(b) || Number(a.leaving.length > 0) - Number(b.leaving.length > 0) || load(a) - load(b),
   );
 }
 

@@ -103,7 +103,13 @@ export function selectInUse(managed: readonly ManagedIP[], desired: number, pool
 }
 
 /** An address that fills no place, and counts when it is decided whether to buy. */
-const UNUSABLE: ReadonlySet<ManagedIP["standing"]["kind"]> = new Set(["conflict", "ungranted", "gone", "foreign"]);
+const UNUSABLE: ReadonlySet<ManagedIP["standing"]["kind"]> = new Set([
+  "conflict",
+  "ungranted",
+  "blocked",
+  "gone",
+  "foreign",
+]);
 
 /** Adds to the addresses in use, for each that is on its way, one that still serves where it is: it stays until the other one is there. Pure. */
 export function withServing(inUse: ReadonlySet<string>, managed: readonly ManagedIP[]): ReadonlySet<string> {

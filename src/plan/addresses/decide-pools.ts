@@ -208,6 +208,8 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
       return standing.why;
     case "gap":
       return obstacle("Unreadable", standing.error);
+    case "blocked":
+      return personNeeded("IPBlocked");
     case "gone":
       return personNeeded("IPNotFound");
     case "foreign": {

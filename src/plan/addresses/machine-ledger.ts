@@ -86,6 +86,11 @@ export class MachineLedger {
     return { kind: "free", leaving: free.slice(0, excess) };
   }
 
+  /** How many addresses a machine has, or is promised. */
+  loadOf(machine: string): number {
+    return (this.#carried.get(machine)?.length ?? 0) + (this.#promised.get(machine)?.length ?? 0);
+  }
+
   /** Enters that a machine will get an address of this object, and which ones leave it for that now. */
   promise(machine: string, key: string, leaving: readonly Leaver[] = []): void {
     for (const { ip } of leaving) this.leave(ip);

@@ -49,6 +49,7 @@ function isUsable({ standing }: ManagedIP): boolean {
   return (
     standing.kind !== "conflict" &&
     standing.kind !== "ungranted" &&
+    standing.kind !== "blocked" &&
     standing.kind !== "gone" &&
     standing.kind !== "foreign"
   );

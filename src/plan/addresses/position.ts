@@ -108,6 +108,7 @@ export function standingOf(ip: string, fact: AddressFact, context: StandingConte
 
 function knownStanding(address: Address, context: StandingContext): Standing {
   const holder = holderOf(address, context);
+  if (address.isBlocked) return { kind: "blocked", on: holder };
   const node = context.nodeByMachine.get(holder?.machineID ?? "");
   if (address.isLocked) {
     const isOurs = holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context);

@@ -33,7 +33,7 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
   }
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
-  const surplus = meta.isDeleting ? reclaimable : reclaimable.filter(({ ip }) => !isAsked(view, ip));
+  const surplus = meta.isDeleting ? reclaimable : reclaimable.filter((address) => isSurplus(view, address));
   const steps = surplus.map((address) => giveBack(view, address, stillPublished.get(address.ip)));
   const hasPending = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
   return {
@@ -46,6 +46,11 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
       after: steps.flatMap(({ actions }) => actions.map(({ id }) => id)),
     },
   };
+}
+
+/** True for an address that the object does not ask for. One that the provider blocks is kept in its place: giving it back would only buy another one. */
+function isSurplus(view: PoolView, { ip, standing }: ManagedIP): boolean {
+  return !isAsked(view, ip) && (standing.kind !== "blocked" || view.managed.length > view.desired);
 }
 
 /** Why a deletion cannot go on although nobody may write for the object. */
@@ -76,7 +81,7 @@ function giveBack(
 }
 
 function removal(view: PoolView, ip: string, standing: ManagedIP["standing"]): readonly (UnassignIP | DeleteIP)[] {
-  if (standing.kind === "placed") return unassignAndDelete(view, ip, standing.on, false);
+  if (standing.kind === "placed" || standing.kind === "blocked") return unassignAndDelete(view, ip, standing.on, false);
   if (standing.kind !== "free") return [];
   return unassignAndDelete(view, ip, standing.from, standing.rank === "not-matching");
 }
@@ -97,6 +102,7 @@ function positionObstacle(standing: ManagedIP["standing"]): Obstacle | undefined
     case "ungranted":
       return standing.why;
     case "placed":
+    case "blocked":
     case "gone":
       return undefined;
   }

@@ -1,9 +1,9 @@
 import type { ObjectRef } from "../../model/action.ts";
 import { type AcquiredIP, type Address, type AddressFact, canonicalIPv4 } from "../../model/address.ts";
+import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
-import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
@@ -101,6 +101,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     machineOf: (id) => registry.machineID(spec.provider, id),
     providerIDOf: (machine) => registry.providerID(spec.provider, machine),
     regionOf: (node) => registry.regionOf(spec.provider, node),
+    areaOf: (region) => registry.areaOf(spec.provider, region),
     placeOf: (machine) => {
       const nodeName = context.nodeByMachine.get(machine)?.name;
       return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
@@ -203,12 +204,15 @@ function findAgain(
       pending: pool.status.pendingAcquisitions.map(() => ({ kind: "waiting", untilMs: undefined })),
     };
   }
+  const keepsOwner = observation.registry.get(provider.name)?.addresses?.keepsOwner === true;
+  const ownerUID = keepsOwner ? pool.meta.uid : undefined;
   const isTaken = (ip: string): boolean => claims.isNamed(ip) || taken.has(ip);
   const answers = new Set<string>();
   const isListed = (ip: string): boolean => pool.spec.ips.includes(ip) && !answers.has(ip);
   const pending = pool.status.pendingAcquisitions.map((intent) => {
     const resolution = resolvePending(intent, {
       provider,
+      ...(ownerUID === undefined ? {} : { ownerUID }),
       machineOf: (id) => observation.registry.machineID(provider.name, id),
       isNamed: isTaken,
       isListed,
@@ -220,12 +224,51 @@ function findAgain(
     return resolution;
   });
   const answered = pending.flatMap((one) => (one.kind === "found" ? [one.acquired] : []));
-  const shown = shownAgain(pool, context);
-  const more = [...answered, ...shown];
+  const shown = [...answered, ...shownAgain(pool, context)];
+  const more = [...shown, ...annotated(pool, shown, provider, context, isTaken)];
   return {
-    acquired: [...pool.status.acquired, ...answered, ...shown, ...annotated(pool, more, provider, context, isTaken)],
+    acquired: [...pool.status.acquired, ...more, ...boughtBefore(pool, more, { provider, ownerUID, isTaken, context })],
     pending,
   };
+}
+
+/**
+ * Addresses that the provider says were bought for the pool, and that nobody remembers: status and annotation were lost. They are used before others are bought. Sorted by
+ * text.
+ */
+function boughtBefore(
+  pool: Pool,
+  more: readonly AcquiredIP[],
+  {
+    provider,
+    ownerUID,
+    isTaken,
+    context,
+  }: {
+    readonly provider: ProviderFacts;
+    readonly ownerUID: string | undefined;
+    readonly isTaken: (ip: string) => boolean;
+    readonly context: ViewContext;
+  },
+): readonly AcquiredIP[] {
+  const missing = missingOf(pool, more);
+  if (ownerUID === undefined || missing <= 0 || pool.meta.isDeleting) return [];
+  const acquiredAt = timestamp(context.observation.observedAtMs);
+  const isOwn = ({ ip, boughtFor }: Address): boolean =>
+    boughtFor === ownerUID && !isTaken(ip) && more.every((one) => one.ip !== ip);
+  const found = [...provider.addresses.values()]
+    .flatMap((fact) => (fact.kind === "known" && isOwn(fact.address) ? [fact.address.ip] : []))
+    .filter(context.held.mayRestore ?? (() => true));
+  return found
+    .toSorted(compareText)
+    .slice(0, missing)
+    .map((ip) => ({ ip, acquiredAt, adopted: true }));
+}
+
+/** How many addresses a pool would lack that has acquired these, too. */
+function missingOf({ spec, status, ...pool }: Pool, more: readonly AcquiredIP[]): number {
+  const acquired = [...status.acquired, ...more];
+  return spec.desiredIPs - managedIPs({ ...pool, spec, status: { ...status, acquired } }).length;
 }
 
 function shownAgain(pool: Pool, { observation, claims, found }: ViewContext): readonly AcquiredIP[] {
@@ -243,8 +286,7 @@ function annotated(
   isTaken: (ip: string) => boolean,
 ): readonly AcquiredIP[] {
   const key = ownerKey({ kind: pool.kind, ...pool.meta });
-  const acquired = [...pool.status.acquired, ...more];
-  const missing = pool.spec.desiredIPs - managedIPs({ ...pool, status: { ...pool.status, acquired } }).length;
+  const missing = missingOf(pool, more);
   if (missing <= 0 || pool.meta.isDeleting) return [];
   const acquiredAt = timestamp(context.observation.observedAtMs);
   const found = context.observation.nodes.flatMap((node) => {

@@ -1,5 +1,6 @@
 import type { AcquireIP, AssignIP, Place } from "../../model/action.ts";
 import { changesAddress } from "../../model/action-kinds.ts";
+import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import {
   FIREWALL_PATIENCE_MS,
   type Firewall,
@@ -13,7 +14,7 @@ import {
   progressAt,
 } from "../../model/firewall.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
 import { timestamp } from "../../model/time.ts";
 import type { HeldFirewall } from "../grants.ts";
@@ -69,6 +70,9 @@ export interface FirewallContext {
 export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTarget {
   const wish = pool.firewall;
   if (wish === undefined) return { kind: "none" };
+  const traits = context.registry.get(wish.provider);
+  if (traits !== undefined && traits.firewalls === undefined)
+    return blocked("FirewallUnchangeable", wish.provider, true);
   const facts = context.firewalls.get(wish.provider);
   if (facts === undefined) return blocked("Unreadable", `firewall ${wish.firewall} was not read`, false);
   const { unusable } = facts;
@@ -79,7 +83,7 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   const fact = facts.firewalls.get(wish.firewall);
   if (fact?.kind !== "known") return unknown(wish.firewall, fact);
   const { firewall } = fact;
-  const reserved = context.registry.get(wish.provider)?.firewalls?.reservedPrefix;
+  const reserved = traits?.firewalls?.reservedPrefix;
   if (reserved !== undefined && firewall.name.startsWith(reserved))
     return blocked("FirewallReserved", firewall.name, true);
   const closed = wish.ports.filter((ports) => !isOpen(ports, fact, context.made.get(firewall.id)));

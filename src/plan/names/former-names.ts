@@ -7,8 +7,8 @@ import {
   type UnreadDNS,
   type Zone,
 } from "../../model/dns.ts";
+import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
-import { REFUSAL_REASONS } from "../../model/reason.ts";
 import { compareText, ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { dnsSubject } from "../retries.ts";

@@ -1,7 +1,8 @@
 import { nameActionID, type ObjectRef, type WriteDNS } from "../../model/action.ts";
 import { AUTOMATIC_TTL_SECONDS, type RecordSetState, recordAddresses, sharedTTL } from "../../model/dns.ts";
+import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
-import { REFUSAL_REASONS, type Reason } from "../../model/reason.ts";
+import type { Reason } from "../../model/reason.ts";
 import type { ForeignRecordsPolicy } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { dnsSubject } from "../retries.ts";

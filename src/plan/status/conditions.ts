@@ -1,7 +1,7 @@
-import { FAULT_REASONS } from "../../model/fault-reason.ts";
+import { addressesOf, FAULT_REASONS } from "../../model/fault-reason.ts";
 import { capital, problemText } from "../../model/hold.ts";
 import type { Hold, MissingGrant, Obstacle } from "../../model/plan.ts";
-import { addressesOf, REASONS, type Reason } from "../../model/reason.ts";
+import { REASONS, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, timestamp } from "../../model/time.ts";

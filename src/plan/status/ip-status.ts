@@ -45,6 +45,11 @@ function ipStatus(view: PoolView, ip: string, standing: Standing, heldBack: Hold
       return { ...faulty("conflict"), error: `owned by ${ownerText(standing.owner)}, ${standing.right}` };
     case "ungranted":
       return { ...faulty(faultOf(standing.why.reason) ?? "ungranted"), error: standing.why.detail };
+    case "blocked":
+      return {
+        ...faulty("blocked"),
+        error: `provider "${view.pool.spec.provider}" lets nothing through to the address`,
+      };
     case "gone":
       return {
         ...faulty("gone"),

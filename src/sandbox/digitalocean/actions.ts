@@ -1,4 +1,4 @@
-import { formatTime } from "../../model/time.ts";
+import { timeText } from "../provider.ts";
 import { type Caller, hasScope } from "./calls.ts";
 import type { ActionState, AddressState, CloudState, DropletState } from "./cloud-state.ts";
 
@@ -86,11 +86,6 @@ export function setHolder(state: CloudState, address: AddressState, dropletID: n
 /** Notes how an address looked until now (null = it did not exist), when lists lag. */
 export function remember(state: CloudState, ip: string, before: AddressState | null, nowMs: number): void {
   if (state.settings.list_lag_ms > 0) state.history.push({ at: timeText(nowMs), ip, before });
-}
-
-/** RFC 3339 in UTC, with milliseconds when there are some. */
-export function timeText(ms: number): string {
-  return formatTime(ms).replace(".000Z", "Z");
 }
 
 function finish(state: CloudState, action: ActionState): void {

@@ -1,5 +1,5 @@
-import { Refusal } from "../provider.ts";
-import { addressOn, findAddress, isBusy, isLocked, remember, timeText } from "./actions.ts";
+import { Refusal, timeText } from "../provider.ts";
+import { addressOn, findAddress, isBusy, isLocked, remember } from "./actions.ts";
 import { notFound, pendingEvent, unprocessable } from "./calls.ts";
 import { type AddressState, type CloudState, type DropletState, defaultProjectID } from "./cloud-state.ts";
 

@@ -1,5 +1,4 @@
-import type { APIObject, Route } from "../provider.ts";
-import { timeText } from "./actions.ts";
+import { type APIObject, type Route, timeText } from "../provider.ts";
 import {
   type Caller,
   hasScope,

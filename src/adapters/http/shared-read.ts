@@ -1,4 +1,4 @@
-import type { Purpose } from "../http/limits.ts";
+import type { Purpose } from "./limits.ts";
 
 /**
  * A read that is expensive. One reading serves everybody who asks while it runs, and whoever asks right after it, before the event loop turns. Some must know how things

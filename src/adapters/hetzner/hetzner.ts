@@ -1,0 +1,53 @@
+import type {
+  DNSProvider,
+  DNSProviderReader,
+  IPProvider,
+  IPProviderReader,
+  ProviderMeter,
+} from "../../ports/providers.ts";
+import { addressPort, addressReader } from "./addresses.ts";
+import { type Client, createClient, type HetznerOptions } from "./api.ts";
+import { RecordReader } from "./records.ts";
+import { RecordWriter } from "./write-records.ts";
+
+/** What one project of Hetzner Cloud offers. All of it shares the limits of one token, and one meter. */
+interface Hetzner<Addresses, DNS> {
+  readonly addresses: Addresses & ProviderMeter;
+  /** Lets calls about addresses go first, and leaves a part of the limit to them. */
+  readonly dns: DNS & ProviderMeter;
+  readonly meter: ProviderMeter;
+}
+
+/**
+ * Returns Hetzner Cloud. Sends nothing before the first call.
+ * @throws ConfigError when the base URL is not usable
+ */
+export function openHetzner(
+  options: HetznerOptions,
+  client: Client = createClient(options),
+): Hetzner<IPProvider, DNSProvider> {
+  const { meter } = client;
+  const reader = new RecordReader(client);
+  const writer = new RecordWriter(client, reader, options);
+  return {
+    addresses: { ...addressPort(client), ...meter },
+    dns: { ...reader.port, ...writer.port, ...meter },
+    meter,
+  };
+}
+
+/**
+ * Returns Hetzner Cloud for commands that never write: there is no method that could, at run time either.
+ * @throws ConfigError when the base URL is not usable
+ */
+export function openHetznerReaders(
+  options: HetznerOptions,
+  client: Client = createClient(options),
+): Hetzner<IPProviderReader, DNSProviderReader> {
+  const { meter } = client;
+  return {
+    addresses: { ...addressReader(client), ...meter },
+    dns: { ...new RecordReader(client).port, ...meter },
+    meter,
+  };
+}

@@ -1,0 +1,254 @@
+import { describe, expect, test } from "vitest";
+import { ProviderError } from "../../../src/model/errors.ts";
+import { readAllPages } from "../../../src/ports/listing.ts";
+import { inProject } from "./project.ts";
+
+const IP = "203.0.113.1";
+const UID = "0a1b2c3d-0000-4000-8000-000000000001";
+
+async function failure(call: Promise<unknown>): Promise<ProviderError> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ProviderError) return error;
+  throw new Error(`no ProviderError, but ${String(error)}`);
+}
+
+describe("the list of floating IPs", () => {
+  test("has IPv6 networks beside addresses, and is whole all the same", async () => {
+    const floating_ips = [{ ip: "2001:db8:1:2::/64", type: "ipv6", home_location: "fsn1" }, { ip: IP }];
+    await inProject({ floating_ips }, async ({ hetzner: { addresses } }) => {
+      expect(await addresses.listPage(1)).toMatchObject({ addresses: [{ ip: IP }], others: ["5001"], total: 2 });
+      expect(await readAllPages(addresses, { isVerified: true })).toMatchObject({ isComplete: true, total: 2 });
+    });
+  });
+
+  test("ends where no next page is named, although it tells no totals", async () => {
+    const floating_ips = Array.from({ length: 120 }, (_, at) => ({ ip: `198.18.0.${at + 1}` }));
+    await inProject({ floating_ips, settings: { tells_totals: false } }, async ({ hetzner: { addresses }, calls }) => {
+      const pages = [await addresses.listPage(1), await addresses.listPage(2), await addresses.listPage(3)];
+      expect(pages.map(({ addresses: shown, total }) => [shown.length, total])).toEqual([
+        [50, 51],
+        [50, 101],
+        [20, 120],
+      ]);
+      expect(await addresses.getAddress("198.18.0.119")).toMatchObject({ ip: "198.18.0.119" });
+      expect(calls.at(-1)).toMatch(/^GET \/v1\/floating_ips\/\d+ 200$/);
+    });
+  });
+
+  test("is read once for all who look for addresses that were never seen", async () => {
+    await inProject({ floating_ips: [{ ip: IP }] }, async ({ hetzner: { addresses }, calls }) => {
+      const found = await Promise.all([IP, "203.0.113.2", "203.0.113.3"].map((ip) => addresses.getAddress(ip)));
+      expect(found.map((address) => address?.ip)).toEqual([IP, undefined, undefined]);
+      expect(calls.filter((call) => call === "GET /v1/floating_ips 200")).toHaveLength(1);
+    });
+  });
+
+  test("says which address Hetzner has blocked", async () => {
+    await inProject({ floating_ips: [{ ip: IP, blocked: true }] }, async ({ hetzner: { addresses } }) => {
+      expect(await addresses.getAddress(IP)).toMatchObject({ ip: IP, isBlocked: true });
+    });
+  });
+});
+
+describe("a purchase", () => {
+  const state = { servers: [{ id: 42, location: "nbg1" }], settings: { floating_ip_limit: 3 } };
+
+  test("has a name of its own and a label with its owner, and is asked for in one call", async () => {
+    await inProject(state, async ({ hetzner: { addresses }, sandbox, calls }) => {
+      const first = await addresses.create({ machineID: "42" }, UID);
+      const second = await addresses.create({ region: "fsn1" }, UID);
+      expect([first, second]).toMatchObject([
+        { region: "nbg1", boughtFor: UID },
+        { region: "fsn1", boughtFor: UID },
+      ]);
+      expect(calls).toEqual(["POST /v1/floating_ips 201", "POST /v1/floating_ips 201"]);
+      const { floating_ips } = sandbox.project().state;
+      expect(floating_ips.map(({ name, server }) => [name, server])).toEqual([
+        [`flipop-${UID}-1`, 42],
+        [`flipop-${UID}-2`, null],
+      ]);
+    });
+  });
+
+  test("whose answer was lost is found by its name, and nothing is bought twice", async () => {
+    await inProject(state, async ({ hetzner: { addresses }, sandbox, faults, again }) => {
+      faults.add({ server: "hetzner", method: "POST", path: "/floating_ips$", cut: "after" });
+      expect(await failure(addresses.create({ region: "fsn1" }, UID))).toMatchObject({ isAmbiguous: true });
+      // Another process has not seen the list either.
+      const made = await again().addresses.create({ region: "fsn1" }, UID);
+      expect(made).toMatchObject({ boughtFor: UID, region: "fsn1" });
+      expect(sandbox.project().state.floating_ips.map(({ ip }) => ip)).toEqual([made.ip]);
+    });
+  });
+
+  test("beyond the limit of the project is refused, and says which limit it is", async () => {
+    await inProject({ ...state, settings: { floating_ip_limit: 0 } }, async ({ hetzner: { addresses } }) => {
+      const error = await failure(addresses.create({ region: "fsn1" }, UID));
+      expect(error).toMatchObject({ failure: "refused", isAmbiguous: false, status: 403 });
+      expect(error.message).toContain("floating_ip limit exceeded");
+    });
+  });
+});
+
+describe("an address on its way", () => {
+  const state = {
+    servers: [{ id: 42 }, { id: 43 }],
+    floating_ips: [{ ip: IP, server: 42 }],
+    settings: { action_delay_ms: 20_000 },
+  };
+
+  test("whose answer was lost counts as locked while an action runs, also to a list", async () => {
+    await inProject(state, async ({ hetzner: { addresses }, faults, clock }) => {
+      faults.add({ server: "hetzner", method: "POST", path: "/assign$", cut: "after" });
+      expect(await failure(addresses.assign(IP, "43"))).toMatchObject({ isAmbiguous: true });
+      expect(await addresses.getAddress(IP)).toMatchObject({ holderID: "42", isLocked: true });
+      expect((await addresses.listPage(1)).addresses).toMatchObject([{ holderID: "42", isLocked: true }]);
+      await clock.advance(20_000);
+      expect(await addresses.getAddress(IP)).toMatchObject({ holderID: "43", isLocked: false });
+    });
+  });
+
+  test("is busy for another process, to which it counts as locked from then on", async () => {
+    await inProject(state, async ({ hetzner, again, clock }) => {
+      await hetzner.addresses.assign(IP, "43");
+      const other = again().addresses;
+      expect(await other.getAddress(IP)).toMatchObject({ holderID: "42", isLocked: false });
+      expect(await failure(other.assign(IP, "43"))).toMatchObject({ failure: "busy", isAmbiguous: false });
+      expect(await other.getAddress(IP)).toMatchObject({ holderID: "42", isLocked: true });
+      await clock.advance(20_000);
+      expect(await other.getAddress(IP)).toMatchObject({ holderID: "43", isLocked: false });
+    });
+  });
+
+  test("whose action failed is where it was, and is not locked", async () => {
+    const settings = { action_delay_ms: 20_000, fail_next_actions: 1 };
+    await inProject({ ...state, settings }, async ({ hetzner: { addresses }, clock }) => {
+      const action = await addresses.assign(IP, "43");
+      await clock.advance(20_000);
+      expect(await addresses.actionState(action)).toBe("errored");
+      expect(await addresses.getAddress(IP)).toMatchObject({ holderID: "42", isLocked: false });
+    });
+  });
+
+  test("is asked for together with others: 30 actions in two calls", async () => {
+    const many = Array.from({ length: 30 }, (_, at) => at + 1);
+    const servers = many.map((number) => ({ id: number }));
+    const floating_ips = many.map((number) => ({ ip: `198.18.0.${number}` }));
+    await inProject({ servers, floating_ips, settings: { floating_ip_limit: 50 } }, async ({ hetzner, calls }) => {
+      const { addresses } = hetzner;
+      await addresses.listPage(1);
+      const actions = [];
+      for (const number of many) actions.push(await addresses.assign(`198.18.0.${number}`, String(number)));
+      calls.length = 0;
+      expect(await Promise.all(actions.map((action) => addresses.actionState(action)))).toEqual(many.map(() => "done"));
+      expect(calls).toEqual(["GET /v1/actions 200", "GET /v1/actions 200"]);
+    });
+  });
+
+  test("goes to a server of another location in one call", async () => {
+    const servers = [
+      { id: 42, location: "fsn1" },
+      { id: 43, location: "hel1" },
+    ];
+    await inProject({ servers, floating_ips: [{ ip: IP, server: 42 }] }, async ({ hetzner: { addresses }, calls }) => {
+      await addresses.listPage(1);
+      await addresses.assign(IP, "43");
+      expect(calls.at(-1)).toBe("POST /v1/floating_ips/5001/actions/assign 201");
+      expect(await addresses.getAddress(IP)).toMatchObject({ holderID: "43", region: "fsn1" });
+    });
+  });
+});
+
+describe("what the API says otherwise", () => {
+  test("a token that may only read is told apart from one that is wrong", async () => {
+    const state = { tokens: { "secret-token": "read" }, servers: [{ id: 42 }], floating_ips: [{ ip: IP }] };
+    await inProject(state, async ({ hetzner: { addresses }, again }) => {
+      const error = await failure(addresses.assign(IP, "42"));
+      expect(error.failure).toBe("forbidden");
+      expect(error.message).toContain("Give flipop a token with the permission Read & Write.");
+      const wrong = await failure(again({ token: "another" }).addresses.listPage(1));
+      expect(wrong).toMatchObject({ failure: "unauthorized", status: 401 });
+      expect(wrong.message).not.toContain("another");
+    });
+  });
+
+  test("a path that the API does not have makes nothing gone", async () => {
+    await inProject({ floating_ips: [{ ip: IP }] }, async ({ hetzner, faults }) => {
+      await hetzner.addresses.listPage(1);
+      const body = { error: { code: "not_found", message: "api route not found" } };
+      faults.add({ server: "hetzner", method: "GET", path: "/floating_ips/", status: 404, body });
+      expect(await failure(hetzner.addresses.getAddress(IP))).toMatchObject({ failure: "malformed" });
+    });
+  });
+
+  test("an address that is protected is not given back, and the refusal says why", async () => {
+    await inProject({ floating_ips: [{ ip: IP, protected: true }] }, async ({ hetzner: { addresses } }) => {
+      const error = await failure(addresses.delete(IP));
+      expect(error).toMatchObject({ failure: "refused", status: 423 });
+      expect(error.message).toContain("protected against deletion");
+    });
+  });
+
+  test("bad fields of a request are named, with the id of the request", async () => {
+    await inProject(
+      { floating_ips: [{ ip: IP }], servers: [{ id: 42 }] },
+      async ({ hetzner: { addresses }, faults }) => {
+        const details = { fields: [{ name: "server", messages: ["must be running"] }] };
+        const body = { error: { code: "invalid_input", message: "invalid input", details } };
+        const headers = { "x-correlation-id": "abc123" };
+        faults.add({ server: "hetzner", method: "POST", path: "/assign$", status: 422, body, headers });
+        const { message } = await failure(addresses.assign(IP, "42"));
+        expect(message).toContain("invalid input (server: must be running) (422, request id abc123)");
+      },
+    );
+  });
+
+  test.each([
+    ["maintenance", 403, "unavailable"],
+    ["conflict", 409, "busy"],
+    ["resource_unavailable", 412, "refused"],
+    ["deprecated_api_endpoint", 410, "refused"],
+    ["server_error", 500, "unavailable"],
+  ] as const)("%s (%i) is %s", async (code, status, expected) => {
+    await inProject(
+      { floating_ips: [{ ip: IP }], servers: [{ id: 42 }] },
+      async ({ hetzner: { addresses }, faults }) => {
+        await addresses.listPage(1);
+        const body = { error: { code, message: "said by the API", details: null } };
+        faults.add({ server: "hetzner", method: "POST", status, body });
+        expect(await failure(addresses.assign(IP, "42"))).toMatchObject({ failure: expected });
+      },
+    );
+  });
+
+  test("after a 429 nothing is sent for a second, and then for two", async () => {
+    await inProject({ settings: { rate_limit: 1 } }, async ({ hetzner: { addresses }, clock, calls, faults }) => {
+      await addresses.listPage(1);
+      // The one call of this second is used up, as the answer said.
+      expect(await failure(addresses.listPage(1))).toMatchObject({ failure: "rate-limited", status: 0 });
+      for (const waits of [1, 2]) {
+        await clock.advance(4000);
+        faults.add({
+          server: "hetzner",
+          status: 429,
+          body: { error: { code: "rate_limit_exceeded", message: "limit" } },
+        });
+        const { notBeforeMs = 0 } = await failure(addresses.listPage(1));
+        expect((notBeforeMs - clock.wallMs()) / 1000).toBe(waits);
+      }
+      expect(calls).toEqual(["GET /v1/floating_ips 200", "GET /v1/floating_ips 429", "GET /v1/floating_ips 429"]);
+    });
+  });
+
+  test("an id that is none goes into no request", async () => {
+    await inProject({ floating_ips: [{ ip: IP }] }, async ({ hetzner: { addresses }, calls }) => {
+      for (const id of ["", "042", "1/2", "9007199254740993"])
+        expect(await failure(addresses.assign(IP, id))).toMatchObject({ failure: "refused", status: 0 });
+      expect(await failure(addresses.getAddress("203.0.113.01"))).toMatchObject({ failure: "refused", status: 0 });
+      expect(calls).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from "vitest";
+import { ACQUIRED_ANNOTATION } from "../../src/model/resource.ts";
+import { WWW, www } from "./dns-scene.ts";
+import type { Register } from "./scenario.ts";
+import { bought, ip } from "./scenario-names.ts";
+
+const SECOND = 1000;
+
+/** What is so at Hetzner alone. */
+export function hetznerOnlyScenarios(scenario: Register): void {
+  scenario("of two nodes in one network zone the one in the address's own location gets it", async (world) => {
+    for (const [name, region] of Object.entries({ n1: "nbg1", n2: "fsn1" })) {
+      world.cloud.droplet(name, { region });
+      await world.nodes.create(name, { region });
+    }
+    world.cloud.address(ip(1), { region: "fsn1" });
+    await world.pools.create("web", { ips: [ip(1)], region: "fsn1" });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+    await world.nodes.setReady("n2", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n1"]);
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+  });
+
+  scenario("an address does not go to another network zone, and says so", async (world) => {
+    world.cloud.droplet("n1", { region: "ash" });
+    await world.nodes.create("n1", { region: "ash" });
+    world.cloud.address(ip(1), { region: "fsn1" });
+    await world.pools.create("web", { ips: [ip(1)], region: "fsn1" });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.show()).toEqual(["ip1 unassigned (RegionMismatch)"]);
+  });
+
+  scenario(
+    "an address that Hetzner blocks leaves its name, and a person is asked; nothing is bought for it",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      world.dns.zone("hetzner");
+      await world.pools.create("web", { desiredIPs: 2, dnsRecordSet: www("hetzner") });
+      for (const _ of [1, 2, 3]) {
+        await world.pass();
+        world.advance(SECOND);
+      }
+      expect(world.dns.addresses("hetzner", WWW)).toEqual([bought(1), bought(2)]);
+      world.cloud.block(bought(1));
+      await world.pass();
+      expect(world.dns.addresses("hetzner", WWW)).toEqual([bought(2)]);
+      expect(await world.show()).toEqual(["new1 error (IPBlocked)", "new2 active n2"]);
+      expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+      const { conditions } = await world.pools.status("web");
+      expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({ status: "True", reason: "IPBlocked" });
+      world.cloud.block(bought(1), false);
+      await world.pass();
+      await world.pass();
+      expect(world.dns.addresses("hetzner", WWW)).toEqual([bought(1), bought(2)]);
+    },
+  );
+
+  scenario("a blocked address that was bought is given back with its pool", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+    await world.pass();
+    world.cloud.block(bought(1));
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pass();
+    await world.pass();
+    expect(world.cloud.boughtNow()).toEqual([]);
+  });
+
+  for (const kind of ["lost-answer", "500"] as const)
+    scenario(`a purchase that ends with ${kind} brings one address, whoever else buys meanwhile`, async (world) => {
+      await world.pools.create("web", { desiredIPs: 1 });
+      world.fail({ side: "cloud", operation: "create", kind });
+      await world.pass();
+      // Another cluster of the project buys at the same time.
+      world.cloud.address(ip(7));
+      for (let passes = 0; passes < 4; passes += 1) {
+        world.advance(20 * SECOND);
+        await world.pass();
+      }
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      expect((await world.pools.status("web")).acquired).toEqual([{ ip: bought(1), acquiredAt: expect.any(String) }]);
+    });
+
+  scenario(
+    "with status and annotation lost, a purchase without an answer is found again by whose it is",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1 });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      await world.pools.writeStatus("web", null);
+      await world.pools.annotate("web", ACQUIRED_ANNOTATION, null);
+      for (let passes = 0; passes < 4; passes += 1) {
+        world.advance(20 * SECOND);
+        await world.pass();
+      }
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      expect(await world.show()).toEqual(["new1 active n1"]);
+    },
+  );
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { hetznerOnlyScenarios } from "./hetzner-only-scenarios.ts";
+import { hetznerWorld } from "./memory-world.ts";
+import { partOf } from "./part-of.ts";
+import { chosen, runScenarios } from "./run-scenarios.ts";
+import { play } from "./scenario.ts";
+import { World } from "./world.ts";
+
+/** Groups whose histories are about what Hetzner has not: firewalls that flipop may change, and a limit that can be read. Names are played with the other worlds. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "routed IPs",
+  "faults at firewalls",
+  "pending firewalls",
+  "named addresses",
+  "fair purchases",
+  "guardrails",
+]);
+
+/** How the titles of histories begin that say of another provider what is not so at Hetzner, and why. */
+const NOT_SO: Readonly<Record<string, readonly string[]>> = {
+  "they count calls where a page has 200 addresses, or an address is found by one call": [
+    "250 addresses over two pages",
+    "a list that changes while it is read before a purchase",
+    "59 429 at the start",
+  ],
+  "an address is found by the list only": [
+    "the list fails and single reads work",
+    "an unreadable address whose holder was never known",
+  ],
+  "no lock is shown: the first request is refused, and then it is waited for": [
+    "24 locked",
+    "24b one locked address",
+    "the time is over before the address is confirmed",
+  ],
+  "an address can go to a location that no label tells of, and needs no anchor": [
+    "region mismatch that no label shows",
+    "a refusal that somebody must lift",
+    "one bad node does not starve",
+    "two bad nodes and one good",
+  ],
+  "there are no prefixes of one's own, and no scopes": [
+    "21b",
+    "a token without droplet:read",
+    "a token that is refused (401)",
+  ],
+  "a limit shows only in the refusal": ["the account's limit is reached"],
+  "whose a bought address is stands beside it: nothing has to be guessed": [
+    "32b",
+    "32c",
+    "32d",
+    "32e nothing was bought",
+    "status lost with a creation in the region unanswered: one address that may be it",
+    "status lost with a creation unanswered, and an address of somebody else",
+  ],
+  "they name DigitalOcean": [
+    "44 edited to an unknown provider",
+    "65 no providerID yet",
+    "desiredIPs is lowered: what serves and goes is a reduction",
+    "grants: an annotation of the object that claims a purchase for a machine",
+  ],
+  "they have a firewall": [
+    "grants: spec.address of a RoutedIP",
+    "grants: a RoutedIP without address",
+    "grants: routedIPFirewallName of an issuer",
+    "grants: spec.dnsRecordSet of a RoutedIP",
+    "grants: a firewall that is withdrawn",
+    "grants: an object that is served moves although its issuer",
+    "refused EndpointSlices hold the RoutedIP",
+    "objects called constructor",
+    "ports that open for a machine which is no node",
+    "killed before write",
+  ],
+};
+
+const BEGINNINGS: readonly string[] = Object.values(NOT_SO).flat();
+
+/** One in three, or with `SCENARIOS=all` every one. */
+const part = partOf(3);
+
+runScenarios("memory", hetznerWorld, {
+  name: "Hetzner",
+  select: (scenarios, group) => {
+    const fitting = ELSEWHERE.has(group) || group.startsWith("DNS") ? [] : scenarios;
+    return part(
+      fitting.filter(({ title }) => !BEGINNINGS.some((beginning) => title.startsWith(beginning))),
+      group,
+    );
+  },
+  open: (backend) => new World(backend),
+});
+
+describe("scenarios › Hetzner › only there", () => {
+  hetznerOnlyScenarios((title, body, options = {}) =>
+    test(title, async () => {
+      const world = new World(hetznerWorld());
+      try {
+        await play({ title, body, options }, world);
+      } finally {
+        await world.close();
+      }
+    }),
+  );
+});
+
+test("every history that is not played here is one of the others", () => {
+  const titles = chosen("memory", (scenarios) => scenarios).flatMap(({ scenarios }) =>
+    scenarios.map(({ title }) => title),
+  );
+  expect(BEGINNINGS.filter((beginning) => !titles.some((title) => title.startsWith(beginning)))).toEqual([]);
+});
