@@ -12,7 +12,7 @@ import { ALLOWANCE as CLOUDFLARE_ALLOWANCE } from "./cloudflare/allowance.ts";
 import { TTL_RULES as CLOUDFLARE_TTLS } from "./cloudflare/ttl.ts";
 import { ALLOWANCE as DIGITALOCEAN_ALLOWANCE } from "./digitalocean/allowance.ts";
 import { TTL_RULES as DIGITALOCEAN_TTLS } from "./digitalocean/ttl.ts";
-import { ALLOWANCE as HETZNER_ALLOWANCE, TTL_RULES as HETZNER_TTLS, networkZone } from "./hetzner/traits.ts";
+import { ALLOWANCE as HETZNER_ALLOWANCE, TTL_RULES as HETZNER_TTLS, NETWORK_ZONES } from "./hetzner/traits.ts";
 import type { ProviderOptions } from "./http/api-client.ts";
 import { WEBHOOK, ALLOWANCE as WEBHOOK_ALLOWANCE, webhookLabel } from "./webhook/traits.ts";
 
@@ -104,7 +104,7 @@ const HETZNER: ProviderEntry = {
       addressesPerMachine: 1,
       // The location of a server. That of an address only says where its traffic enters.
       regionLabel: "topology.kubernetes.io/region",
-      areaOf: networkZone,
+      areas: NETWORK_ZONES,
       // Hetzner names no limit of its own beside that of all calls.
       acquisitionsPerMinute: 12,
       keepsOwner: true,

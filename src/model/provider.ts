@@ -46,8 +46,8 @@ export interface AddressTraits {
   readonly addressesPerMachine: number;
   /** The node label with the place that an address is bound to, or belongs near to: the region, or the zone. */
   readonly regionLabel: string;
-  /** Returns the larger place within which an address can go to any machine, with a region of it. Absent = it cannot leave its region. */
-  readonly areaOf?: (region: string) => string;
+  /** Region → the larger place within which an address can go to any machine. A region that is not there is such a place itself. Absent = an address cannot leave its region. */
+  readonly areas?: ReadonlyMap<string, string>;
   /** How many addresses the account may acquire per minute. */
   readonly acquisitionsPerMinute: number;
   /** True if the provider keeps for which object an address was bought (`boughtFor` of the address), so that nothing is bought twice. */
@@ -131,7 +131,7 @@ export class ProviderRegistry {
 
   /** Returns the place within which an address of a region can go to any machine. */
   areaOf(provider: string, region: string): string {
-    return this.get(provider)?.addresses?.areaOf?.(region) ?? region;
+    return this.get(provider)?.addresses?.areas?.get(region) ?? region;
   }
 
   /** True if this text is the id of a zone, which says nothing of the zone's name. */

@@ -49,7 +49,9 @@ export function anonymize({ observation, stored }: Snapshot): Anonymized {
   const isID = (part: string): boolean => registry.names.some((name) => registry.isZoneID(name, part));
   // The members of a family are known by how their names begin.
   const families = registry.names.filter((name) => registry.get(name)?.family !== undefined);
-  const names = new Names(parts, addresses, isID, families);
+  // A region says by its name where an address can go.
+  const regions = registry.names.flatMap((name) => [...(registry.get(name)?.addresses?.areas?.keys() ?? [])]);
+  const names = new Names(parts, addresses, isID, [...families, ...regions]);
   const notes = leaseNotes(stored.lease?.annotations ?? {}, observation, sentencesOf(names, registry));
   const schedules = (stored.workloads ?? []).map(({ schedule }) => schedule).filter(hasOnlySchedule);
   const terms = new Set([...TERMS, ...registry.names, ...Object.entries(notes).flat(), ...schedules]);

@@ -80,9 +80,10 @@ export class Names {
   ) {
     const digits = Math.max(3, String(parts.size).length);
     const sorted = [...parts].toSorted(compareText);
+    const fixed = sorted.filter((part) => kept.includes(part));
     const nameAt = (part: string, at: number): string => {
       const number = `2${String(at + 1).padStart(digits, "0")}`;
-      return isID(part) ? number.padEnd(part.length, "0") : partName(part, number);
+      return isID(part) ? number.padEnd(part.length, "0") : beside(fixed, part, partName(part, number));
     };
     this.#parts = new Map(sorted.map((part, at) => [part, kept.includes(part) ? part : nameAt(part, at)]));
     this.#addresses = new Map([...addresses].toSorted(compareText).map((ip, at) => [ip, addressName(at)]));
@@ -104,6 +105,22 @@ export class Names {
     });
   }
 }
+
+/**
+ * Returns a new name that sorts among the parts which keep theirs as the part did: behind the last of them that came before it, and before the next one. Their names begin
+ * with letters.
+ */
+function beside(fixed: readonly string[], part: string, name: string): string {
+  if (!name.startsWith("n")) return name;
+  const before = fixed.findLast((one) => compareText(one, part) < 0) ?? "";
+  const behind = fixed.find((one) => compareText(one, part) > 0);
+  const isBetween =
+    compareText(before, LEAST_NAME) < 0 && (behind === undefined || compareText(LEAST_NAME, behind) < 0);
+  return isBetween ? name : `${before || "a"}${name.slice(1)}`;
+}
+
+/** What every new name that begins with a letter comes behind. */
+const LEAST_NAME = "n2";
 
 /** A part stays what it can be taken for: a number with or without leading zeros, one beyond 64 bits, as long as it was where it was long, a part with a letter that no name may have. */
 function partName(part: string, number: string): string {

@@ -70,6 +70,26 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     expect(world.cloud.boughtNow()).toEqual([]);
   });
 
+  scenario(
+    "the limit of the project shows in the refusal, which is said, and tried again after a minute",
+    async (world) => {
+      world.cloud.state.account.reserved_ip_limit = 1;
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 2 });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["create for n1", "create for n2"]);
+      expect((await world.pools.status("web")).error).toContain("floating_ip limit exceeded");
+      world.advance(30 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.cloud.state.account.reserved_ip_limit = 2;
+      world.advance(31 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toHaveLength(1);
+      expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+    },
+  );
+
   for (const kind of ["lost-answer", "500"] as const)
     scenario(`a purchase that ends with ${kind} brings one address, whoever else buys meanwhile`, async (world) => {
       await world.pools.create("web", { desiredIPs: 1 });

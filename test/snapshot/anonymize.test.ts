@@ -166,6 +166,20 @@ describe("names", () => {
     expect(ips.map((ip) => names.of(ip))).toEqual(["198.18.100.100", "198.18.100.101", "198.18.100.102"]);
   });
 
+  test("sort as they did among those that stay, alone and inside of longer texts", () => {
+    for (const kept of [["fsn1"], ["ash", "fsn1", "nbg1"], ["webhook"], ["ash", "zz"]]) {
+      const all = [...NAMES, ...kept, "fsn1-worker-1", "nbg1-worker-1", "fsn2", "alpha", "zeta"];
+      const known = { parts: new Set<string>(), addresses: new Set<string>() };
+      for (const name of all) nameParts(name, known);
+      const some = new Names(known.parts, known.addresses, () => false, kept);
+      expect(kept.map((name) => some.of(name))).toEqual(kept);
+      for (const suffix of ["", "/x", ".x", "-x", " x"]) {
+        const before = all.map((name) => name + suffix).toSorted();
+        expect(before.map((name) => some.of(name))).toEqual(all.map((name) => some.of(name + suffix)).toSorted());
+      }
+    }
+  });
+
   test.for([
     ["2026-08-01T12:00:00Z", "2026-08-01T12:00:00Z"],
     ["topology.kubernetes.io/zone=x", /^topology\.kubernetes\.io\/zone=n2\d+$/],

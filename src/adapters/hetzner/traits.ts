@@ -8,8 +8,11 @@ export const ALLOWANCE = { calls: 3600, ms: 3_600_000 } as const;
 /** The TTLs that Hetzner takes (documented, read 2026-11-22). */
 export const TTL_RULES: TTLRules = { minimumSeconds: 60, maximumSeconds: 2_147_483_647 };
 
-/** Location → network zone (documented, read 2026-11-22). */
-const NETWORK_ZONES: ReadonlyMap<string, string> = new Map([
+/**
+ * Location → network zone (documented, read 2026-11-22). A floating IP "can be assigned to a server in any location later on"; no test of Hetzner shows one in another network
+ * zone, so flipop sends none there. A location that is not here is taken for a network zone of its own.
+ */
+export const NETWORK_ZONES: ReadonlyMap<string, string> = new Map([
   ["fsn1", "eu-central"],
   ["nbg1", "eu-central"],
   ["hel1", "eu-central"],
@@ -17,11 +20,3 @@ const NETWORK_ZONES: ReadonlyMap<string, string> = new Map([
   ["hil", "us-west"],
   ["sin", "ap-southeast"],
 ]);
-
-/**
- * Returns the network zone of a location; the location itself where flipop does not know it. A floating IP "can be assigned to a server in any location later on"; no
- * test of Hetzner shows one in another network zone, so flipop sends none there.
- */
-export function networkZone(location: string): string {
-  return NETWORK_ZONES.get(location) ?? location;
-}
