@@ -108,6 +108,7 @@ const HETZNER: ProviderEntry = {
       // Hetzner names no limit of its own beside that of all calls.
       acquisitionsPerMinute: 12,
       keepsOwner: true,
+      needsHost: true,
       isMoveOneCall: true,
     },
     dns: { ttlRules: HETZNER_TTLS },

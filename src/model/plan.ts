@@ -211,6 +211,8 @@ export interface ProviderBudget {
   readonly allowance?: Allowance;
   readonly addressCount?: number;
   readonly addressLimit?: number;
+  /** Set where the system of a machine must have its address, too, and nothing shows whether it has. */
+  readonly isHostUnseen?: true;
 }
 
 /** Everything that one run does by this plan: what can be done at once, then what follows. */

@@ -52,6 +52,8 @@ export interface AddressTraits {
   readonly acquisitionsPerMinute: number;
   /** True if the provider keeps for which object an address was bought (`boughtFor` of the address), so that nothing is bought twice. */
   readonly keepsOwner?: boolean;
+  /** True if the system of a machine must have its address, too, which the provider does not show. */
+  readonly needsHost?: boolean;
   /** True if one call moves an address from one machine to another. False if it has to be unassigned first. */
   readonly isMoveOneCall: boolean;
 }

@@ -14,13 +14,14 @@ export function providerBudgets(observation: Observation, actions: readonly Acti
   const names = [...new Set([...observation.providers.keys(), ...observation.dns.keys()])];
   return names.toSorted(compareText).map((provider) => {
     const { addressCount, addressLimit } = observation.providers.get(provider) ?? {};
-    const allowance = observation.registry.get(provider)?.allowance;
+    const { allowance, addresses: traits } = observation.registry.get(provider) ?? {};
     return {
       provider,
       calls: addressCalls(provider, actions) + dnsCalls(observation.dns.get(provider), actions),
       ...(allowance === undefined ? {} : { allowance }),
       ...(addressCount === undefined ? {} : { addressCount }),
       ...(addressLimit === undefined ? {} : { addressLimit }),
+      ...(addressCount !== undefined && traits?.needsHost === true ? { isHostUnseen: true } : {}),
     };
   });
 }

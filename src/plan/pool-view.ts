@@ -74,6 +74,8 @@ export interface PoolView {
   readonly isServedThere: (address: Address) => boolean;
   /** False if the pool's provider can only move an address by two calls: unassign, then assign. */
   readonly isMoveOneCall: boolean;
+  /** True if the system of a machine must have its address, too, which nobody sees. */
+  readonly isHostUnseen?: true;
   /** Returns the machine of a provider ID; undefined if the id is none of the pool's provider. */
   readonly machineOf: MachineOf;
   /** Returns the provider ID of a machine of the pool's provider. */

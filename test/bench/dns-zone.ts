@@ -1,5 +1,6 @@
 import { cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import { hetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
 
@@ -24,6 +25,7 @@ export interface DNSZone {
 export const DNS_ZONES: Readonly<Record<string, () => Promise<DNSZone>>> = {
   digitalocean: openDigitalOcean,
   cloudflare: openCloudflare,
+  hetzner: openHetzner,
   webhook: openWebhook,
 };
 
@@ -70,6 +72,32 @@ export async function openCloudflare(): Promise<DNSZone> {
     records: () => {
       const records = account.account().state.zones.flatMap((zone) => zone.dns_records);
       return new Map(records.map((record) => [record.id, JSON.stringify(record)]));
+    },
+    close,
+    ...log(calls),
+  };
+}
+
+/** Starts a project of Hetzner Cloud with the zone. */
+async function openHetzner(): Promise<DNSZone> {
+  const calls: RecordedCall[] = [];
+  const rrsets = others().map(({ name, text }) => ({ name, type: "TXT", records: [{ value: text }] }));
+  const project = hetznerSandbox({
+    now: () => Date.now(),
+    onCall: (call) => calls.push(call),
+    state: { settings: { rate_limit: NO_LIMIT }, zones: [{ name: ZONE, rrsets }] },
+  });
+  const { url, close } = await project.serve();
+  return {
+    environment: { HCLOUD_API_URL: `${url}/v1`, HCLOUD_TOKEN: "sandbox" },
+    records: () => {
+      const sets = project.project().state.zones.flatMap((zone) => zone.rrsets);
+      const records = sets.flatMap(({ records: own, name, type, ttl }) =>
+        own.map(({ value }) => ({ name, type, ttl, value })),
+      );
+      return new Map(
+        records.map((record) => [`${record.name} ${record.type} ${record.value}`, JSON.stringify(record)]),
+      );
     },
     close,
     ...log(calls),

@@ -101,12 +101,15 @@ function mostWrites(provider: string, names: number, runs: readonly DNSRun[]): n
  * asked for its TTLs once, and how it would store each set that is to be changed.
  */
 function mostReads(provider: string, first: number, names: number): number {
+  // What Hetzner has accepted is read once more.
+  if (provider === "hetzner") return first + 2 * names;
   if (provider !== "webhook") return first + names;
   return first + 1 + (names > 0 ? 4 + names + Math.ceil(names / 4) : 0);
 }
 
-/** How many pages the list of the zone's A records has, once the names are filled. */
+/** How many pages the list of the zone's A records has, once the names are filled. Hetzner lists names. */
 function pages(provider: string, names: number): number {
+  if (provider === "hetzner") return Math.ceil(names / 100);
   return provider !== "digitalocean" ? 1 : Math.ceil((names * ADDRESSES) / 200);
 }
 

@@ -5,6 +5,7 @@ import { benchDNS } from "./dns.ts";
 import { benchFailover } from "./failover.ts";
 import { benchFirstFill } from "./first-fill.ts";
 import { benchGrants } from "./grants.ts";
+import { benchHetzner } from "./hetzner.ts";
 import { benchPlanner } from "./planner.ts";
 import { benchRouted } from "./routed.ts";
 import { benchScale } from "./scale.ts";
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, (world: World) => Promise<Section>>> = {
   steady: benchSteadyState,
   failover: benchFailover,
   dns: benchDNS,
+  hetzner: benchHetzner,
   routed: benchRouted,
   watch: benchWatch,
   scale: benchScale,

@@ -21,6 +21,8 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     await world.pass();
     expect(world.cloudWrites()).toEqual(["assign ip1 to n1"]);
     expect(await world.show()).toEqual(["ip1 active n1"]);
+    const { conditions } = await world.pools.status("web");
+    expect(conditions[0]?.message).toContain("whether the hosts have the addresses is not seen");
   });
 
   scenario("an address does not go to another network zone, and says so", async (world) => {

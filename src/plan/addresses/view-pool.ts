@@ -98,6 +98,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     firewallObstacle: context.firewallObstacle,
     isServedThere: left.isServing,
     isMoveOneCall: registry.get(spec.provider)?.addresses?.isMoveOneCall ?? true,
+    ...(registry.get(spec.provider)?.addresses?.needsHost === true ? { isHostUnseen: true } : {}),
     machineOf: (id) => registry.machineID(spec.provider, id),
     providerIDOf: (machine) => registry.providerID(spec.provider, machine),
     regionOf: (node) => registry.regionOf(spec.provider, node),

@@ -69,9 +69,17 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   const ips = ipStatuses(view, [...unassigned, ...holds]);
   const retries = currentRetries(view, own);
   const error = poolError(view, own);
-  const { emptyTarget } = view;
+  const { emptyTarget, isHostUnseen } = view;
   const firewall = firewallReadiness(view);
-  const readiness = poolReadiness({ ips, holds, names, firewall, emptyTarget, waiting: waitingText(own) });
+  const readiness = poolReadiness({
+    ips,
+    holds,
+    names,
+    firewall,
+    emptyTarget,
+    waiting: waitingText(own),
+    isHostUnseen,
+  });
   return {
     observedGeneration: pool.meta.generation,
     conditions: conditionsOf({ ...conditionFacts(view, own), ips, pendingActions: own.actions.length }, readiness),
@@ -298,6 +306,8 @@ interface PoolReadinessFacts {
   readonly firewall: Readiness | undefined;
   /** What the object asks for and nobody has; undefined while it selects something. */
   readonly emptyTarget: string | undefined;
+  /** True if the hosts must have the addresses, too, which nobody sees. */
+  readonly isHostUnseen: true | undefined;
 }
 
 function emptyTargetReadiness(what: string): Readiness {
@@ -319,7 +329,15 @@ function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number):
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
-function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget }: PoolReadinessFacts): Readiness {
+function poolReadiness({
+  ips,
+  holds,
+  names,
+  waiting,
+  firewall,
+  emptyTarget,
+  isHostUnseen,
+}: PoolReadinessFacts): Readiness {
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
   if (emptyTarget !== undefined) return emptyTargetReadiness(emptyTarget);
@@ -328,8 +346,14 @@ function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget }: Po
   if (firewall !== undefined) return firewall;
   const dns = dnsReadiness(names);
   if (dns !== undefined) return dns;
-  return { isTrue: true, reason: "Ready", message: `${servingText(active)}${raisedText(names)}` };
+  return {
+    isTrue: true,
+    reason: "Ready",
+    message: `${servingText(active)}${isHostUnseen === true ? UNSEEN : ""}${raisedText(names)}`,
+  };
 }
+
+const UNSEEN = " At the provider, that is: whether the hosts have the addresses is not seen.";
 
 /** What is known to be active, and of what nobody could look at what was seen last. */
 function servingText(active: readonly IPStatus[]): string {

@@ -155,12 +155,15 @@ export function budgetTexts({ budget }: Pick<Plan, "budget">): readonly string[]
   return budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined).map(budgetText);
 }
 
-function budgetText({ provider, calls, allowance, addressCount, addressLimit }: ProviderBudget): string {
+const HOSTS_UNSEEN = "Whether the hosts have the addresses is not seen.";
+
+function budgetText({ provider, calls, allowance, addressCount, addressLimit, isHostUnseen }: ProviderBudget): string {
   const needed =
     calls === 0 ? `no calls needed` : `at least ${countText(calls, "call")} needed${paceText(calls, allowance)}`;
   if (addressCount === undefined) return `${provider}: ${needed}.`;
   const limit = addressLimit === undefined ? "" : ` of ${addressLimit}`;
-  return `${provider}: ${needed}; the account has ${addressCount}${limit} reserved IPs.`;
+  const unseen = isHostUnseen === true ? ` ${HOSTS_UNSEEN}` : "";
+  return `${provider}: ${needed}; the account has ${addressCount}${limit} reserved IPs.${unseen}`;
 }
 
 /** Returns how long so many calls take where they are more than are allowed at once: `; the limit is 250 a minute: about 3 minutes`. */

@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import { type HetznerSandbox, hetznerSandbox } from "../../../src/sandbox/hetzner/hetzner-sandbox.ts";
+import { openAPIValidator } from "../../openapi/validator.ts";
+
+const validator = openAPIValidator("hetzner");
+const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** The answer to one request. */
+interface Reply {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A client that checks each answer against the description of the API. */
+class Client {
+  nowMs: number = START_MS;
+  readonly sandbox: HetznerSandbox;
+
+  constructor(state: object) {
+    this.sandbox = hetznerSandbox({ state, now: () => this.nowMs });
+  }
+
+  ask(method: string, path: string, body?: unknown, token = "token"): Reply {
+    const url = new URL(`http://localhost/v1${path}`);
+    const reply = this.sandbox.handle({
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: token === "" ? {} : { authorization: `Bearer ${token}` },
+      body,
+    });
+    if ("stream" in reply) throw new Error("a stream");
+    const isKnown = reply.status !== 404 || !JSON.stringify(reply.body).includes("route");
+    if (isKnown)
+      expect(validator.checkResponse(method, `/v1${path}`, reply.status, reply.body), `${method} ${path}`).toEqual([]);
+    return { status: reply.status, body: (reply.body ?? {}) as Reply["body"], headers: reply.headers ?? {} };
+  }
+
+  /** Status and code of a refusal: `423 locked`. */
+  refusal(method: string, path: string, body?: unknown, token?: string): string {
+    const { status, body: answer } = this.ask(method, path, body, token);
+    return `${status} ${(answer["error"] as { readonly code?: string } | undefined)?.code ?? "none"}`;
+  }
+}
+
+const STATE = {
+  servers: [{ id: 42 }, { id: 43, location: "ash", ipv4: null }],
+  floating_ips: [
+    { id: 1, ip: "203.0.113.1", name: "web", labels: { pool: "a" }, server: 42 },
+    { id: 2, ip: "203.0.113.2", protected: true },
+  ],
+  settings: { action_delay_ms: 1000, floating_ip_limit: 4 },
+};
+
+describe("floating IPs", () => {
+  test("are listed by name, by label and in pages, whose last one names no next one", () => {
+    const client = new Client(STATE);
+    expect(client.ask("GET", "/floating_ips?name=web").body["floating_ips"]).toMatchObject([{ id: 1, server: 42 }]);
+    expect(client.ask("GET", "/floating_ips?label_selector=pool%3Da").body["floating_ips"]).toHaveLength(1);
+    expect(client.ask("GET", "/floating_ips?label_selector=other").body["floating_ips"]).toHaveLength(0);
+    const pages = [1, 2].map((page) => client.ask("GET", `/floating_ips?page=${page}&per_page=1`).body["meta"]);
+    expect(pages).toMatchObject([
+      { pagination: { next_page: 2, total_entries: 2 } },
+      { pagination: { next_page: null } },
+    ]);
+  });
+
+  test("move by an action, which locks them and their servers while it runs", () => {
+    const client = new Client(STATE);
+    const { status, body } = client.ask("POST", "/floating_ips/1/actions/assign", { server: 43 });
+    expect([status, body["action"]]).toMatchObject([201, { status: "running", command: "assign_floating_ip" }]);
+    const { id } = body["action"] as { readonly id: number };
+    expect(client.refusal("POST", "/floating_ips/1/actions/unassign")).toBe("423 locked");
+    expect(client.refusal("POST", "/floating_ips/2/actions/assign", { server: 43 })).toBe("423 locked");
+    expect(client.refusal("DELETE", "/floating_ips/1")).toBe("423 locked");
+    expect(client.ask("GET", "/floating_ips/1/actions?status=running").body["actions"]).toHaveLength(1);
+    client.nowMs += 1000;
+    expect(client.ask("GET", `/actions?id=${id}&id=999`).body["actions"]).toMatchObject([{ id, status: "success" }]);
+    expect(client.ask("GET", `/actions/${id}`).body["action"]).toMatchObject({ status: "success" });
+    expect(client.ask("GET", "/floating_ips/1").body["floating_ip"]).toMatchObject({ server: 43 });
+    expect(client.ask("GET", "/servers/43").body["server"]).toMatchObject({
+      public_net: { ipv4: null, floating_ips: [1] },
+    });
+    expect(client.ask("GET", "/floating_ips/1/actions?status=running").body["actions"]).toEqual([]);
+  });
+
+  test("are made for a server or in a location, and have each name once", () => {
+    const client = new Client(STATE);
+    const made = client.ask("POST", "/floating_ips", {
+      type: "ipv4",
+      server: 42,
+      name: "new",
+      labels: { "a.b/c": "d" },
+    });
+    expect([made.status, made.body]).toMatchObject([
+      201,
+      { floating_ip: { server: null }, action: { status: "running" } },
+    ]);
+    const inLocation = client.ask("POST", "/floating_ips", { type: "ipv6", home_location: "hel1" });
+    expect(inLocation.body).toMatchObject({
+      floating_ip: { type: "ipv6", home_location: { network_zone: "eu-central" } },
+    });
+    expect(inLocation.body["action"]).toBeUndefined();
+    for (const [body, refusal] of [
+      [{ type: "ipv4", home_location: "fsn1", name: "new" }, "409 uniqueness_error"],
+      [{ type: "ipv4", home_location: "fsn1" }, "403 resource_limit_exceeded"],
+      [{ type: "ipv4" }, "422 invalid_input"],
+      [{ type: "ipv4", home_location: "moon" }, "422 invalid_input"],
+      [{ type: "ipv4", home_location: "fsn1", colour: "red" }, "422 invalid_input"],
+      [{ type: "ipv4", server: 44 }, "404 not_found"],
+    ] as const)
+      expect(client.refusal("POST", "/floating_ips", body), JSON.stringify(body)).toBe(refusal);
+  });
+
+  test("go away only when nothing has them and nobody protects them", () => {
+    const client = new Client({ ...STATE, settings: {} });
+    expect(client.refusal("DELETE", "/floating_ips/1")).toBe("422 must_be_unassigned");
+    expect(client.refusal("DELETE", "/floating_ips/2")).toBe("423 protected");
+    expect(client.refusal("POST", "/floating_ips/1/actions/assign", { server: 42 })).toBe("422 floating_ip_assigned");
+    expect(client.ask("POST", "/floating_ips/1/actions/unassign").status).toBe(201);
+    expect(client.refusal("POST", "/floating_ips/1/actions/unassign")).toBe("422 service_error");
+    expect(client.ask("DELETE", "/floating_ips/1").status).toBe(204);
+    expect(client.refusal("GET", "/floating_ips/1")).toBe("404 not_found");
+  });
+
+  test("have their labels replaced as a whole, and lose a server that is deleted", () => {
+    const client = new Client(STATE);
+    expect(client.ask("PUT", "/floating_ips/1", { labels: { b: "c" } }).body).toMatchObject({
+      floating_ip: { labels: { b: "c" }, name: "web" },
+    });
+    client.sandbox.edit((state) => {
+      state.servers = [];
+    });
+    expect(client.ask("GET", "/floating_ips/1").body["floating_ip"]).toMatchObject({ server: null });
+    expect(client.ask("GET", "/servers").body["servers"]).toEqual([]);
+  });
+});
+
+describe("zones and their sets", () => {
+  const zones = [{ name: "example.com" }, { name: "example.net", mode: "secondary" }];
+  const records = [{ value: "203.0.113.1" }];
+
+  test("are made, replaced, given another TTL and deleted, each by an action", () => {
+    const client = new Client({ zones });
+    const path = "/zones/example.com/rrsets";
+    expect(client.ask("POST", path, { name: "www", type: "A", ttl: 60, records }).status).toBe(201);
+    expect(client.refusal("POST", path, { name: "www", type: "A", records })).toBe("409 uniqueness_error");
+    expect(
+      client.ask("POST", `${path}/www/A/actions/set_records`, { records: [{ value: "203.0.113.2" }] }).status,
+    ).toBe(201);
+    expect(client.ask("POST", `${path}/www/A/actions/change_ttl`, { ttl: null }).status).toBe(201);
+    expect(client.ask("GET", `${path}?name=www&type=A`).body["rrsets"]).toMatchObject([
+      { id: "www/A", ttl: null, records: [{ value: "203.0.113.2" }] },
+    ]);
+    expect(client.ask("GET", `${path}/www/A`).status).toBe(200);
+    expect(client.ask("DELETE", `${path}/www/A`).status).toBe(201);
+    expect(client.refusal("GET", `${path}/www/A`)).toBe("404 not_found");
+    expect(client.ask("GET", "/zones?name=example.com").body["zones"]).toHaveLength(1);
+    expect(client.ask("GET", "/zones?name=www.example.com").body["zones"]).toHaveLength(0);
+  });
+
+  test.each([
+    ["POST", "/zones/example.com/rrsets/www/A/actions/set_records", { records: [] }, "404 not_found"],
+    ["POST", "/zones/example.com/rrsets", { name: "www", type: "A", records: [] }, "422 invalid_input"],
+    ["POST", "/zones/example.com/rrsets", { name: "www", type: "A", ttl: 30, records }, "422 invalid_input"],
+    ["POST", "/zones/example.com/rrsets", { name: "WWW", type: "A", records }, "422 invalid_input"],
+    ["POST", "/zones/example.com/rrsets", { name: "a", type: "A", records: [{ value: "x" }] }, "422 invalid_input"],
+    ["POST", "/zones/example.net/rrsets", { name: "www", type: "A", records }, "422 incorrect_zone_mode"],
+    ["POST", "/zones/example.org/rrsets", { name: "www", type: "A", records }, "404 not_found"],
+  ] as const)("%s %s with %j is refused: %s", (method, path, body, refusal) => {
+    expect(new Client({ zones }).refusal(method, path, body)).toBe(refusal);
+  });
+});
+
+describe("callers", () => {
+  const tokens = { reader: "read", writer: "read_write" };
+
+  test("need a token, and one that may write to write", () => {
+    const client = new Client({ ...STATE, tokens });
+    expect(client.refusal("GET", "/floating_ips", undefined, "")).toBe("401 unauthorized");
+    expect(client.refusal("GET", "/floating_ips", undefined, "stranger")).toBe("401 unauthorized");
+    expect(client.refusal("DELETE", "/floating_ips/1", undefined, "reader")).toBe("401 token_readonly");
+    expect(client.ask("GET", "/floating_ips", undefined, "reader").status).toBe(200);
+    expect(client.refusal("DELETE", "/floating_ips/1", undefined, "writer")).toBe("422 must_be_unassigned");
+  });
+
+  test("get one call back each second, and the reset tells when they have all", () => {
+    const client = new Client({ settings: { rate_limit: 2 } });
+    expect(client.ask("GET", "/floating_ips").headers).toMatchObject({
+      "ratelimit-limit": "2",
+      "ratelimit-remaining": "1",
+      "ratelimit-reset": String(START_MS / 1000 + 1),
+    });
+    client.ask("GET", "/floating_ips");
+    expect(client.refusal("GET", "/floating_ips")).toBe("429 rate_limit_exceeded");
+    client.nowMs += 1000;
+    expect(client.ask("GET", "/floating_ips").status).toBe(200);
+  });
+
+  test("meet the router's own answer where there is no such path", () => {
+    expect(new Client({}).ask("GET", "/nothing").body).toMatchObject({
+      error: { code: "not_found", message: "api route not found" },
+    });
+    expect(new Client({}).refusal("GET", "/actions")).toBe("422 invalid_input");
+  });
+});
+
+test("what a person wrote wrongly is named with its place", () => {
+  for (const [state, problem] of [
+    [{ floating_ips: [{ ip: "x" }] }, "floating_ips[0].ip must be an IPv4 address, not x"],
+    [{ servers: [{ id: 1, location: "moon" }] }, "servers[0].location is moon"],
+    [{ servers: [{ id: 1 }, { id: 1 }] }, "servers must not have id 1 twice"],
+    [{ floating_ips: [{ ip: "203.0.113.1" }, { ip: "203.0.113.1" }] }, "must not have ip 203.0.113.1 twice"],
+    [{ zones: [{ name: "a.example" }, { name: "a.example" }] }, "must not have name a.example twice"],
+    [{ colour: "red" }, "colour"],
+  ] as const)
+    expect(() => hetznerSandbox({ state, now: () => 0 }), JSON.stringify(state)).toThrow(problem);
+});
