@@ -24,7 +24,7 @@ import {
 export const PLAN_CHECKS: Checks<
   "FLP151" | "FLP152" | "FLP153" | "FLP154" | "FLP161" | "FLP162" | "FLP171" | "FLP172"
 > = {
-  FLP151: held("address", ["IPNotFound", "IPBlocked"], "every address exists and can be reached"),
+  FLP151: held("address", ["IPNotFound", "IPBlocked"], "every address exists, and none is blocked"),
   FLP152: held("address", ["ForeignHolder"], "no address is on a foreign machine"),
   FLP153: held("address", ["Conflict"], "no address is asked for twice"),
   FLP154: check(["plan", "machines"], ({ plan, machines: { asked, count } }) => {

@@ -66,6 +66,7 @@ test("a new directory is filled with the example, each file beginning with what 
     "digitalocean.yaml",
     "dns.yaml",
     "faults.yaml",
+    "hetzner.yaml",
     "issuers.yaml",
     "nodes.yaml",
     "pods.yaml",
