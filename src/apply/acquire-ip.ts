@@ -5,7 +5,7 @@ import { acquisitionAdded } from "../model/lease-notes.ts";
 import { compareText } from "../model/resource.ts";
 import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
-import type { IPProvider } from "../ports/providers.ts";
+import type { Buyer, IPProvider } from "../ports/providers.ts";
 import { explainRefusal } from "./assign-ip.ts";
 import { type ApplyContext, applied, failed, learn, obstacle, type Result, skipped, toolsOf } from "./context.ts";
 import { AcquisitionRecord } from "./on-record.ts";
@@ -44,12 +44,13 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
     await record.withdraw();
     return skipped(obstacleNow);
   }
-  return await purchase(action, pool.meta.uid, record, context);
+  const acquired = pool.status.acquired.map(({ ip }) => ip);
+  return await purchase(action, { uid: pool.meta.uid, knownIPs: [...knownIPs, ...acquired] }, record, context);
 }
 
 async function purchase(
   action: AcquireIP,
-  ownerUID: string,
+  buyer: Buyer,
   record: AcquisitionRecord,
   context: ApplyContext,
 ): Promise<Result> {
@@ -57,7 +58,7 @@ async function purchase(
   const acceptedAtMs = context.cluster.now();
   const { after } = action;
   try {
-    const address = await provider.create("node" in after ? { machineID: after.node.machineID } : after, ownerUID);
+    const address = await provider.create("node" in after ? { machineID: after.node.machineID } : after, buyer);
     await record.answer(address);
     return await confirmOnNode(action, address, context, acceptedAtMs);
   } catch (error) {

@@ -43,6 +43,14 @@ export interface AcceptedAction {
   readonly actionID: string;
 }
 
+/** For whom an address is bought. */
+export interface Buyer {
+  /** The uid of the object. */
+  readonly uid: string;
+  /** Addresses that were there before: none of them is the answer to this purchase. */
+  readonly knownIPs: readonly string[];
+}
+
 /**
  * A provider that may also be changed. No method here is ever repeated by the adapter. Accepted is not done: the address
  * itself, read back, is the truth. A 422 is answered as ProviderError `busy` when the text speaks of a pending event, else `refused`;
@@ -60,9 +68,8 @@ export interface IPProvider extends IPProviderReader {
    *
    * Where the provider keeps whom an address was bought for ({@link Address.boughtFor}), a purchase for an owner whose last one got no answer returns what that one
    * brought. Elsewhere it is not idempotent.
-   * @param ownerUID - the uid of the object that it is for
    */
-  create(place: { readonly machineID: string } | { readonly region: string }, ownerUID: string): Promise<Address>;
+  create(place: { readonly machineID: string } | { readonly region: string }, buyer: Buyer): Promise<Address>;
   /** Gives an unattached address back; resolves also when it is already gone (404). */
   delete(ip: string): Promise<void>;
 }

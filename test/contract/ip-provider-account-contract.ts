@@ -15,7 +15,7 @@ export function accountContract(inWorld: InWorld): void {
 
 function creating(inWorld: InWorld): void {
   inWorld("buys an unattached address in a region", async ({ provider }) => {
-    const made = await provider.create({ region: "nyc3" }, "uid");
+    const made = await provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] });
     expect(made).toMatchObject({ ip: made.ip, region: "nyc3", isLocked: false });
     expect(made.holderID).toBeUndefined();
     expect(await provider.getAddress(made.ip)).toEqual(made);
@@ -24,15 +24,15 @@ function creating(inWorld: InWorld): void {
 
   inWorld("buys an address for a droplet and attaches it once the action is done", async ({ provider, seed }) => {
     await seed.droplet("42", "fra1");
-    const { ip, region } = await provider.create({ machineID: "42" }, "uid");
+    const { ip, region } = await provider.create({ machineID: "42" }, { uid: "uid", knownIPs: [] });
     expect(region).toBe("fra1");
     await seed.advance(minuteMs);
     expect(await provider.getAddress(ip)).toMatchObject({ ip, region: "fra1", holderID: "42", isLocked: false });
   });
 
   inWorld("buys another address each time", async ({ provider }) => {
-    const first = await provider.create({ region: "nyc3" }, "uid");
-    const second = await provider.create({ region: "nyc3" }, "uid");
+    const first = await provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] });
+    const second = await provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] });
     expect(second.ip).not.toBe(first.ip);
     expect((await provider.listPage(1)).total).toBe(2);
   });
@@ -40,7 +40,7 @@ function creating(inWorld: InWorld): void {
   inWorld("is refused over the account's limit, and buys nothing", async ({ provider, seed }) => {
     await seed.limit(1);
     await seed.address(ip1, { region: "nyc3" });
-    await expectRefusal(provider.create({ region: "nyc3" }, "uid"), "refused", {
+    await expectRefusal(provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] }), "refused", {
       provider: provider.name,
       operation: "create",
       subject: "",
@@ -53,7 +53,7 @@ function creating(inWorld: InWorld): void {
     async ({ provider, seed }) => {
       await seed.droplet("42", "nyc3");
       await seed.address(ip1, { region: "nyc3", droplet: "42" });
-      const call = provider.create({ machineID: "42" }, "uid");
+      const call = provider.create({ machineID: "42" }, { uid: "uid", knownIPs: [] });
       await expectRefusal(call, "refused", { provider: provider.name, operation: "create", subject: "42" });
       expect((await provider.listPage(1)).total).toBe(1);
     },
@@ -61,7 +61,7 @@ function creating(inWorld: InWorld): void {
   );
 
   inWorld("is not found for an unknown droplet, and buys nothing", async ({ provider }) => {
-    const call = provider.create({ machineID: "4711" }, "uid");
+    const call = provider.create({ machineID: "4711" }, { uid: "uid", knownIPs: [] });
     await expectRefusal(call, "not-found", { provider: provider.name, operation: "create", subject: "4711" });
     expect((await provider.listPage(1)).total).toBe(0);
   });

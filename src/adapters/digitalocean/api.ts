@@ -1,7 +1,6 @@
 // DigitalOcean's API as such: its limits, its errors, its lists. What is asked of it: addresses.ts, records.ts, firewalls.ts.
 
 import type { ProviderError, ProviderFailure } from "../../model/errors.ts";
-import type { RateLimit } from "../../model/meter.ts";
 import { oneLine } from "../../model/text.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
 import { type Answer, AnswerFault, COUNT, fieldsOf, jsonOf, list, object, read, type Schema } from "../http/answer.ts";
@@ -23,7 +22,7 @@ import {
   readErrorBody,
   refusedCall,
 } from "../http/failures.ts";
-import type { RateLimitReport } from "../http/limits.ts";
+import { type RateLimitReport, toldRateLimit } from "../http/limits.ts";
 import { ALLOWANCE } from "./allowance.ts";
 import { loadSDK, type SDK } from "./sdk.ts";
 
@@ -108,25 +107,14 @@ const HOUR_MS = 3_600_000;
  * @see https://docs.digitalocean.com/reference/api/reference/#rate-limit (verified 2026-08-07)
  */
 function readRateLimit(status: number, headers: Headers, nowMs: number): RateLimitReport {
-  const limit = wholeNumber(headers.get("ratelimit-limit"));
-  const remaining = wholeNumber(headers.get("ratelimit-remaining"));
-  const resetSeconds = wholeNumber(headers.get("ratelimit-reset"));
-  const resetMs = resetSeconds === undefined ? undefined : resetSeconds * 1000;
-  const rateLimit: RateLimit = {
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(resetMs === undefined ? {} : { resetMs }),
-  };
+  const rateLimit = toldRateLimit(headers);
+  const { remaining, resetMs } = rateLimit;
   const isUsedUp = status !== 429 && remaining === 0;
   return {
     rateLimit,
     refusedUntilMs: resetMs === undefined || resetMs <= nowMs ? nowMs + MINUTE_MS : Math.min(resetMs, nowMs + HOUR_MS),
     ...(isUsedUp ? { usedUpUntilMs: Math.min(resetMs ?? nowMs + MINUTE_MS, nowMs + MINUTE_MS) } : {}),
   };
-}
-
-function wholeNumber(text: string | null): number | undefined {
-  return text !== null && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
 }
 
 /** Returns what texts, errors and counters need to know about a call. A call that needs no more than scopes that read is a read. */

@@ -10,7 +10,7 @@
 
 import { type Address, canonicalIPv4 } from "../../model/address.ts";
 import { ProviderError } from "../../model/errors.ts";
-import type { AcceptedAction, AddressPage, IPProvider, IPProviderReader } from "../../ports/providers.ts";
+import type { AcceptedAction, AddressPage, Buyer, IPProvider, IPProviderReader } from "../../ports/providers.ts";
 import {
   ANY,
   AnswerFault,
@@ -82,6 +82,7 @@ type BuyingPlace = Parameters<IPProvider["create"]>[0];
 class FloatingIPs {
   readonly #client: Client;
   readonly #byIP = new Map<string, FloatingIP>();
+  readonly #names = new Set<string>();
   readonly #poll: ActionPoll;
   readonly #everything: SharedRead<ReadonlySet<string>>;
   /** By address what this process has sent on its way. */
@@ -107,7 +108,7 @@ class FloatingIPs {
       assign: (ip, machineID) => this.#assign(ip, machineID),
       unassign: (ip) => this.#unassign(ip),
       actionState: ({ actionID }) => this.#poll.stateOf(actionID),
-      create: (place, ownerUID) => this.#create(place, ownerUID),
+      create: (place, buyer) => this.#create(place, buyer),
       delete: (ip) => this.#delete(ip),
     };
   }
@@ -225,33 +226,34 @@ class FloatingIPs {
     return await this.#move(call, ip, { path: "unassign" });
   }
 
-  async #create(place: BuyingPlace, ownerUID: string): Promise<Address> {
+  async #create(place: BuyingPlace, { uid, knownIPs }: Buyer): Promise<Address> {
     const call = purchaseOf(place);
-    const name = this.#freeName(ownerUID);
     const where =
       "machineID" in place ? { server: serverNumber(call, place.machineID) } : { home_location: place.region };
-    const labels = { [OWNER_LABEL]: ownerUID };
-    const bought = await this.#client.call<FloatingIP | undefined>({
-      ...call,
-      send: (request) => request("POST", "/floating_ips", { type: "ipv4", ...where, name, labels }),
-      read: (body) => {
-        const made = readFloatingIP(body);
-        const { action } = read(object({ action: maybe(object({ id: ID })) }), body);
-        if (action !== undefined && made.address !== undefined && "machineID" in place)
-          this.#moves.set(made.address.ip, { actionID: action.id, to: place.machineID });
-        return made;
-      },
-      expected: expectedAs({ code: "uniqueness_error" }, undefined),
-    });
-    const made = bought ?? (await this.#named(name, call));
-    this.#remember(made);
-    if (made.address !== undefined) return made.address;
-    throw providerError(call, {
-      failure: "malformed",
-      status: 201,
-      reason: "it is no IPv4 address",
-      isAmbiguous: true,
-    });
+    const labels = { [OWNER_LABEL]: uid };
+    for (;;) {
+      const name = this.#freeName(uid);
+      const bought = await this.#client.call<FloatingIP | undefined>({
+        ...call,
+        send: (request) => request("POST", "/floating_ips", { type: "ipv4", ...where, name, labels }),
+        read: (body) => this.#readPurchase(body, place),
+        expected: expectedAs({ code: "uniqueness_error" }, undefined),
+      });
+      const made = bought ?? (await this.#named(name, call));
+      this.#remember(made);
+      const { address } = made;
+      // A list that lags behind may not have shown what an earlier purchase brought.
+      if (address !== undefined && (bought !== undefined || !knownIPs.includes(address.ip))) return address;
+      if (bought !== undefined) throw notIPv4(call);
+    }
+  }
+
+  #readPurchase(body: unknown, place: BuyingPlace): FloatingIP {
+    const made = readFloatingIP(body);
+    const { action } = read(object({ action: maybe(object({ id: ID })) }), body);
+    if (action !== undefined && made.address !== undefined && "machineID" in place)
+      this.#moves.set(made.address.ip, { actionID: action.id, to: place.machineID });
+    return made;
   }
 
   async #delete(ip: string): Promise<void> {
@@ -270,10 +272,9 @@ class FloatingIPs {
 
   /** The first name that no floating IP has of which is known. */
   #freeName(ownerUID: string): string {
-    const taken = new Set([...this.#byIP.values()].map(({ name }) => name));
     for (let number = 1; ; number += 1) {
       const name = `flipop-${ownerUID}-${number}`;
-      if (!taken.has(name)) return name;
+      if (!this.#names.has(name)) return name;
     }
   }
 
@@ -330,6 +331,7 @@ class FloatingIPs {
   }
 
   #remember(item: FloatingIP): void {
+    this.#names.add(item.name);
     if (item.address !== undefined) this.#byIP.set(item.address.ip, item);
   }
 }
@@ -351,6 +353,10 @@ function pageCall(page: number): HetznerCall<Page<FloatingIP>> {
     send: (request) => request("GET", withQuery("/floating_ips", { page, per_page: PAGE_SIZE, sort: "id:asc" })),
     read: (body) => readPage(body, "floating_ips", FLOATING_IP),
   };
+}
+
+function notIPv4(call: CallInfo): ProviderError {
+  return providerError(call, { failure: "malformed", status: 201, reason: "it is no IPv4 address", isAmbiguous: true });
 }
 
 function purchaseOf(place: BuyingPlace): CallInfo {

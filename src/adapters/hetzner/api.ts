@@ -4,7 +4,6 @@
 // Source: Hetzner's own description of the API (July 2026) and its client hcloud-go v2.47.0, read 2026-11-22. What they leave open is said where it matters.
 
 import type { ProviderError, ProviderFailure } from "../../model/errors.ts";
-import type { RateLimit } from "../../model/meter.ts";
 import { oneLine } from "../../model/text.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
 import {
@@ -42,7 +41,7 @@ import {
   readErrorBody,
   refusedCall,
 } from "../http/failures.ts";
-import type { RateLimitReport } from "../http/limits.ts";
+import { type RateLimitReport, toldRateLimit } from "../http/limits.ts";
 import { ALLOWANCE } from "./traits.ts";
 
 /** Makes the calls of one token, which is that of one project. */
@@ -138,23 +137,12 @@ const LONGEST_WAIT_MS = 60_000;
  * growing spans, as Hetzner's own clients do.
  */
 function readRateLimit(headers: Headers, nowMs: number, refusalMs: number): RateLimitReport {
-  const limit = wholeNumber(headers.get("ratelimit-limit"));
-  const remaining = wholeNumber(headers.get("ratelimit-remaining"));
-  const reset = wholeNumber(headers.get("ratelimit-reset"));
-  const rateLimit: RateLimit = {
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(reset === undefined ? {} : { resetMs: reset * 1000 }),
-  };
+  const rateLimit = toldRateLimit(headers);
   return {
     rateLimit,
     refusedUntilMs: nowMs + refusalMs,
-    ...(remaining === 0 ? { usedUpUntilMs: nowMs + FIRST_WAIT_MS } : {}),
+    ...(rateLimit.remaining === 0 ? { usedUpUntilMs: nowMs + FIRST_WAIT_MS } : {}),
   };
-}
-
-function wholeNumber(text: string | null): number | undefined {
-  return text !== null && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
 }
 
 /** Returns what texts, errors and counters need to know about a call that reads. */

@@ -41,6 +41,9 @@ interface Step {
   readonly body?: object;
 }
 
+/** So many records a set can be given (documented, read 2026-11-22). */
+const MOST_RECORDS = 50;
+
 /** Changes records of one project. */
 export class RecordWriter {
   readonly #client: Client;
@@ -79,7 +82,10 @@ export class RecordWriter {
   }
 
   async #attempt(attempt: Attempt): Promise<ChangeAttempt<ARecord>> {
-    const { records, mayWrite } = attempt;
+    const { name, wanted, records, mayWrite } = attempt;
+    const count = wanted.addresses.length + records.others.length;
+    if (count > MOST_RECORDS)
+      throw refused(name.call, `Hetzner takes ${MOST_RECORDS} records for a name at most, and it would have ${count}`);
     const steps = stepsOf(attempt);
     for (const [at, step] of steps.entries()) {
       if (mayWrite?.() === false) return { kind: "stopped", own: at === 0 ? records.own : await this.#own(attempt) };

@@ -104,6 +104,19 @@ export interface RateLimitReport {
 /** Understands the rate limit headers of one provider. `nowMs` is the local wall clock. Pure. */
 export type RateLimitReading = (status: number, headers: Headers, nowMs: number) => RateLimitReport;
 
+/** Returns what the headers `ratelimit-limit`, `-remaining` and `-reset` (seconds since the epoch) say, as far as they are there. Pure. */
+export function toldRateLimit(headers: Headers): RateLimit {
+  const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) => {
+    const text = headers.get(`ratelimit-${name}`) ?? "";
+    return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
+  });
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(remaining === undefined ? {} : { remaining }),
+    ...(reset === undefined ? {} : { resetMs: reset * 1000 }),
+  };
+}
+
 /** Keeps a provider's rate limit: closes when an answer says so and opens again by itself. */
 export interface RateLimitGate {
   /** Local milliseconds before which nothing may be sent, or undefined while the gate is open. */

@@ -137,7 +137,11 @@ describe("answers", () => {
   test("a creation returns the address as answered", async () => {
     const json = { reserved_ip: addressJSON(ip, { locked: true }), links: {} };
     await withServer({ status: 202, json }, async ({ provider }) => {
-      expect(await provider.create({ machineID: "42" }, "uid")).toEqual({ ip, region: "nyc3", isLocked: true });
+      expect(await provider.create({ machineID: "42" }, { uid: "uid", knownIPs: [] })).toEqual({
+        ip,
+        region: "nyc3",
+        isLocked: true,
+      });
     });
   });
 

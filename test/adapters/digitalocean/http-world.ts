@@ -27,7 +27,7 @@ export const HTTP_WORLD: HTTPWorld = {
           provider,
           server,
           read: () => provider.getAddress(ip),
-          write: () => provider.create({ region: "nyc3" }, "uid"),
+          write: () => provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] }),
         }),
       options,
     ),

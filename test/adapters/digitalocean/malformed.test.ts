@@ -113,7 +113,7 @@ describe("malformed answers", () => {
 
   test("of a creation leave open whether an address was bought", async () => {
     await withServer({ status: 202, json: {}, isOffSpec: true }, async ({ provider, server }) => {
-      const error = await failureOf(provider.create({ region: "nyc3" }, "uid"));
+      const error = await failureOf(provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] }));
       expect(error).toMatchObject({ failure: "malformed", status: 202, isAmbiguous: true, operation: "create" });
       expect(error.message).toBe(
         'DigitalOcean gave an unusable answer when asked to create a reserved IP in region "nyc3": reserved_ip is missing, not an object (202); it may have taken effect all the same',

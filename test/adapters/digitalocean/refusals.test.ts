@@ -75,8 +75,8 @@ describe("refusals", () => {
         ["droplet:read", provider.machineAddresses("42")],
         ["reserved_ip:update", provider.assign(ip, "42")],
         ["reserved_ip:update", provider.unassign(ip)],
-        ["reserved_ip:create", provider.create({ region: "nyc3" }, "uid")],
-        ["reserved_ip:create", provider.create({ machineID: "42" }, "uid")],
+        ["reserved_ip:create", provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] })],
+        ["reserved_ip:create", provider.create({ machineID: "42" }, { uid: "uid", knownIPs: [] })],
         ["reserved_ip:delete", provider.delete(ip)],
       ];
       const errors = await Promise.all(calls.map(([, call]) => failureOf(call)));
@@ -96,8 +96,8 @@ describe("refusals", () => {
         provider.addressLimit(),
         provider.actionState({ ip, actionID: "7" }),
         provider.unassign(ip),
-        provider.create({ region: "nyc3" }, "uid"),
-        provider.create({ machineID: "42" }, "uid"),
+        provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] }),
+        provider.create({ machineID: "42" }, { uid: "uid", knownIPs: [] }),
         provider.delete(ip),
       ];
       const errors = await Promise.all(promises.map(failureOf));
@@ -180,7 +180,11 @@ describe("refusals", () => {
     ["delete", (provider) => provider.delete(""), '"" is not an IPv4 address'],
     ["assign", (provider) => provider.assign(ip, "abc"), '"abc" is not a droplet id'],
     ["assign", (provider) => provider.assign(ip, "9007199254740993"), '"9007199254740993" is not a droplet id'],
-    ["create", (provider) => provider.create({ machineID: "042" }, "uid"), '"042" is not a droplet id'],
+    [
+      "create",
+      (provider) => provider.create({ machineID: "042" }, { uid: "uid", knownIPs: [] }),
+      '"042" is not a droplet id',
+    ],
     ["machine", (provider) => provider.machineAddresses("-1"), '"-1" is not a droplet id'],
   ] satisfies readonly [string, (provider: Provider) => Promise<unknown>, string][])(
     "of our own keep a %s that cannot be sent from being sent: %o",

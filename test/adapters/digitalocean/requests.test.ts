@@ -74,8 +74,8 @@ describe("requests", () => {
   test("a creation sends either the droplet or the region", async () => {
     const json = { reserved_ip: addressJSON(ip), links: {} };
     await withServer({ status: 202, json }, async ({ provider, server }) => {
-      await provider.create({ machineID: "42" }, "uid");
-      await provider.create({ region: "nyc3" }, "uid");
+      await provider.create({ machineID: "42" }, { uid: "uid", knownIPs: [] });
+      await provider.create({ region: "nyc3" }, { uid: "uid", knownIPs: [] });
       expect(server.requests.map(requestLine)).toEqual([
         ["POST", "/v2/reserved_ips", { droplet_id: 42 }],
         ["POST", "/v2/reserved_ips", { region: "nyc3" }],

@@ -5,6 +5,7 @@ import { inProject } from "./project.ts";
 
 const IP = "203.0.113.1";
 const UID = "0a1b2c3d-0000-4000-8000-000000000001";
+const BUYER = { uid: UID, knownIPs: [] };
 
 async function failure(call: Promise<unknown>): Promise<ProviderError> {
   const error: unknown = await call.then(
@@ -58,8 +59,8 @@ describe("a purchase", () => {
 
   test("has a name of its own and a label with its owner, and is asked for in one call", async () => {
     await inProject(state, async ({ hetzner: { addresses }, sandbox, calls }) => {
-      const first = await addresses.create({ machineID: "42" }, UID);
-      const second = await addresses.create({ region: "fsn1" }, UID);
+      const first = await addresses.create({ machineID: "42" }, BUYER);
+      const second = await addresses.create({ region: "fsn1" }, BUYER);
       expect([first, second]).toMatchObject([
         { region: "nbg1", boughtFor: UID },
         { region: "fsn1", boughtFor: UID },
@@ -76,17 +77,29 @@ describe("a purchase", () => {
   test("whose answer was lost is found by its name, and nothing is bought twice", async () => {
     await inProject(state, async ({ hetzner: { addresses }, sandbox, faults, again }) => {
       faults.add({ server: "hetzner", method: "POST", path: "/floating_ips$", cut: "after" });
-      expect(await failure(addresses.create({ region: "fsn1" }, UID))).toMatchObject({ isAmbiguous: true });
+      expect(await failure(addresses.create({ region: "fsn1" }, BUYER))).toMatchObject({ isAmbiguous: true });
       // Another process has not seen the list either.
-      const made = await again().addresses.create({ region: "fsn1" }, UID);
+      const made = await again().addresses.create({ region: "fsn1" }, BUYER);
       expect(made).toMatchObject({ boughtFor: UID, region: "fsn1" });
       expect(sandbox.project().state.floating_ips.map(({ ip }) => ip)).toEqual([made.ip]);
     });
   });
 
+  test("is not answered by what an earlier one brought, which a list did not show yet", async () => {
+    await inProject(state, async ({ hetzner: { addresses }, sandbox, again }) => {
+      const { ip } = await addresses.create({ region: "fsn1" }, BUYER);
+      const second = await again().addresses.create({ region: "fsn1" }, { uid: UID, knownIPs: [ip] });
+      expect(second.ip).not.toBe(ip);
+      expect(sandbox.project().state.floating_ips.map(({ name }) => name)).toEqual([
+        `flipop-${UID}-1`,
+        `flipop-${UID}-2`,
+      ]);
+    });
+  });
+
   test("beyond the limit of the project is refused, and says which limit it is", async () => {
     await inProject({ ...state, settings: { floating_ip_limit: 0 } }, async ({ hetzner: { addresses } }) => {
-      const error = await failure(addresses.create({ region: "fsn1" }, UID));
+      const error = await failure(addresses.create({ region: "fsn1" }, BUYER));
       expect(error).toMatchObject({ failure: "refused", isAmbiguous: false, status: 403 });
       expect(error.message).toContain("floating_ip limit exceeded");
     });

@@ -132,6 +132,15 @@ describe("a set of A records", () => {
     });
   });
 
+  test("of more than 50 records is refused before anything is sent", async () => {
+    await inProject(state(WWW_SET), async (project) => {
+      const many = Array.from({ length: 51 }, (_, at) => `198.18.0.${at + 1}`);
+      const { message } = await failure(write(project, [A], many));
+      expect(message).toContain("takes 50 records for a name at most, and it would have 51");
+      expect(project.calls.filter((call) => call.startsWith("POST"))).toEqual([]);
+    });
+  });
+
   test("ends between two requests where it may not go on", async () => {
     await inProject(state({ ...WWW_SET, ttl: 300 }), async (project) => {
       let asked = 0;

@@ -34,7 +34,7 @@ function randomCall(random: Random, accepted: readonly AcceptedAction[]): (provi
     (provider) => provider.assign(ip, machineID),
     (provider) => provider.unassign(ip),
     (provider) => provider.actionState(action),
-    (provider) => provider.create(place, "uid"),
+    (provider) => provider.create(place, { uid: "uid", knownIPs: [] }),
     (provider) => provider.delete(ip),
   ]);
 }
