@@ -11,7 +11,7 @@ interface Asker {
   readonly answer: PromiseWithResolvers<ActionState>;
 }
 
-/** Asks how accepted actions stand. Those that are asked for while a call is under way, or in the same turn of the event loop, go together into the next one. */
+/** Asks how accepted actions stand. One call asks for many. A question that comes while a call is under way waits, and goes with others into the next call. */
 export class ActionPoll {
   readonly #client: Client;
   readonly #askers: Asker[] = [];

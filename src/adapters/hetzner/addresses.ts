@@ -1,15 +1,16 @@
 // Floating IPs: `/floating_ips`, with `/servers/{id}` and `/actions`.
 //
-//   Finding    The API knows floating IPs by id, and cannot be asked for an address. Ids are learned from the list. An address that was never seen is looked for in the whole
-//              list, once for all who ask at the same time.
-//   Buying     A floating IP has a name, and a project has each name once. So a purchase has a name of its own: `flipop-UID-1`. Where an answer was lost, the same purchase is
-//              refused (409), and the floating IP of that name is its answer.
-//   Moving     One call. While it goes on nothing shows it but a refusal (423 `locked`) of the next change. Nobody has verified whether the address shows its new server before
-//              the action has ended. So an address that shows it counts as locked until its action is asked for, and says that it has ended. So does one whose change got no
-//              answer, or was refused because something is going on, for as long as the API names something that runs.
+//   Finding    The API knows a floating IP by its id, and cannot be asked for an address.
+//              The list tells which id an address has. So an unknown address costs one reading of the list, which all who ask at the same time share.
+//   Buying     A project can have each name of a floating IP only once. So each purchase has a name of its own, `flipop-UID-1`.
+//              When the answer is lost, flipop buys under the same name again. The API refuses that (409), and flipop takes the floating IP of that name.
+//   Moving     One call moves an address. It starts an action, and until that ends the API refuses other changes of the address (423 `locked`).
+//              Nobody has verified whether the address shows its new server earlier. So it counts as locked until the action says that it has ended.
+//              A change can get no answer, or be refused because something runs. Then the address counts as locked for as long as the API names an action that runs.
 
 import { type Address, canonicalIPv4 } from "../../model/address.ts";
 import { ProviderError } from "../../model/errors.ts";
+import type { ListPage } from "../../ports/listing.ts";
 import type { AcceptedAction, AddressPage, Buyer, IPProvider, IPProviderReader } from "../../ports/providers.ts";
 import {
   ANY,
@@ -35,7 +36,6 @@ import {
   type HetznerCall,
   ID,
   listAll,
-  type Page,
   providerError,
   reading,
   readPage,
@@ -129,7 +129,7 @@ class FloatingIPs {
   }
 
   async #getAddress(ip: string): Promise<Address | undefined> {
-    aboutAddress(reading("get", ip, `read ${ip}`));
+    aboutAddress(readingAddress(ip));
     const id = await this.#idOf(ip);
     if (id === undefined) return undefined;
     const known = await this.#read(id, ip);
@@ -138,10 +138,10 @@ class FloatingIPs {
     return known?.address === undefined ? undefined : await this.#settled({ ...known, address: known.address });
   }
 
-  /** The floating IP with this id and address; undefined if it is gone. */
-  async #read(id: string, ip: string): Promise<FloatingIP | undefined> {
+  /** The floating IP with this id, and with this address where one is given; undefined if it is gone. */
+  async #read(id: string, ip?: string): Promise<FloatingIP | undefined> {
     return await this.#client.call<FloatingIP | undefined>({
-      ...reading("get", ip, `read ${ip}`),
+      ...(ip === undefined ? reading("get", id, `read the floating IP ${id}`) : readingAddress(ip)),
       send: (request) => request("GET", `/floating_ips/${id}`),
       read: (body) => readFloatingIP(body, ip),
       expected: expectedAs("not-found", undefined),
@@ -199,7 +199,8 @@ class FloatingIPs {
   }
 
   async #machineAddresses(machineID: string): Promise<readonly string[] | undefined> {
-    const call = aboutServer(reading("machine", machineID, `read server ${machineID}`), machineID);
+    const call = reading("machine", machineID, `read server ${machineID}`);
+    serverNumber(call, machineID);
     const server = await this.#client.call<Server | undefined>({
       ...call,
       send: (request) => request("GET", `/servers/${machineID}`),
@@ -313,12 +314,7 @@ class FloatingIPs {
   async #addressOf(id: string): Promise<string | undefined> {
     const known = [...this.#byIP].find(([, floatingIP]) => floatingIP.id === id);
     if (known !== undefined) return known[0];
-    const found = await this.#client.call<FloatingIP | undefined>({
-      ...reading("get", id, `read the floating IP ${id}`),
-      send: (request) => request("GET", `/floating_ips/${id}`),
-      read: (body) => readFloatingIP(body),
-      expected: expectedAs("not-found", undefined),
-    });
+    const found = await this.#read(id);
     if (found !== undefined) this.#remember(found);
     return found?.address?.ip;
   }
@@ -347,12 +343,16 @@ async function unless<T>(answer: Promise<T>, otherwise: T): Promise<T> {
 }
 
 /** Lists are no snapshots: sorted by id, pages do not slip by what is added. */
-function pageCall(page: number): HetznerCall<Page<FloatingIP>> {
+function pageCall(page: number): HetznerCall<ListPage<FloatingIP>> {
   return {
     ...reading("list", "", `list the floating IPs (page ${page})`),
     send: (request) => request("GET", withQuery("/floating_ips", { page, per_page: PAGE_SIZE, sort: "id:asc" })),
     read: (body) => readPage(body, "floating_ips", FLOATING_IP),
   };
+}
+
+function readingAddress(ip: string): CallInfo {
+  return reading("get", ip, `read ${ip}`);
 }
 
 function notIPv4(call: CallInfo): ProviderError {
@@ -428,12 +428,6 @@ const SERVER: Schema<Server> = map(
 function aboutAddress(call: CallInfo): CallInfo {
   if (canonicalIPv4(call.subject) !== undefined) return call;
   throw refused(call, `${JSON.stringify(call.subject)} is not an IPv4 address`);
-}
-
-/** @throws ProviderError `refused` when the id may not go into a URL */
-function aboutServer(call: CallInfo, machineID: string): CallInfo {
-  serverNumber(call, machineID);
-  return call;
 }
 
 /** Returns the id of a server as the number that the API takes. @throws ProviderError `refused` when JavaScript does not hold it exactly */

@@ -174,19 +174,14 @@ export function expectedAs<T>(
     (typeof what === "string" ? error.failure === what : codes.includes(what.code)) ? { value } : undefined;
 }
 
-/** One page of a list: the end is where no next page is named, since the total may be missing. */
-export interface Page<T> extends ListPage<T> {
-  readonly items: readonly T[];
-}
-
 const PAGINATION = object({
   meta: object({
     pagination: object({ next_page: maybe(COUNT), total_entries: maybe(COUNT), last_page: maybe(COUNT) }),
   }),
 });
 
-/** Returns page `page` of a list in the body of an answer, its items under `key`. @throws AnswerFault */
-export function readPage<T>(body: unknown, key: string, item: Schema<T>): Page<T> {
+/** Returns the page of a list that an answer holds, its items under `key`. It is the last one where no next page is named: the total may be missing. @throws AnswerFault */
+export function readPage<T>(body: unknown, key: string, item: Schema<T>): ListPage<T> {
   const { [key]: items = [] } = read(object({ [key]: list(item) }), body);
   const { next_page: next, total_entries: total, last_page: pages } = read(PAGINATION, body).meta.pagination;
   return {
@@ -204,7 +199,7 @@ export function readPage<T>(body: unknown, key: string, item: Schema<T>): Page<T
 export async function listAll<T>(
   client: Client,
   { noun, keyOf }: { readonly noun: string; readonly keyOf: (item: T) => string },
-  pageCall: (page: number) => HetznerCall<Page<T>>,
+  pageCall: (page: number) => HetznerCall<ListPage<T>>,
 ): Promise<readonly T[]> {
   const words = { keyOf, noun, totalField: "meta.pagination.total_entries" };
   const { items, problem } = await readList((page) => client.call(pageCall(page)), words);

@@ -67,17 +67,13 @@ export class RecordReader {
       listRecords: (zone, mostCalls, isAwaited) =>
         this.#listRecords(zone, mostCalls, this.#client.for(lookPurpose(isAwaited))),
       listTexts: async (zone, mostCalls) => {
-        const name = recordName(zone, { ...readingOf(zone.id), operation: "texts" });
+        const doing = `list the records of the zone ${zone.id}`;
+        const name = recordName(zone, reading("texts", zone.id, doing));
         const client = this.#client.for(lookPurpose(true));
-        const doing = `list the records of the zone ${name.zone}`;
         return await readZoneTexts((page) => client.call(textsPage(name.zone, { page, doing })), mostCalls);
       },
       readTexts: async (zone, fqdn) => {
-        const name = recordName(zone, {
-          ...readingOf(fqdn),
-          operation: "texts",
-          doing: `read the TXT records of ${fqdn}`,
-        });
+        const name = recordName(zone, reading("texts", fqdn, `read the TXT records of ${fqdn}`));
         const sets = await this.#sets(name, "TXT", this.#client.for(lookPurpose(true)));
         return sets.flatMap(({ records }) => records.map(({ value }) => ({ fqdn: name.fqdn, text: value })));
       },
@@ -116,7 +112,7 @@ export class RecordReader {
 
   async #listRecords(zone: Zone, mostCalls: number, client: Client): Promise<ZoneListing | undefined> {
     const doing = `list the A records of the zone ${zone.id}`;
-    const { zone: name } = recordName(zone, { ...readingOf(zone.id), doing });
+    const { zone: name } = recordName(zone, reading("records", zone.id, doing));
     const pageOf = (page: number): HetznerCall<ListPage<ListedSet>> => ({
       ...setsPage(name, { type: "A", page, doing }),
       read: (body) => readPage(body, "rrsets", listedSet(name)),

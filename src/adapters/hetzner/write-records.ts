@@ -108,10 +108,10 @@ export class RecordWriter {
           send: (request) => request(method, `/zones/${zone}/rrsets${path}`, body),
           read: () => "accepted",
           otherwise: { value: "accepted" },
-          // The set was made, or went away, since it was read.
+          // The set was made, or went away, since it was read. Where one is to be made, 404 is about the zone.
           expected: (refusal) =>
             expectedAs({ code: "uniqueness_error" }, "changed meanwhile" as const)(refusal) ??
-            expectedAs(path === "" ? { code: "" } : "not-found", "changed meanwhile" as const)(refusal),
+            (path === "" ? undefined : expectedAs("not-found", "changed meanwhile" as const)(refusal)),
         });
       } catch (error) {
         const isBusy = error instanceof ProviderError && error.failure === "busy";
