@@ -23,6 +23,7 @@ import {
   isPinnedImage,
   isPriorityClass,
   isRunbooksURL,
+  isSecretKey,
   MANIFEST_MODES,
   MANIFEST_PARTS,
   type ManifestChanges,
@@ -326,6 +327,8 @@ export const VALIDATE: FlagTable<Omit<ValidateFlags, keyof GlobalFlags>> = {
   failOn: flag("--fail-on <SEVERITY>", "exit 6 from this severity on", ["error", "warning"], "error"),
 };
 
+const SECRET_KEY = valid(isSecretKey, "It is no key of a Secret.");
+
 /** The flags of `manifests`. Each refuses what the API server would, and an image that may change by itself. */
 export const MANIFESTS: FlagTable<ManifestFlags> = {
   namespace: flag("-n, --namespace <NAME>", "namespace to install into", NAMESPACE),
@@ -343,6 +346,17 @@ export const MANIFESTS: FlagTable<ManifestFlags> = {
     "--dns-webhook-image <IMAGE>",
     "image of a DNS webhook of external-dns to run beside flipop, for objects with provider: webhook",
     valid(isPinnedImage, "Write it like NAME:TAG or NAME@sha256:DIGEST; not latest."),
+  ),
+  notifySecretName: flag(
+    "--notify-secret-name <NAME>",
+    "Secret with the URLs to notify, mounted as the file of reconcile --notify-file",
+    valid(isSubdomain, "It is no name of a Secret."),
+  ),
+  notifyFileKey: flag("--notify-file-key <KEY>", "key of it with the URLs; urls by default", SECRET_KEY),
+  notifySecretFileKey: flag(
+    "--notify-secret-file-key <KEY>",
+    "key of it with the secret that signs, for --notify-secret-file; without it nothing is signed",
+    SECRET_KEY,
   ),
   priorityClass: flag(
     "--priority-class <NAME>",

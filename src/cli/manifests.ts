@@ -11,6 +11,11 @@ export function runManifests(streams: Streams, { only, mode, ...changes }: Manif
       "usage",
       "--schedule is for the CronJob: with --mode watch nothing is scheduled. Leave it out.",
     );
+  if (changes.notifySecretName === undefined && (changes.notifyFileKey ?? changes.notifySecretFileKey) !== undefined)
+    throw new ConfigError(
+      "usage",
+      "--notify-file-key and --notify-secret-file-key are keys of a Secret. Name it with --notify-secret-name.",
+    );
   writeText(streams, manifestText(only ?? mode, changes));
   return EXIT.done;
 }
@@ -82,6 +87,12 @@ export interface ManifestChanges {
   readonly schedule?: string;
   /** Image of a DNS webhook, which runs beside flipop. */
   readonly dnsWebhookImage?: string;
+  /** A Secret, of which keys are mounted as the files of `--notify-file` and `--notify-secret-file`. */
+  readonly notifySecretName?: string;
+  /** Its key with the URLs; `urls` unless given. */
+  readonly notifyFileKey?: string;
+  /** Its key with what signs; without it nothing is signed. */
+  readonly notifySecretFileKey?: string;
   /** Name of a PriorityClass for the pods; without it they have the cluster's default. */
   readonly priorityClass?: string;
   /** URL of a page with the manual's sections on alerts. */
@@ -124,11 +135,8 @@ data:
   flipop.json: |
 `;
 
-function changed(
-  file: string,
-  text: string,
-  { namespace, image, schedule, priorityClass, runbooks, dnsWebhookImage }: ManifestChanges,
-): string {
+function changed(file: string, text: string, changes: ManifestChanges): string {
+  const { namespace, image, schedule, priorityClass, runbooks } = changes;
   const edits: readonly (readonly [RegExp, string | undefined])[] = [
     [/(?<=^ +namespace: )flipop$/gm, namespace],
     [/(?<=kubectl -n )flipop(?= )/g, namespace],
@@ -145,16 +153,25 @@ function changed(
     (result, [place, value]) => (value === undefined ? result : result.replace(place, () => value)),
     text,
   );
-  return dnsWebhookImage === undefined ? edited : withSidecar(edited, dnsWebhookImage);
+  return withNotifySecret(withSidecar(edited, changes), changes);
 }
 
-/** Puts a DNS webhook beside flipop, where the text is that of a pod. */
-function withSidecar(text: string, image: string): string {
-  const indented = (lines: string, blanks: string): string => lines.replace(/^(?=.)/gm, blanks);
-  return text
-    .replace(/^( +)containers:\n/m, (line, blanks) => `${indented(sidecar(image), blanks)}${line}`)
-    .replace(/^( +)- name: CLOUDFLARE_TOKEN_FILE\n.*\n/m, (line, blanks) => `${line}${indented(SIDECAR_URL, blanks)}`)
+/** Puts the DNS webhook beside flipop, if there is one and the text is that of a pod. */
+function withSidecar(text: string, { dnsWebhookImage }: ManifestChanges): string {
+  if (dnsWebhookImage === undefined) return text;
+  const ofPod = text
+    .replace(/^( +)containers:\n/m, (line, blanks) => `${indented(sidecar(dnsWebhookImage), blanks)}${line}`)
     .replace(/^( +)volumes:\n/m, (line, blanks) => `${line}${indented(NO_TOKEN, `${blanks}  `)}`);
+  return withBelow(ofPod, /^( +)- name: CLOUDFLARE_TOKEN_FILE\n.*\n/m, SIDECAR_URL);
+}
+
+/** Puts lines below a place, indented as the place is: its first group. */
+function withBelow(text: string, place: RegExp, lines: string): string {
+  return text.replace(place, (found, blanks) => `${found}${indented(lines, blanks)}`);
+}
+
+function indented(lines: string, blanks: string): string {
+  return lines.replace(/^(?=.)/gm, blanks);
 }
 
 /** Returns the sidecar as a native one: an init container that goes on. */
@@ -197,6 +214,45 @@ const SIDECAR_URL = `- name: FLIPOP_DNS_WEBHOOK
   value: webhook=http://127.0.0.1:8888
 `;
 
+/** Mounts the Secret that notifications need, and tells flipop of its files, if there is one and the text is that of a pod. */
+function withNotifySecret(
+  text: string,
+  { notifySecretName, notifyFileKey = "urls", notifySecretFileKey }: ManifestChanges,
+): string {
+  if (notifySecretName === undefined) return text;
+  const files = [
+    { variable: "FLIPOP_NOTIFY_FILE", file: "urls", key: notifyFileKey },
+    { variable: "FLIPOP_NOTIFY_SECRET_FILE", file: "secret", key: notifySecretFileKey },
+  ].filter(({ key }) => key !== undefined);
+  const variables = files.map(({ variable, file }) => `- name: ${variable}\n  value: ${NOTIFY_FOLDER}/${file}\n`);
+  // Quoted, since a key of digits alone would be a number.
+  const items = files.map(({ file, key }) => `      - key: ${JSON.stringify(key)}\n        path: ${file}\n`);
+  const withVariables = withBelow(text, /^( +)- name: NODE_OPTIONS\n.*\n/m, variables.join(""));
+  const withMount = withBelow(withVariables, /^( +)- name: tmp\n +mountPath: .*\n/m, NOTIFY_MOUNT);
+  const volume = `${notifyVolume(notifySecretName)}${items.join("")}`;
+  return withBelow(withMount, /^( +)- name: tmp\n +emptyDir:\n(?:\1 {4}.*\n)+/m, volume);
+}
+
+const NOTIFY_FOLDER = "/var/run/secrets/flipop-notify";
+
+const NOTIFY_MOUNT = `- name: notify
+  mountPath: ${NOTIFY_FOLDER}
+  readOnly: true
+`;
+
+/** Returns the volume up to its list of keys. */
+function notifyVolume(secret: string): string {
+  return `# While the Secret or a key is missing nobody is notified, and all else is done.
+- name: notify
+  secret:
+    secretName: ${JSON.stringify(secret)}
+    optional: true
+    # 0440: the group is fsGroup.
+    defaultMode: 288
+    items:
+`;
+}
+
 const IMAGE =
   /^(?:[\w.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?$/;
 
@@ -211,6 +267,13 @@ const PRIORITY_CLASS = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9
 /** True for a name that a PriorityClass can have. */
 export function isPriorityClass(text: string): boolean {
   return text.length <= 253 && PRIORITY_CLASS.test(text);
+}
+
+const SECRET_KEY = /^\.?[-\w][-\w.]*$/;
+
+/** True for a key that a Secret can have. Source: `IsConfigMapKey` of k8s.io/apimachinery, read 2026-11. */
+export function isSecretKey(text: string): boolean {
+  return text.length <= 253 && SECRET_KEY.test(text);
 }
 
 /** No space, quotation mark or brace: the text goes into YAML, where Prometheus reads it as a template. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { documents, shippedText } from "../manifests/shipped.ts";
+import { documents, type PodSpecOnWire, shippedText } from "../manifests/shipped.ts";
 import { invoke } from "./invoke.ts";
 
 const INSTALLED = parse(shippedText("kustomization.yaml")).resources as readonly string[];
@@ -27,6 +27,20 @@ async function changedValues(...flags: readonly string[]): Promise<readonly stri
   ];
   expect(after).toHaveLength(before.length);
   return after.filter((line, i) => line !== before[i]);
+}
+
+/** The pod of the CronJob or the Deployment, and every object beside it. */
+function podAndOthers(text: string): readonly [PodSpecOnWire, readonly object[]] {
+  const isWorkload = ({ kind }: Readonly<Record<string, unknown>>): boolean => /^(CronJob|Deployment)$/.test(`${kind}`);
+  const all = documents(text);
+  const { spec } = all.find(isWorkload) as unknown as {
+    readonly spec: Templated & { jobTemplate?: { spec: Templated } };
+  };
+  return [(spec.jobTemplate?.spec ?? spec).template.spec, all.filter((object) => !isWorkload(object))];
+}
+
+interface Templated {
+  readonly template: { readonly spec: PodSpecOnWire };
 }
 
 describe("flipop manifests", () => {
@@ -138,6 +152,37 @@ describe("flipop manifests", () => {
     },
   );
 
+  test.for(["cronjob", "watch"])(
+    "--notify-secret-name mounts keys of a Secret in the pod of --mode %s, names their files to flipop, and changes nothing else",
+    async (mode) => {
+      const [before, others] = podAndOthers(await printed("--mode", mode));
+      const [container] = before.containers;
+      const mount = { name: "notify", mountPath: "/var/run/secrets/flipop-notify", readOnly: true };
+      const variable = { name: "FLIPOP_NOTIFY_FILE", value: "/var/run/secrets/flipop-notify/urls" };
+      const signing = { name: "FLIPOP_NOTIFY_SECRET_FILE", value: "/var/run/secrets/flipop-notify/secret" };
+      const wanted = (env: readonly object[], ...items: readonly object[]): unknown => {
+        const volumeMounts = [...(container?.volumeMounts ?? []), mount];
+        const secret = { secretName: "hooks", optional: true, defaultMode: 0o440, items };
+        return {
+          ...before,
+          containers: [{ ...container, env: [...(container?.env ?? []), ...env], volumeMounts }],
+          volumes: [...before.volumes, { name: "notify", secret }],
+        };
+      };
+      const flags = ["--mode", mode, "--notify-secret-name=hooks"];
+      expect(podAndOthers(await printed(...flags))).toEqual([
+        wanted([variable], { key: "urls", path: "urls" }),
+        others,
+      ]);
+      const keys = ["--notify-file-key=on-call.txt", "--notify-secret-file-key=0123"];
+      const items = [
+        { key: "on-call.txt", path: "urls" },
+        { key: "0123", path: "secret" },
+      ];
+      expect(podAndOthers(await printed(...flags, ...keys))).toEqual([wanted([variable, signing], ...items), others]);
+    },
+  );
+
   test("--runbooks changes where the alerts lead, each to its own section, and nothing else", async () => {
     const url = "https://wiki.example.com/ops/$&flipop";
     const alerts = [...shippedText("monitoring/rules.yaml").matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? "");
@@ -177,6 +222,15 @@ describe("flipop manifests", () => {
     ["--priority-class=Critical", "It is no name of a PriorityClass."],
     ["--priority-class=a: b", "It is no name of a PriorityClass."],
     ["--priority-class=a\nb", "It is no name of a PriorityClass."],
+    ["--notify-secret-name=", "It is no name of a Secret."],
+    ["--notify-secret-name=Hooks", "It is no name of a Secret."],
+    ["--notify-secret-name=a\nb", "It is no name of a Secret."],
+    ["--notify-file-key=", "It is no key of a Secret."],
+    ["--notify-file-key=a/b", "It is no key of a Secret."],
+    ["--notify-file-key=a\n", "It is no key of a Secret."],
+    ["--notify-file-key=..urls", "It is no key of a Secret."],
+    ["--notify-secret-file-key=.", "It is no key of a Secret."],
+    [`--notify-secret-file-key=${"k".repeat(254)}`, "It is no key of a Secret."],
     ["--runbooks=", "Write it like https://wiki.example.com/flipop, without a #."],
     ["--runbooks=README.md", "Write it like https://wiki.example.com/flipop, without a #."],
     ["--runbooks=javascript:alert(1)", "Write it like https://wiki.example.com/flipop, without a #."],
@@ -197,6 +251,15 @@ describe("flipop manifests", () => {
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 64 });
     expect(stderr).toContain(`${hint} See flipop manifests --help.\n`);
   });
+
+  test.for(["--notify-file-key=urls", "--notify-secret-file-key=secret"])(
+    "%s is a usage error without the Secret that it is a key of",
+    async (flag) => {
+      const { stdout, stderr, exitCode } = await invoke(["manifests", flag]);
+      expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 64 });
+      expect(stderr).toContain("are keys of a Secret. Name it with --notify-secret-name.");
+    },
+  );
 
   test("a flag may come from the environment", async () => {
     const { stdout } = await invoke(["manifests", "--only=rbac"], { env: { FLIPOP_NAMESPACE: "ops" } });
