@@ -72,6 +72,9 @@ function template(part: ManifestPart): string {
     schedule: "@schedule@",
     priorityClass: "@priorityClass@",
     dnsWebhookImage: "@dnsWebhook@",
+    notifySecretName: "@notifySecret@",
+    notifyFileKey: "@notifyFileKey@",
+    notifySecretFileKey: "@notifySecretFileKey@",
     runbooks: "@runbooks@",
   });
   // What alerts and the dashboard have in double braces is for Prometheus and Grafana.
@@ -104,6 +107,11 @@ const VALUES: readonly Edit[] = [
 /** Returns an edit that puts a value, if there is one, as YAML below the line that `place` ends with. */
 function below(place: RegExp, value: string, indent: number): Edit {
   return { place, by: `$&{{- with ${value} }}\n{{ toYaml . | indent ${indent} }}\n{{- end }}\n` };
+}
+
+/** Returns an edit that leaves lines out unless something is chosen. */
+function when(condition: string, place: RegExp): Edit {
+  return { place, by: `{{- if ${condition} }}\n$&{{- end }}\n` };
 }
 
 const MONITORING: Edit = below(/^ {2}labels:\n/m, ".Values.monitoringLabels", 4);
@@ -167,20 +175,8 @@ function podEdits(mode: ManifestMode): readonly Edit[] {
       place: /^( +)priorityClassName: @priorityClass@\n/m,
       by: "{{- with .Values.pod.priorityClass }}\n$1priorityClassName: {{ . }}\n{{- end }}\n",
     },
-    {
-      place: /^( +)# The DNS provider that .*\n\1#.*\n\1initContainers:\n(?:\1 .*\n)+/m,
-      by: "{{- if .Values.dnsWebhook.image }}\n$&{{- end }}\n",
-    },
-    { place: /@dnsWebhook@/, by: "{{ .Values.dnsWebhook.image }}" },
-    { place: /(?<=^ +name: )flipop-dns-webhook$/m, by: "{{ .Values.dnsWebhook.secret }}" },
-    {
-      place: /^( +)- name: FLIPOP_DNS_WEBHOOK\n\1 .*\n/m,
-      by: "{{- if .Values.dnsWebhook.image }}\n$&{{- end }}\n",
-    },
-    {
-      place: /^( +)#.*\n\1- name: no-token\n\1 .*\n/m,
-      by: "{{- if .Values.dnsWebhook.image }}\n$&{{- end }}\n",
-    },
+    ...dnsWebhookEdits(),
+    ...notifyEdits(),
     { place: /(?<=^ +secretName: )flipop$/m, by: "{{ .Values.secret }}" },
     {
       // Those of flipop, not those of a sidecar before it.
@@ -188,6 +184,33 @@ function podEdits(mode: ManifestMode): readonly Edit[] {
       by: `{{- with .Values.pod.resources }}\n$1resources:\n{{ toYaml . | indent ${indent + 6} }}\n{{- else }}\n$&{{- end }}\n`,
     },
     { place: /(?<=^ +args: )\[reconcile, (.+)\]$/m, by: argsOf(mode) },
+  ];
+}
+
+function dnsWebhookEdits(): readonly Edit[] {
+  const isChosen = ".Values.dnsWebhook.image";
+  return [
+    when(isChosen, /^( +)# The DNS provider that .*\n\1#.*\n\1initContainers:\n(?:\1 .*\n)+/m),
+    { place: /@dnsWebhook@/, by: "{{ .Values.dnsWebhook.image }}" },
+    { place: /(?<=^ +name: )flipop-dns-webhook$/m, by: "{{ .Values.dnsWebhook.secret }}" },
+    when(isChosen, /^( +)- name: FLIPOP_DNS_WEBHOOK\n\1 .*\n/m),
+    when(isChosen, /^( +)#.*\n\1- name: no-token\n\1 .*\n/m),
+  ];
+}
+
+function notifyEdits(): readonly Edit[] {
+  const isChosen = 'include "flipop.notifySecret" .';
+  const isSigned = ".Values.notify.secretFileKey";
+  return [
+    // Each place is found by its marks, so the inner ones come first.
+    when(isSigned, /^( +)- name: FLIPOP_NOTIFY_SECRET_FILE\n\1 .*\n/m),
+    when(isSigned, /^( +)- key: "@notifySecretFileKey@"\n\1 .*\n/m),
+    when(isChosen, /^( +)- name: FLIPOP_NOTIFY_FILE\n\1 .*\n\{\{- if .*\n(?:\1.*\n)+\{\{- end \}\}\n/m),
+    when(isChosen, /^( +)- name: notify\n\1 +mountPath: .*\n\1 .*\n/m),
+    when(isChosen, /^( +)#.*\n\1- name: notify\n\1 +secret:\n(?:\1 .*\n|\{\{.*\n)+/m),
+    { place: /"@notifySecret@"/, by: `{{ ${isChosen} | quote }}` },
+    { place: /"@notifyFileKey@"/, by: '{{ .Values.notify.fileKey | default "urls" | quote }}' },
+    { place: /"@notifySecretFileKey@"/, by: `{{ ${isSigned} | quote }}` },
   ];
 }
 
@@ -279,6 +302,8 @@ const fields = (properties: Readonly<Record<string, Schema>>, more: Schema = {})
 });
 
 const DNS_LABEL = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+/** A key of a Secret, or none. */
+const SECRET_KEY: Schema = { pattern: "^(\\.?[-\\w][-\\w.]*)?$", maxLength: 253 };
 const TEXTS: Schema = { additionalProperties: { type: "string" } };
 
 /** The labels by which the manifests select pods are theirs. */
@@ -306,6 +331,11 @@ function valuesSchema(): Schema {
         not: { pattern: ":latest$" },
       }),
       secret: text("an existing Secret with the variables that configure it", { pattern: DNS_LABEL }),
+    }),
+    notify: fields({
+      secret: text("an existing Secret with the URLs to notify, mounted as files", { pattern: `^$|${DNS_LABEL}` }),
+      fileKey: text("its key with the URLs, for flags.notify-file; urls unless given", SECRET_KEY),
+      secretFileKey: text("its key with the secret that signs, for flags.notify-secret-file", SECRET_KEY),
     }),
     flags: fields(Object.fromEntries(chartFlags().map(([name, row]) => [name, flagSchema(row)]))),
     environment: anyOf("variables, which a ConfigMap holds", "object", {

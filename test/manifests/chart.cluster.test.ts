@@ -129,6 +129,20 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
       { mode: "watch", parts: NONE, dnsWebhook: { image: `acme/dns@${DIGEST}` }, pod: { priorityClass: "high" } },
       ["--only=watcher", `--dns-webhook-image=acme/dns@${DIGEST}`, "--priority-class=high"],
     ],
+    [{ parts: NONE, notify: { secret: "hooks" } }, ["--only=cronjob", "--notify-secret-name=hooks"]],
+    [
+      { mode: "watch", parts: NONE, notify: { secret: "hooks" }, dnsWebhook: { image: WEBHOOK_IMAGE } },
+      ["--only=watcher", "--notify-secret-name=hooks", `--dns-webhook-image=${WEBHOOK_IMAGE}`],
+    ],
+    ...(["cronjob", "watch"] as const).map((mode): [Values, readonly string[]] => [
+      { mode, parts: NONE, notify: { secret: "1234", fileKey: "on-call.txt", secretFileKey: "0123" } },
+      [
+        `--only=${mode === "watch" ? "watcher" : mode}`,
+        "--notify-secret-name=1234",
+        "--notify-file-key=on-call.txt",
+        "--notify-secret-file-key=0123",
+      ],
+    ]),
   ])("renders %j as flipop manifests prints it, object by object", async ([values, flags]) => {
     const objects = byName(rendered(values));
     const wanted = byName(await printed(...flags));
@@ -297,6 +311,21 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
     [{ pod: { labels: { "app.kubernetes.io/name": "x" } } }, "invalid propertyName 'app.kubernetes.io/name'"],
     [{ grantsPolicy: { actions: [] } }, "at '/grantsPolicy/actions'"],
     [{ runbooks: "https://wiki.example.com/{{ $x }}" }, "at '/runbooks'"],
+    [{ notify: { secret: "Hooks" } }, "at '/notify/secret'"],
+    [{ notify: { secret: "hooks", key: "urls" } }, "additional properties 'key' not allowed"],
+    [{ notify: { secret: "hooks", fileKey: "a/b" } }, "at '/notify/fileKey'"],
+    [{ notify: { secret: "hooks", fileKey: "..urls" } }, "at '/notify/fileKey'"],
+    [{ notify: { secret: "hooks", secretFileKey: "." } }, "at '/notify/secretFileKey'"],
+    [{ notify: { fileKey: "urls" } }, "are keys of a Secret. Name it in notify.secret."],
+    [{ mode: "watch", notify: { secretFileKey: "secret" } }, "are keys of a Secret. Name it in notify.secret."],
+    [
+      { notify: { secret: "hooks" }, flags: { "notify-file": "/x" } },
+      "flags.notify-file and notify.secret both say where the URLs are.",
+    ],
+    [
+      { mode: "watch", notify: { secret: "hooks", secretFileKey: "s" }, flags: { "notify-secret-file": "/x" } },
+      "flags.notify-secret-file and notify.secretFileKey both say what signs.",
+    ],
     [{ parts: { servicemonitor: true } }, "parts.servicemonitor needs mode watch"],
   ])("refuses %j and says why", ([values, why]) => {
     const { stderr, status } = run("template", "flipop", chart, "-f", fileOf(values));
@@ -388,7 +417,8 @@ describeCluster("a release of the chart", (cluster) => {
     "is applied in mode %s with every field known",
     async (mode) => {
       const parts = { policy: true, dashboard: true };
-      const values = { mode, parts, environment: { HTTPS_PROXY: "http://proxy:3128" } };
+      const notify = { secret: "hooks", secretFileKey: "secret" };
+      const values = { mode, parts, notify, environment: { HTTPS_PROXY: "http://proxy:3128" } };
       const own = await api.createNamespace("strict");
       const text = rendered({ ...values, grantsPolicy: { actions: ["Warn", "Audit"] } }, own);
       const kinds = (await api.applyManifests(text)).map(({ kind }) => kind);

@@ -29,7 +29,7 @@ test("values.yaml is as its schema says, and has every value that the schema kno
   expect([validate(values), validate.errors]).toEqual([true, null]);
   const known = Object.keys(schema.properties).filter((name) => name !== "global" && name !== "enabled");
   expect(Object.keys(values)).toEqual(known);
-  for (const name of ["parts", "image", "pod", "grantsPolicy"])
+  for (const name of ["parts", "image", "dnsWebhook", "notify", "pod", "grantsPolicy"])
     expect(Object.keys(values[name]), name).toEqual(Object.keys(schema.properties[name].properties));
 });
 
@@ -44,7 +44,7 @@ test("every value of values.yaml is explained above it, or above the group that 
   expect(bare.map(({ key }) => key.value)).toEqual(["image", "pod", "grantsPolicy"]);
 });
 
-test("the chart takes every flag of reconcile but those of people, files, and what the manifests name themselves", () => {
+test("the chart takes every flag of reconcile but those of people, and what the manifests name themselves", () => {
   const all = Object.values(RECONCILE).map(({ spelling }) => /--([\w-]+)/.exec(spelling)?.[1] ?? "");
   const taken = Object.keys(schema.properties.flags.properties);
   expect(all.filter((name) => !taken.includes(name))).toEqual([

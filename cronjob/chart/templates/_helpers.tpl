@@ -6,6 +6,23 @@
 {{- end -}}
 
 {{/*
+The Secret that notifications need, or nothing. Refuses keys of no Secret, and flags that name another file than what is mounted.
+*/}}
+{{- define "flipop.notifySecret" -}}
+{{- $notify := .Values.notify -}}
+{{- if and (or $notify.fileKey $notify.secretFileKey) (not $notify.secret) -}}
+{{- fail "notify.fileKey and notify.secretFileKey are keys of a Secret. Name it in notify.secret." -}}
+{{- end -}}
+{{- if and $notify.secret (hasKey .Values.flags "notify-file") -}}
+{{- fail "flags.notify-file and notify.secret both say where the URLs are. Leave one of them out." -}}
+{{- end -}}
+{{- if and $notify.secretFileKey (hasKey .Values.flags "notify-secret-file") -}}
+{{- fail "flags.notify-secret-file and notify.secretFileKey both say what signs. Leave one of them out." -}}
+{{- end -}}
+{{- $notify.secret -}}
+{{- end -}}
+
+{{/*
 The command line as a JSON list. `shipped` are the flags of the manifest, each with name and value (true = a switch), in their order; `flags` go before them;
 `others` are the flags that only the other mode takes.
 */}}
