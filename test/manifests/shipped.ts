@@ -56,7 +56,10 @@ export interface PodSpecOnWire {
   }[];
   readonly volumes: readonly {
     readonly name: string;
-    readonly secret?: { readonly secretName: string };
+    readonly secret?: {
+      readonly secretName: string;
+      readonly items?: readonly { readonly key: string; readonly path: string }[];
+    };
     readonly emptyDir?: { readonly sizeLimit: string };
   }[];
 }
