@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { API } from "../cluster/api.ts";
 import type { ClusterFacts } from "../cluster/start.ts";
-import type { CronJobOnWire } from "../manifests/shipped.ts";
+import type { CronJobOnWire, PodSpecOnWire } from "../manifests/shipped.ts";
 import type { ProgramRun } from "./cluster-run.ts";
 import { runInPod } from "./pod-run.ts";
 import { ServiceAccountFolder } from "./service-account-folder.ts";
@@ -56,7 +56,7 @@ async function containerCall(api: API, namespace: string): Promise<ContainerCall
   const folders = new Map<string, string>();
   for (const { name, mountPath } of container.volumeMounts) {
     const secret = spec.volumes.find((volume) => volume.name === name)?.secret;
-    if (secret !== undefined) folders.set(mountPath, await mountedSecret(api, namespace, secret.secretName));
+    if (secret !== undefined) folders.set(mountPath, await mountedSecret(api, namespace, secret));
   }
   const env = container.env.map(({ name, value, valueFrom }): readonly [string, string] => {
     if (value !== undefined) return [name, value];
@@ -79,13 +79,17 @@ async function settings(api: API, namespace: string, name: string): Promise<Read
   return status === 404 ? {} : (body.data ?? {});
 }
 
-async function mountedSecret(api: API, namespace: string, name: string): Promise<string> {
+/** All keys, or those that are listed, each under its path. */
+async function mountedSecret(api: API, namespace: string, { secretName, items }: MountedSecret): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "flipop-secret-"));
-  const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
+  const path = `/api/v1/namespaces/${namespace}/secrets/${secretName}`;
   const { status, body } = await api.request<{ data?: Readonly<Record<string, string>> }>("GET", path);
   if (status === 404) return folder;
   for (const [key, value] of Object.entries(body.data ?? {})) {
-    writeFileSync(join(folder, key), Buffer.from(value, "base64"));
+    const name = items === undefined ? key : items.find((item) => item.key === key)?.path;
+    if (name !== undefined) writeFileSync(join(folder, name), Buffer.from(value, "base64"));
   }
   return folder;
 }
+
+type MountedSecret = NonNullable<PodSpecOnWire["volumes"][number]["secret"]>;

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -5,10 +6,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
+import { scriptedGateway } from "../adapters/pushgateway/scripted-gateway.ts";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
-import { CLOUDFLARE_SECRET, SECRET_TOKEN } from "../fake/fake-tokens.ts";
+import { CLOUDFLARE_SECRET, HOOK_PATH, SECRET_TOKEN, SIGNING_SECRET } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
 import { builtPackage } from "../programs/built-package.ts";
 import { debianProgram } from "../programs/debian-program.ts";
@@ -246,6 +248,41 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
         .poll(async () => (await ask("rules")).data.groups.flatMap((group) => group.rules.map(({ health }) => health)))
         .toEqual([...shippedText("monitoring/rules.yaml").matchAll(/- alert:/g)].map(() => "ok"));
       expect((await query('ALERTS{alertstate="firing"}')).data.result).toEqual([]);
+    });
+
+    test("notifies, signed, whom a Secret of its own names, and works while that Secret is missing", async () => {
+      const receiver = await scriptedGateway();
+      closing.push(() => receiver.close());
+      const install = async (...flags: readonly string[]): Promise<void> => {
+        const { stdout } = await runProgram(["manifests", "--namespace=ops", "--only=cronjob", ...flags], {});
+        await api.applyManifests(stdout);
+      };
+      const keys = ["--notify-file-key=on-call", "--notify-secret-file-key=hmac"];
+      await install("--notify-secret-name=hooks", ...keys);
+      const holderOf = (ip: string): unknown =>
+        account.sandbox.cloud().state.reserved_ips.find((one) => one.ip === ip)?.droplet_id;
+
+      await api.setNodeReady("n1", true);
+      await api.setNodeReady("n3", false);
+      const unheard = await runPod();
+      expect(unheard.code).toBe(0);
+      expect(holderOf(A)).toBe(101);
+      expect(unheard.stderr).toContain("/var/run/secrets/flipop-notify/urls of --notify-file (ENOENT)");
+
+      const stringData = { "on-call": `${receiver.url}${HOOK_PATH}\n`, hmac: SIGNING_SECRET, other: "x" };
+      await api.call("POST", "/api/v1/namespaces/ops/secrets", { metadata: { name: "hooks" }, stringData });
+      await api.setNodeReady("n3", true);
+      await api.setNodeReady("n1", false);
+      const heard = await runPod();
+      expect(heard.code).toBe(0);
+      expect(heard.stderr).not.toContain("Could not notify");
+      expect(holderOf(A)).toBe(103);
+      expect(receiver.requests.length).toBeGreaterThan(0);
+      for (const { path, body, headers } of receiver.requests) {
+        const digest = createHmac("sha256", SIGNING_SECRET).update(body).digest("hex");
+        expect([path, headers["x-flipop-signature"]]).toEqual([HOOK_PATH, `sha256=${digest}`]);
+      }
+      await install();
     });
 
     test("no token is in a log, an Event, a status, an annotation or a Lease, whatever fails", async () => {
