@@ -1,3 +1,5 @@
+import { connectionFault } from "../adapters/http/failures.ts";
+import { readBody } from "../adapters/http/request.ts";
 import type { Pushgateway } from "../doctor/facts.ts";
 import { ConfigError } from "../model/errors.ts";
 import { oneLine } from "../model/text.ts";
@@ -13,24 +15,30 @@ export async function readPushgateway(
   env: Environment,
   limitMs: number,
 ): Promise<Pushgateway> {
+  const signal = AbortSignal.timeout(limitMs);
   try {
     const target = pushTarget({ pushJob: "flipop", pushGrouping: [] }, env, { warn, secrets });
     if (target === undefined) return { kind: "unset" };
     const { url } = target;
     const authorization = target.authorization();
-    const response = await target.fetch(`${url}/metrics`, {
+    const response = await target.send(`${url}/metrics`, {
+      method: "GET",
       headers: authorization === undefined ? {} : { authorization },
-      signal: AbortSignal.timeout(limitMs),
-      redirect: "manual",
+      signal,
     });
-    if (!response.ok) return { kind: "failed", message: `${url} answers with status ${response.status}` };
-    const times = [...(await response.text()).matchAll(PUSHED)].map(([, seconds]) => Number(seconds) * 1000);
-    const known = times.filter(Number.isFinite);
-    return { kind: "answers", url, ...(known.length === 0 ? {} : { pushedAtMs: Math.max(...known) }) };
+    const { statusCode: status = 0 } = response;
+    const text = (await readBody(response)).toString();
+    if (status !== 200) return { kind: "failed", message: `${url} answers with status ${status}` };
+    return { kind: "answers", url, ...newestPush(text) };
   } catch (error) {
     if (error instanceof ConfigError) return { kind: "failed", message: error.message.replace(/\.$/, "") };
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? oneLine(cause.message) : "unknown";
+    const why = signal.aborted ? `nothing within ${limitMs / 1000} s` : oneLine(connectionFault(error).message);
     return { kind: "failed", message: `the Pushgateway does not answer: ${why}` };
   }
+}
+
+/** Returns when metrics of flipop were last pushed, as the Pushgateway's own metrics say. */
+function newestPush(metrics: string): { readonly pushedAtMs?: number } {
+  const times = [...metrics.matchAll(PUSHED)].map(([, seconds]) => Number(seconds) * 1000).filter(Number.isFinite);
+  return times.length === 0 ? {} : { pushedAtMs: Math.max(...times) };
 }

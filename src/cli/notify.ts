@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { proxyChoice } from "../adapters/http/proxy-choice.ts";
-import { type Fetch, proxiedFetch } from "../adapters/http/request.ts";
+import { type Send, sender } from "../adapters/http/request.ts";
 import type { Receiver, Undelivered } from "../adapters/notify/notify.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Notice } from "../model/notice.ts";
@@ -60,7 +60,7 @@ interface TellTerms {
 export class Notifier {
   readonly #session: Session;
   readonly #flags: NotifyFlags;
-  readonly #fetch: Fetch;
+  readonly #send: Send;
   /** How often in a row a receiver did not get everything, by its name. */
   readonly #failures = new Map<string, number>();
 
@@ -75,15 +75,15 @@ export class Notifier {
       return undefined;
     }
     const choose = proxyChoice(resolveProxies(session.env));
-    const notifier = new Notifier(session, flags, proxiedFetch(choose));
+    const notifier = new Notifier(session, flags, sender(choose));
     notifier.#check((url) => choose(new URL(url)));
     return notifier;
   }
 
-  private constructor(session: Session, flags: NotifyFlags, fetch: Fetch) {
+  private constructor(session: Session, flags: NotifyFlags, send: Send) {
     this.#session = session;
     this.#flags = flags;
-    this.#fetch = fetch;
+    this.#send = send;
   }
 
   /** Refuses what can never work before the run begins. A file that cannot be read may be readable when there is something to tell. */
@@ -124,7 +124,7 @@ export class Notifier {
     const { deliver } = await import("../adapters/notify/notify.ts");
     return await deliver(receivers, {
       userAgent: `flipop/${readVersion()}`,
-      fetch: this.#fetch,
+      send: this.#send,
       secrets,
       clock,
       signal,

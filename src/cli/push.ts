@@ -1,5 +1,5 @@
 import { isBareURL, proxyChoice } from "../adapters/http/proxy-choice.ts";
-import { proxiedFetch } from "../adapters/http/request.ts";
+import { sender } from "../adapters/http/request.ts";
 import type { Push, PushTarget } from "../adapters/pushgateway/pushgateway.ts";
 import { ConfigError } from "../model/errors.ts";
 import { TOTALS_ANNOTATION } from "../model/lease-annotations.ts";
@@ -50,7 +50,7 @@ export function pushTarget(
     grouping,
     authorization: () => authorization(settings, secrets),
     secrets,
-    fetch: proxiedFetch(chooseProxy),
+    send: sender(chooseProxy),
   };
 }
 

@@ -165,7 +165,7 @@ const HEADERS = { authorization: `Bearer ${TOKEN}`, accept: MEDIA_TYPE, "content
 
 function answerOf(reply: SandboxReply): Answer {
   if ("stream" in reply) throw new Error("the answer is a stream");
-  const headers = new Headers({ "content-type": "application/json", ...reply.headers });
+  const headers = new Map(Object.entries({ "content-type": "application/json", ...reply.headers }));
   return { status: reply.status, headers, text: reply.body === undefined ? "" : JSON.stringify(reply.body) };
 }
 

@@ -33,6 +33,7 @@ import {
   refusedCall,
 } from "../http/failures.ts";
 import type { RateLimitReport } from "../http/limits.ts";
+import type { AnswerHeaders } from "../http/request.ts";
 import { ALLOWANCE } from "./allowance.ts";
 import { loadSDK, type SDK } from "./sdk.ts";
 
@@ -81,7 +82,7 @@ const BLOCK_SECONDS = 300;
  * seconds, and for five minutes at most.
  * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-11-21)
  */
-function readRateLimit(_status: number, headers: Headers, nowMs: number): RateLimitReport {
+function readRateLimit(_status: number, headers: AnswerHeaders, nowMs: number): RateLimitReport {
   const items = rateLimitItems(headers.get("ratelimit"));
   const waits = items
     .filter(({ remaining }) => remaining === 0)
@@ -116,7 +117,7 @@ interface RateLimitItem {
  * The items of a header like `"default";r=50;t=30`, in order; what makes no sense is left out.
  * @see https://developers.cloudflare.com/fundamentals/api/reference/limits/ (verified 2026-11-21)
  */
-function rateLimitItems(header: string | null): readonly RateLimitItem[] {
+function rateLimitItems(header: string | undefined): readonly RateLimitItem[] {
   return (header ?? "").split(",").flatMap((item) => {
     const remaining = parameter(item, "r");
     const resetSeconds = parameter(item, "t");
@@ -125,7 +126,7 @@ function rateLimitItems(header: string | null): readonly RateLimitItem[] {
 }
 
 /** The quota of the first item of a header like `"default";q=1200;w=300`; undefined when there is none. */
-function quotaOf(header: string | null): number | undefined {
+function quotaOf(header: string | undefined): number | undefined {
   return parameter((header ?? "").split(",")[0] ?? "", "q");
 }
 

@@ -23,6 +23,7 @@ import {
   refusedCall,
 } from "../http/failures.ts";
 import { type RateLimitReport, toldRateLimit } from "../http/limits.ts";
+import type { AnswerHeaders } from "../http/request.ts";
 import { ALLOWANCE } from "./allowance.ts";
 import { loadSDK, type SDK } from "./sdk.ts";
 
@@ -106,7 +107,7 @@ const HOUR_MS = 3_600_000;
  * reset speaks of the hourly one.
  * @see https://docs.digitalocean.com/reference/api/reference/#rate-limit (verified 2026-08-07)
  */
-function readRateLimit(status: number, headers: Headers, nowMs: number): RateLimitReport {
+function readRateLimit(status: number, headers: AnswerHeaders, nowMs: number): RateLimitReport {
   const rateLimit = toldRateLimit(headers);
   const { remaining, resetMs } = rateLimit;
   const isUsedUp = status !== 429 && remaining === 0;

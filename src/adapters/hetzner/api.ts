@@ -42,6 +42,7 @@ import {
   refusedCall,
 } from "../http/failures.ts";
 import { type RateLimitReport, toldRateLimit } from "../http/limits.ts";
+import type { AnswerHeaders } from "../http/request.ts";
 import { ALLOWANCE } from "./traits.ts";
 
 /** Makes the calls of one token, which is that of one project. */
@@ -136,7 +137,7 @@ const LONGEST_WAIT_MS = 60_000;
  * What Hetzner's headers say. `RateLimit-Reset` is when all calls are there again, which can be an hour away: calls come back one each second. So a 429 is waited for by
  * growing spans, as Hetzner's own clients do.
  */
-function readRateLimit(headers: Headers, nowMs: number, refusalMs: number): RateLimitReport {
+function readRateLimit(headers: AnswerHeaders, nowMs: number, refusalMs: number): RateLimitReport {
   const rateLimit = toldRateLimit(headers);
   return {
     rateLimit,

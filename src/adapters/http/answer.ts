@@ -3,11 +3,12 @@
 import * as v from "valibot";
 import { canonicalIPv4 } from "../../model/address.ts";
 import { oneLine } from "../../model/text.ts";
+import type { AnswerHeaders } from "./request.ts";
 
 /** An HTTP answer with its body read. */
 export interface Answer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: AnswerHeaders;
   readonly text: string;
   /** Set when the body broke off or did not arrive in time; `text` is then empty. */
   readonly bodyError?: Error;

@@ -29,6 +29,7 @@ import {
   failedCall,
   type ProviderTexts,
   type Refusal,
+  redirectedCall,
   refusalOf,
 } from "./failures.ts";
 import {
@@ -40,7 +41,7 @@ import {
   rateLimitGate,
 } from "./limits.ts";
 import { type ChooseProxy, isBareURL, NO_PROXY } from "./proxy-choice.ts";
-import { type Fetch, proxiedFetch } from "./request.ts";
+import { headersOf, readBody, type Send, sender } from "./request.ts";
 
 /** Makes the calls of one token and counts them: every request sent is one count. `SDK` is what builds the requests. */
 export interface APIClient<SDK> {
@@ -121,7 +122,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
   const chooseProxy = options.chooseProxy ?? NO_PROXY;
   // A wrong proxy setting is refused here, once, and not by each call.
   chooseProxy(new URL(baseURL));
-  const fetch = proxiedFetch(chooseProxy);
+  const send = sender(chooseProxy);
   const gate = rateLimitGate(clock, api.readRateLimit);
   const budget = new CallBudget(clock, api.limits.allowance, gate.rateLimit);
   const counter = callCounter();
@@ -142,7 +143,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     let outcome: CallCount["outcome"] = "error";
     budget.spend();
     try {
-      const answer = await exchange(call, { token, userAgent, deadline, fetch, redact });
+      const answer = await exchange(call, { token, userAgent, deadline, send, redact });
       const notBeforeMs = gate.observe(answer.status, answer.headers);
       const value = interpretResponse(api, call, answer, { redact, notBeforeMs });
       outcome = "success";
@@ -284,7 +285,7 @@ interface RequestTerms {
   readonly userAgent: string;
   readonly deadline: Deadline;
   /** Sends the request, through the proxy if there is one. */
-  readonly fetch: Fetch;
+  readonly send: Send;
   /** Takes secrets out of a text of the provider. */
   readonly redact: (text: string) => string;
 }
@@ -325,7 +326,7 @@ export type SDKFetch = (url: string | URL | Request, init?: RequestInit) => Prom
 
 /**
  * Returns an exchange over HTTP. The SDK builds method, URL and body, and never sees an answer: `withSDK` runs a call with an SDK whose requests go
- * to the given fetch, which takes down the request and answers with an empty 204. `mediaType` is that of bodies in both directions.
+ * to the given fetch, which takes down the request and fails. `mediaType` is that of bodies in both directions.
  */
 export function exchangeOf<SDK>(
   texts: ProviderTexts,
@@ -335,24 +336,36 @@ export function exchangeOf<SDK>(
   return async (call, terms) => {
     const requests: SDKRequest[] = [];
     await withSDK(call.send, async (url, { method = "GET", body } = {}) => {
-      const text = body == null ? {} : { body: await new Response(body).text() };
+      const text = body == null ? {} : { body: textOf(body) };
       requests.push({ method: method.toUpperCase(), url: String(url), ...text });
-      return new Response(null, { status: 204 });
+      throw new Error("the request is taken down");
+    }).catch((error: unknown) => {
+      if (requests.length === 0) throw error;
     });
     const [request, another] = requests;
     if (request === undefined) throw new InternalError(`The call ${call.operation} sends no request.`);
     if (another !== undefined) throw new InternalError(`The call ${call.operation} sends more than one request.`);
     if (!call.isWrite && call.isQuestion !== true && request.method !== "GET")
       throw new InternalError(`The read ${call.operation} is no GET.`);
-    return await send(texts, call, terms, { ...request, mediaType });
+    return await sendRequest(texts, call, terms, { ...request, mediaType });
   };
 }
 
+/** Returns a body as the SDKs make it: text, or bytes of text. */
+function textOf(body: NonNullable<RequestInit["body"]>): string {
+  if (typeof body === "string") return body;
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return new TextDecoder().decode(body);
+  throw new InternalError("The body of a request is neither text nor bytes.");
+}
+
+/** The statuses of redirects. */
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
 /** A body that broke off is part of the answer: for a write the status alone may already say whether it was accepted. Redirects are not followed. */
-async function send(
+async function sendRequest(
   texts: ProviderTexts,
   call: CallInfo,
-  { token, userAgent, deadline, fetch, redact }: RequestTerms,
+  { token, userAgent, deadline, send, redact }: RequestTerms,
   { method, url, body, mediaType }: SDKRequest & { readonly mediaType: string },
 ): Promise<Answer> {
   const { signal } = deadline;
@@ -361,13 +374,17 @@ async function send(
   const login = token === "" ? {} : { Authorization: `Bearer ${token}` };
   const common = { Accept: mediaType, ...login, "User-Agent": userAgent };
   const content = body === undefined ? {} : { headers: { ...common, "Content-Type": mediaType }, body };
-  const request: RequestInit = { method, headers: common, ...content, redirect: "error", signal };
-  const response = await fetch(url, request).catch((error: unknown) => {
+  const response = await send(url, { method, headers: common, ...content, signal }).catch((error: unknown) => {
     throw noAnswer(error);
   });
-  const { status, headers } = response;
+  const { statusCode: status = 0 } = response;
+  if (REDIRECTS.includes(status)) {
+    response.destroy();
+    throw redirectedCall(texts, call);
+  }
+  const headers = headersOf(response);
   try {
-    return { status, headers, text: await response.text() };
+    return { status, headers, text: new TextDecoder().decode(await readBody(response)) };
   } catch (error) {
     return { status, headers, text: "", bodyError: noAnswer(error) };
   }
@@ -387,7 +404,7 @@ export function interpretResponse<T, SDK>(
   if (success.kind === "value") return success.value;
   const { redact } = terms;
   // First of all: in a text that was cut, or written in small letters, a secret is not found any more.
-  const headers = new Headers([...answer.headers].map(([name, value]) => [name, redact(value)]));
+  const headers = new Map([...answer.headers].map(([name, value]) => [name, redact(value)]));
   const redacted = { ...answer, headers, text: redact(answer.text) };
   if (success.kind === "unusable") {
     const again = readSuccess(api, call, redacted);

@@ -183,7 +183,6 @@ const UNSENT_CODES: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EADDRNOTAVAIL",
-  "UND_ERR_CONNECT_TIMEOUT",
   "CERT_HAS_EXPIRED",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -199,26 +198,23 @@ export function brokenConnection(
   error: unknown,
   redact: (text: string) => string,
 ): ProviderError {
-  const { cause, code, message } = connectionFault(error);
-  if (message === "unexpected redirect") {
-    const reason = "a redirect, which is not followed; check the API's URL";
-    // Whoever redirects may have passed the request on before.
-    return failedCall(texts, call, { failure: "malformed", status: 0, reason, isAmbiguous: call.isWrite }, error);
-  }
-  const isUnsent = (cause instanceof ProxyFailure && cause.isUnsent) || UNSENT_CODES.has(code);
+  const { code, message } = connectionFault(error);
+  const isUnsent = (error instanceof ProxyFailure && error.isUnsent) || UNSENT_CODES.has(code);
   const reason = redact(message).slice(0, 200);
   const isAmbiguous = call.isWrite && !isUnsent;
   return failedCall(texts, call, { failure: "unavailable", status: 0, reason, isAmbiguous }, error);
 }
 
-/** Returns why a `fetch` came to no answer: its cause, with the code and the message of that. */
-export function connectionFault(error: unknown): {
-  readonly cause: unknown;
-  readonly code: string;
-  readonly message: string;
-} {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
-  const message = (cause instanceof Error ? cause.message : "") || code || "the connection failed";
-  return { cause, code, message };
+/** Returns the error of a call that was answered with a redirect: none is followed, and whoever redirects may have passed the request on before. */
+export function redirectedCall(texts: ProviderTexts, call: CallInfo): ProviderError {
+  const reason = "a redirect, which is not followed; check the API's URL";
+  return failedCall(texts, call, { failure: "malformed", status: 0, reason, isAmbiguous: call.isWrite });
+}
+
+/** Returns why a request came to no answer: the code of the error, `""` if it has none, and its message. */
+export function connectionFault(error: unknown): { readonly code: string; readonly message: string } {
+  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  // Where several addresses of a server were tried, the error of all of them has no message.
+  const message = (error instanceof Error ? error.message : "") || code || "the connection failed";
+  return { code, message };
 }

@@ -1,5 +1,6 @@
 import type { RateLimit } from "../../model/meter.ts";
 import type { Clock } from "../../ports/system.ts";
+import type { AnswerHeaders } from "./request.ts";
 
 /**
  * What a call is made for, the most urgent first.
@@ -102,10 +103,10 @@ export interface RateLimitReport {
 }
 
 /** Understands the rate limit headers of one provider. `nowMs` is the local wall clock. Pure. */
-export type RateLimitReading = (status: number, headers: Headers, nowMs: number) => RateLimitReport;
+export type RateLimitReading = (status: number, headers: AnswerHeaders, nowMs: number) => RateLimitReport;
 
 /** Returns what the headers `ratelimit-limit`, `-remaining` and `-reset` (seconds since the epoch) say, as far as they are there. Pure. */
-export function toldRateLimit(headers: Headers): RateLimit {
+export function toldRateLimit(headers: AnswerHeaders): RateLimit {
   const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) => {
     const text = headers.get(`ratelimit-${name}`) ?? "";
     return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
@@ -122,7 +123,7 @@ export interface RateLimitGate {
   /** Local milliseconds before which nothing may be sent, or undefined while the gate is open. */
   closedUntilMs(): number | undefined;
   /** Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds. */
-  observe(status: number, headers: Headers): number | undefined;
+  observe(status: number, headers: AnswerHeaders): number | undefined;
   /** What the headers of the newest answer that had any said. */
   rateLimit(): RateLimit;
 }
@@ -163,8 +164,8 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
 }
 
 /** Seconds or an HTTP date, an hour from now at most; at least a second, so that `0` is no invitation to a hot loop. */
-function retryAfterMs(header: string | null, nowMs: number): number | undefined {
-  if (header === null) return undefined;
+function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
   if (/^\s*\d{1,15}\s*$/.test(header)) return nowMs + Math.min(Math.max(Number(header) * 1000, 1000), hourMs);
   const dateMs = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(dateMs) || dateMs <= nowMs ? undefined : Math.min(dateMs, nowMs + hourMs);

@@ -1,9 +1,10 @@
 // How a text is sent to a server that is only told something: the Pushgateway, and receivers of notices.
+import type { IncomingMessage } from "node:http";
 import { oneLine } from "../../model/text.ts";
 import { TRIES } from "../../model/waits.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { connectionFault } from "./failures.ts";
-import type { Fetch } from "./request.ts";
+import type { Send } from "./request.ts";
 
 /** A text to send. */
 export interface Post {
@@ -16,7 +17,7 @@ export interface Post {
 /** What sends it, and until when. */
 export interface PostTerms {
   /** Through the proxy if there is one. */
-  readonly fetch: Fetch;
+  readonly send: Send;
   /** Takes secrets out of what the server says. */
   readonly secrets: Pick<Secrets, "redactQuoted">;
   readonly clock: Clock;
@@ -45,24 +46,23 @@ export async function post(request: Post, terms: PostTerms): Promise<PostAnswer>
   return answer;
 }
 
-async function attempt({ url, ...request }: Post, { fetch, secrets, over: signal }: PostTerms): Promise<PostAnswer> {
+async function attempt({ url, ...request }: Post, { send, secrets, over: signal }: PostTerms): Promise<PostAnswer> {
   // Redacted before it is cut: a part of a secret is one, too.
   const shown = (text: string): string => oneLine(secrets.redactQuoted(text)).slice(0, MOST_SHOWN);
   try {
-    const answer = await fetch(url, { ...request, redirect: "manual", signal });
-    return { kind: "answered", status: answer.status, text: shown(await startOf(answer)) };
+    const answer = await send(url, { ...request, signal });
+    return { kind: "answered", status: answer.statusCode ?? 0, text: shown(await startOf(answer)) };
   } catch (error) {
     return { kind: "broken", why: shown(connectionFault(error).message) };
   }
 }
 
 /** Reads the start of a body, and lets go of the rest. */
-async function startOf({ body }: Response): Promise<string> {
-  if (body === null) return "";
+async function startOf(answer: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of answer as AsyncIterable<Uint8Array>) {
     text += decoder.decode(chunk, { stream: true });
     bytes += chunk.byteLength;
     if (bytes >= MOST_BYTES) break;

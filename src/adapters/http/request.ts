@@ -1,6 +1,5 @@
 import http, { type Agent, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import https from "node:https";
-import { Readable } from "node:stream";
 import {
   type ConnectOptions,
   createAgent,
@@ -55,55 +54,56 @@ function forward(url: URL, proxy: ProxyServer, options: https.RequestOptions): h
   return open({ ...options, ...proxyAddress(proxy), path });
 }
 
-/** The part of the global `fetch` that flipop uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** A request to any server. */
+export interface Outgoing {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Ends the exchange, headers and body alike. */
+  readonly signal: AbortSignal;
+}
 
-/** Connections to one proxy; a provider has at most five calls in flight. */
+/** Sends one request as {@link openRequest} does, through the proxy for its URL if there is one. TLS as Node has it (`NODE_EXTRA_CA_CERTS`). */
+export type Send = (url: string, request: Outgoing) => Promise<IncomingMessage>;
+
+/** Connections to one server or proxy; a provider has at most five calls in flight. */
 const MAX_SOCKETS = 8;
 const IDLE_MS = 4000;
-/** Statuses of a `Response` without a body. */
-const BODILESS: readonly number[] = [204, 205, 304];
-const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Returns a `fetch` that uses the proxy of each URL. Without a proxy it is the global `fetch`. It reads `method`, `headers`, `body`, `signal` and
- * `redirect`, and never follows a redirect. Idle connections do not keep the process alive.
+ * Returns what sends requests. Connections are kept for the next request; idle ones do not keep the process alive. The global `fetch` could do the same, but
+ * loading it takes a quarter of the time and a tenth of the memory of a short run (Node 24.21, measured 2026-11-26), and it knows no proxy of one URL.
  */
-export function proxiedFetch(choose: ChooseProxy): Fetch {
+export function sender(choose: ChooseProxy): Send {
   const agents = new Map<string, Promise<Agent>>();
-  return async (url, init) => {
-    const target = new URL(url);
-    const proxy = choose(target);
-    if (proxy === undefined) return await fetch(url, init);
-    const key = `${target.protocol} ${proxy.url.href}`;
-    const { protocol } = target;
+  return async (text, { body, ...request }) => {
+    const url = new URL(text);
+    const { protocol } = url;
+    const proxy = choose(url);
+    const key = `${protocol} ${proxy?.url.href ?? ""}`;
     const agent =
       agents.get(key) ?? createAgent({ protocol, tls: {}, proxy, maxSockets: MAX_SOCKETS, idleMs: IDLE_MS });
     agents.set(key, agent);
-    return await send(target, init, { agent: await agent, proxy });
+    return await openRequest({ ...request, url, body, tls: {}, proxy, agent: await agent });
   };
 }
 
-async function send(url: URL, init: RequestInit, over: Pick<Request, "agent" | "proxy">): Promise<Response> {
-  const { method = "GET", signal, redirect } = init;
-  const body = init.body == null ? undefined : new Uint8Array(await new Response(init.body).arrayBuffer());
-  const headers = Object.fromEntries(new Headers(init.headers));
-  const request = { url, method, headers, tls: {}, signal: signal ?? new AbortController().signal, ...over };
-  const answer = await openRequest({ ...request, body }).catch((error: unknown) => {
-    throw new TypeError("fetch failed", { cause: error });
-  });
-  const status = answer.statusCode ?? 0;
-  if (redirect === "error" && REDIRECTS.includes(status)) {
-    answer.destroy();
-    throw new TypeError("fetch failed", { cause: new Error("unexpected redirect") });
-  }
-  const stream = BODILESS.includes(status) ? null : (Readable.toWeb(answer) as ReadableStream);
-  if (stream === null) answer.resume();
-  return new Response(stream, { status, headers: headersOf(answer) });
+/** The headers of an answer by their names in lower case. The values of one that came more than once are joined by `, `. */
+export type AnswerHeaders = ReadonlyMap<string, string>;
+
+/** Returns the headers of an answer. */
+export function headersOf({ headersDistinct }: IncomingMessage): AnswerHeaders {
+  return new Map(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
 }
 
-function headersOf({ rawHeaders }: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
-  return headers;
+/** Reads the body of an answer whose head has come. @throws Error with the code `ECONNRESET` when it breaks off; AbortError when its signal ends it */
+export function readBody(answer: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // It may have broken before anybody listened.
+    if (answer.destroyed) reject(answer.errored ?? Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+    const chunks: Buffer[] = [];
+    answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+    answer.on("error", reject);
+    answer.on("end", () => resolve(Buffer.concat(chunks)));
+  });
 }

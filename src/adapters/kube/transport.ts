@@ -4,7 +4,7 @@ import { type Progress, waitingFor } from "../../model/progress.ts";
 import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { Clock } from "../../ports/system.ts";
 import { createAgent } from "../http/agents.ts";
-import { openRequest, type Request } from "../http/request.ts";
+import { openRequest, type Request, readBody } from "../http/request.ts";
 import { type Answer, type Call, type Connection, RESOURCES } from "./call.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
 import { callFailure, codeOf, networkFailure } from "./failures.ts";
@@ -112,7 +112,7 @@ export class Transport {
       const over = AbortSignal.any([signal, headless.signal]);
       const response = await this.#openLoggedIn(call, this.#watchAgents, over);
       if (response.statusCode === 200) return response;
-      throw callFailure(call, await readAnswer(response), this.connection);
+      throw callFailure(call, await answerOf(response), this.connection);
     } catch (error) {
       if (error instanceof KubeError) throw error;
       throw networkFailure(call, this.connection, error, headless.signal.aborted ? this.#timeoutMs : undefined);
@@ -129,7 +129,7 @@ export class Transport {
   async #try(call: Call, signal: AbortSignal): Promise<TryEnd> {
     const agents = call.resource === RESOURCES.leases ? this.#leaseAgents : this.#agents;
     try {
-      return { answer: await readAnswer(await this.#openLoggedIn(call, agents, signal)) };
+      return { answer: await answerOf(await this.#openLoggedIn(call, agents, signal)) };
     } catch (error) {
       return { error };
     }
@@ -197,17 +197,9 @@ export class Transport {
 }
 
 /** The whole of an answer whose head has come. */
-function readAnswer(response: IncomingMessage): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    // It may have broken while credentials were renewed, when nobody listened.
-    if (response.destroyed) reject(response.errored ?? Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
-    const chunks: Buffer[] = [];
-    response.on("data", (chunk: Buffer) => chunks.push(chunk));
-    response.on("error", reject);
-    response.on("end", () => {
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
-    });
-  });
+async function answerOf(response: IncomingMessage): Promise<Answer> {
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, body: await readBody(response) };
 }
 
 function isSuccess(end: TryEnd): end is { readonly answer: Answer } {

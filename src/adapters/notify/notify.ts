@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { type PostAnswer, post } from "../http/post.ts";
-import type { Fetch } from "../http/request.ts";
+import type { Send } from "../http/request.ts";
 
 /** Who is notified. */
 export interface Receiver {
@@ -22,7 +22,7 @@ export interface Delivery {
   /** Signs each body. Absent = nothing is signed. */
   readonly secret?: string;
   readonly userAgent: string;
-  readonly fetch: Fetch;
+  readonly send: Send;
   readonly secrets: Pick<Secrets, "redactQuoted">;
   readonly clock: Clock;
   /** Ends everything before the time is over. */

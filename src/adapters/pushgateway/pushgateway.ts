@@ -11,7 +11,7 @@ import type { Clock, Secrets } from "../../ports/system.ts";
 import { type MetricName, metricFacts } from "../../report/metrics/metrics.ts";
 import type { Sample } from "../../report/metrics/samples.ts";
 import { type PostAnswer, post } from "../http/post.ts";
-import type { Fetch } from "../http/request.ts";
+import type { Send } from "../http/request.ts";
 
 /** Where metrics are pushed to. */
 export interface PushTarget extends PushGroup {
@@ -22,7 +22,7 @@ export interface PushTarget extends PushGroup {
   /** Takes secrets out of the Pushgateway's texts. */
   readonly secrets: Pick<Secrets, "redactQuoted">;
   /** Sends the push, through the proxy if there is one. */
-  readonly fetch: Fetch;
+  readonly send: Send;
 }
 
 /** `PUT` replaces the whole group, `POST` only the metrics in the text. */
@@ -65,8 +65,8 @@ export async function pushMetrics(
     return { ...failed("its credentials cannot be read", error instanceof Error ? error.message : String(error)) };
   }
   const url = `${target.url}${groupPath(target)}`;
-  const { fetch, secrets } = target;
-  return resultOf(await post({ url, method: push.method, headers, body: push.text }, { fetch, secrets, clock, over }));
+  const { send, secrets } = target;
+  return resultOf(await post({ url, method: push.method, headers, body: push.text }, { send, secrets, clock, over }));
 
   function resultOf(attempted: PostAnswer): PushResult {
     if (attempted.kind === "broken") {

@@ -41,7 +41,7 @@ describe("a caller of an API", () => {
   test("takes the token out of an answer that is not JSON, also where its excerpt ends", async () => {
     const html = {
       ...answered(500, `${"x".repeat(155)} ${token}`),
-      headers: new Headers({ "content-type": "text/html" }),
+      headers: new Map([["content-type", "text/html"]]),
     };
     const { read, clock } = stage([html, { ...html, status: 200 }]);
     const failure = providerFailureOf(read(), token);

@@ -10,7 +10,7 @@ test.for([300_000, -300_000])("a closed gate opens at its time although the loca
     sleep: () => Promise.resolve(),
   };
   const gate = rateLimitGate(clock, (_, __, nowMs) => ({ rateLimit: {}, refusedUntilMs: nowMs }));
-  expect(gate.observe(429, new Headers({ "retry-after": "40" }))).toBe(1_040_000);
+  expect(gate.observe(429, new Map([["retry-after", "40"]]))).toBe(1_040_000);
   now.wallMs += leapMs;
   expect(gate.closedUntilMs()).toBe(1_040_000 + leapMs);
   now.monotonicMs = 39_999;

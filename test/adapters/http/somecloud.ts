@@ -25,5 +25,5 @@ export const SOMECLOUD: ProviderAPI<undefined> = {
 
 /** An answer with a JSON body. */
 export function answered(status: number, text: string, more: Readonly<Record<string, string>> = {}): Answer {
-  return { status, headers: new Headers({ "content-type": "application/json", ...more }), text };
+  return { status, headers: new Map(Object.entries({ "content-type": "application/json", ...more })), text };
 }

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
+import { NO_PROXY } from "../../../src/adapters/http/proxy-choice.ts";
+import { sender } from "../../../src/adapters/http/request.ts";
 import { type Delivery, deliver, type Receiver, type Undelivered } from "../../../src/adapters/notify/notify.ts";
 import { KnownSecrets } from "../../../src/cli/output.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
@@ -25,7 +27,14 @@ const LIMIT_MS = 1500;
 function send(receivers: readonly Receiver[], changes: Partial<Delivery> = {}): Promise<readonly Undelivered[]> {
   const secrets = new KnownSecrets();
   const signal = new AbortController().signal;
-  const delivery = { userAgent: "flipop/test", fetch, secrets, clock: SYSTEM_CLOCK, signal, ...changes };
+  const delivery = {
+    userAgent: "flipop/test",
+    send: sender(NO_PROXY),
+    secrets,
+    clock: SYSTEM_CLOCK,
+    signal,
+    ...changes,
+  };
   return deliver(receivers, delivery, LIMIT_MS);
 }
 

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
+import { NO_PROXY } from "../../../src/adapters/http/proxy-choice.ts";
+import { sender } from "../../../src/adapters/http/request.ts";
 import { type PushResult, type PushTarget, pushMetrics } from "../../../src/adapters/pushgateway/pushgateway.ts";
 import { KnownSecrets } from "../../../src/cli/output.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
@@ -19,7 +21,15 @@ async function start(answer?: (response: ServerResponse, before: number) => void
 
 function push(url: string, changes: Partial<PushTarget> = {}, limitMs = 5000): Promise<PushResult> {
   const secrets = new KnownSecrets();
-  const target = { url, job: "flipop", grouping: [], authorization: () => undefined, fetch, secrets, ...changes };
+  const target = {
+    url,
+    job: "flipop",
+    grouping: [],
+    authorization: () => undefined,
+    send: sender(NO_PROXY),
+    secrets,
+    ...changes,
+  };
   return pushMetrics(target, { method: "PUT", text: "a 1\n" }, SYSTEM_CLOCK, limitMs);
 }
 
