@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -38,6 +38,23 @@ const withoutUndici: Plugin = {
 /** Where the bundle is taken to lie while it is made: the names of its parts are made of paths, and must be the same wherever it is written to. */
 const PLACE = join(ROOT, "lib");
 
+const COMMON = {
+  absWorkingDir: ROOT,
+  write: false,
+  bundle: true,
+  // Names of parts may not tell where packages really lie.
+  preserveSymlinks: true,
+  // The Dockerfile copies no tsconfig.json.
+  tsconfigRaw: { compilerOptions: { strict: true } },
+  platform: "node",
+  target: "node22.18",
+  sourcemap: "linked",
+  sourcesContent: false,
+  metafile: true,
+  plugins: [ownPlaces, withoutUndici],
+  logLevel: "warning",
+} as const satisfies BuildOptions;
+
 /**
  * Bundles a program of the checkout into a folder that has to lie beside `src/` or where `src/` would be: readable modules and
  * their source maps, split so that what is loaded late stays apart. Returns what went into it, paths relative to the checkout.
@@ -45,23 +62,12 @@ const PLACE = join(ROOT, "lib");
  */
 export async function bundle(entry: string, folder: string): Promise<Metafile> {
   const { metafile, outputFiles } = await build({
-    absWorkingDir: ROOT,
+    ...COMMON,
     entryPoints: [entry],
     outdir: PLACE,
-    write: false,
-    bundle: true,
     splitting: true,
-    // Nor may they tell where packages really lie.
-    preserveSymlinks: true,
     format: "esm",
-    platform: "node",
-    target: "node22.18",
     banner: { js: BANNER },
-    sourcemap: "linked",
-    sourcesContent: false,
-    metafile: true,
-    plugins: [ownPlaces, withoutUndici],
-    logLevel: "warning",
   });
   refuseLateCommonJS(metafile);
   for (const { path, text, contents } of outputFiles) {
@@ -71,6 +77,31 @@ export async function bundle(entry: string, folder: string): Promise<Metafile> {
   }
   return metafile;
 }
+
+/**
+ * Bundles a program of the checkout into one small file for `bin/compiled.js`, which has to lie in the same folder as a {@link bundle}, and its source map. The file is
+ * one function of `require` and its own path. It is ASCII.
+ * @throws Error of esbuild when it fails, as for a file that waits while it is loaded
+ */
+export async function bundleOneFile(entry: string, file: string): Promise<void> {
+  const { outputFiles } = await build({
+    ...COMMON,
+    entryPoints: [entry],
+    outfile: join(PLACE, basename(file)),
+    format: "cjs",
+    minify: true,
+    banner: {
+      js: `(function(require,__filename){const ${OWN_URL}=require("node:url").pathToFileURL(__filename).href;`,
+    },
+    footer: { js: "})" },
+    define: { "import.meta.url": OWN_URL },
+  });
+  for (const { path, text, contents } of outputFiles)
+    writeFileSync(join(dirname(file), basename(path)), path.endsWith(".map") ? placedSources(path, text) : contents);
+}
+
+/** What stands for `import.meta.url` in one file. */
+const OWN_URL = "flipopURL";
 
 /** `await import("package")` gives a CommonJS package's members in Node, but only `default` in a bundle (esbuild 0.28). */
 function refuseLateCommonJS({ inputs }: Metafile): void {

@@ -19,6 +19,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ARCHITECTURES, type Architecture, currentPins, fromDebian, type Pins } from "./debian.ts";
 import { type Entry, file, type Image, ociArchive } from "./oci-archive.ts";
+import { makeOneFile } from "./one-file.ts";
 import { buildPackage, manifest } from "./package.ts";
 import { type Component, checksumOf, lockedPackages, npmURL, sbomText } from "./sbom.ts";
 
@@ -126,7 +127,7 @@ export interface ImageArchive {
 }
 
 /**
- * Returns one archive with an image for each architecture. `folder` holds the package, as {@link buildPackage} made it. Reads that folder and the lock file. Debian's packages,
+ * Returns one archive with an image for each architecture. `folder` holds the package with its program as {@link makeOneFile} made it. Reads that folder and the lock file. Debian's packages,
  * and Node for another architecture, are fetched where they are not here.
  * @throws Error where something cannot be had
  */
@@ -170,7 +171,10 @@ async function imageFor(architecture: Architecture, app: Packaged, pins: Pins): 
         what: `Node ${node.component.version}`,
         entries: [file("nodejs/bin/node", node.binary, 0o755), file("nodejs/LICENSE", node.licence)],
       },
-      { what: `${name} ${version}`, entries: [...app.entries, file("sbom.spdx.json", sbom)] },
+      {
+        what: `${name} ${version}`,
+        entries: [...app.entries.filter(isFor(architecture)), file("sbom.spdx.json", sbom)],
+      },
     ],
     config: {
       User: `${USER}:${USER}`,
@@ -182,6 +186,14 @@ async function imageFor(architecture: Architecture, app: Packaged, pins: Pins): 
     annotations: labels,
   };
   return { image, sbom };
+}
+
+/** What Node calls the architectures. */
+const NODE_NAMES = { amd64: "x64", arm64: "arm64" } as const satisfies Record<Architecture, string>;
+
+/** Returns what tells whether an entry belongs into the image for an architecture: what V8 made of the program holds for one. */
+function isFor(architecture: Architecture): (entry: Entry) => boolean {
+  return ({ path }) => !path.endsWith(".cache") || path.endsWith(`-${NODE_NAMES[architecture]}.cache`);
 }
 
 /** Returns a level of gzip that a person wrote. @throws Error for what is none */
@@ -211,7 +223,9 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "flipop-package-"));
   try {
     const options = { architectures, level, pins: readPins(values.pins) };
-    const { content, digest, sboms } = await imageArchive(folder, await buildPackage(folder), options);
+    const components = await buildPackage(folder);
+    await makeOneFile(folder);
+    const { content, digest, sboms } = await imageArchive(folder, components, options);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, content);
     for (const { architecture, text } of sboms)

@@ -2,13 +2,13 @@
 // commands that it names otherwise; .github/workflows/release.yaml does that for a tag.
 //
 //   sources -> the package -> npm's archive of it -> krew's manifest (it names the archive's digest)
-//              the package, Node, libraries -> the image, for each architecture, and what is in it
+//              the package as one file, Node, libraries -> the image, for each architecture, and what is in it
 //   cronjob/ -> install-*.yaml with the digest of the image, chart, crds.yaml
 //   all of it -> checksums.txt
 //
 // The same commit makes the same files: no time, no user and no order of a folder is in them.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +18,7 @@ import { CHART } from "./chart.ts";
 import { ARCHITECTURES } from "./debian.ts";
 import { imageArchive, levelOf, PINS, readPins } from "./image.ts";
 import { digestOf, file, gzip, tar } from "./oci-archive.ts";
+import { makeOneFile } from "./one-file.ts";
 import { buildPackage, type Manifest, manifest } from "./package.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -42,8 +43,12 @@ export async function makeRelease(folder: string, { registry, level, pins }: Rel
   const built = mkdtempSync(join(tmpdir(), "flipop-release-"));
   try {
     const components = await buildPackage(built);
+    const inImage = join(folder, "image");
+    cpSync(built, inImage, { recursive: true, verbatimSymlinks: true });
+    await makeOneFile(inImage);
     const options = { architectures: ARCHITECTURES, level, pins: readPins(pins) };
-    const { content, digest, sboms } = await imageArchive(built, components, options);
+    const { content, digest, sboms } = await imageArchive(inImage, components, options);
+    rmSync(inImage, { recursive: true });
     const image = `${registry}/flipop:${version}@${digest}`;
     write(imageName(version), content);
     for (const { architecture, text } of sboms) write(`flipop-${version}-${architecture}.spdx.json`, text);

@@ -1,3 +1,4 @@
 import { runProcess } from "./command-line.ts";
 
-await runProcess(async () => (await import("./wiring.ts")).createWiring());
+// Nothing waits for it: the program may be one file, which cannot wait while it is loaded.
+void runProcess(async () => (await import("./wiring.ts")).createWiring());

@@ -13,6 +13,8 @@ export interface ProgramRun {
   readonly wallMs: number;
   /** Largest resident set, MB; undefined where there is no `/proc`. */
   readonly peakMB: number | undefined;
+  /** Of the processor, user and system, all threads, to 10 ms; undefined where there is no `/proc`. */
+  readonly processorMs: number | undefined;
   readonly stdout: string;
 }
 
@@ -45,8 +47,10 @@ export async function runCommand(
     output.stderr += text;
   });
   let peakMB: number | undefined;
+  let processorMs: number | undefined;
   const looking = setInterval(() => {
     peakMB = peakOf(child.pid) ?? peakMB;
+    processorMs = processorOf(child.pid) ?? processorMs;
   }, LOOK_MS);
   try {
     const [code, endedAtMs] = await new Promise<[number | null, number]>((resolve, reject) => {
@@ -58,9 +62,23 @@ export async function runCommand(
       child.once("close", (status) => resolve([status, endedAt]));
     });
     if (code !== 0) throw new Error(`flipop ${args.join(" ")} ended with ${code}:\n${output.stdout}${output.stderr}`);
-    return { startedAtMs, wallMs: endedAtMs - startedAtMs, peakMB, stdout: output.stdout };
+    return { startedAtMs, wallMs: endedAtMs - startedAtMs, peakMB, processorMs, stdout: output.stdout };
   } finally {
     clearInterval(looking);
+  }
+}
+
+/** A process's time on the processors so far, milliseconds; undefined when it has ended or the system does not tell. */
+function processorOf(pid: number | undefined): number | undefined {
+  try {
+    // Behind the name, which may hold anything: fields 14 and 15 are counted in hundredths of a second.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    const ms = (Number(fields[11]) + Number(fields[12])) * 10;
+    return ms > 0 ? ms : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundle } from "../../bin/bundle.ts";
 import { INVOKED_TOKENS } from "../fake/fake-tokens.ts";
 import { builtPackage } from "../programs/built-package.ts";
+import { IN_IMAGE } from "../programs/entry.ts";
 import { failNode } from "../setup/fail-node.ts";
 import { describeProcess } from "./process-suite.ts";
 import { withoutWaiting } from "./without-waiting.ts";
@@ -74,11 +75,9 @@ function refuse(world: string, how: string): void {
   writeFileSync(join(world, "faults.yaml"), `- {server: digitalocean, method: POST, path: /actions$, ${how}}\n`);
 }
 
-/** A line of a stack without what a bundler does to names: a class that names itself gets a `_`, a nameless function words. */
+/** A line of a stack as its file and line: functions have other names where they are bundled, and a minified call begins at another column. */
 function plainFrame(line: string): string {
-  return line
-    .replace(/^( +at (?:async )?)_(?=[A-Z])/, "$1")
-    .replace(/^( +at (?:async )?)<anonymous> \((.*)\)$/, "$1$2");
+  return line.replace(/^( +at ).*?([^ (]+:\d+):\d+\)?$/, "$1$2");
 }
 
 /** Runs a program of a folder; what differs from run to run is replaced by what it is, and the folders by what they hold. */
@@ -108,37 +107,49 @@ function transcript(root: string, args: readonly string[], cwd = tmpdir()): obje
   return { status, stdout: plain(stdout), stderr: plain(withoutWaiting(stderr)) };
 }
 
-describe("the bundle", () => {
+/** What the sources answer, by the command line. */
+const answers = new Map<string, object>();
+
+function answerOfSources(line: string): object {
+  const known = answers.get(line) ?? transcript(ROOT, line.split(" "));
+  answers.set(line, known);
+  return known;
+}
+
+/** The programs that are built, by what they are. */
+const PROGRAMS: Readonly<Record<string, () => string>> = {
+  "the bundle": () => built,
+  "the one file of an image": () => `${IN_IMAGE}/`,
+};
+
+describe.for(Object.entries(PROGRAMS))("%s", ([, root]) => {
   test.for(LINES)("answers 'flipop %s' as the sources do", (line) => {
-    const args = line.split(" ");
-    expect(transcript(built, args)).toEqual(transcript(ROOT, args));
+    expect(transcript(root(), line.split(" "))).toEqual(answerOfSources(line));
   });
 
+  test("names files and lines of the sources where it shows a stack", () => {
+    const args = [join(root(), "bin/start.js"), "plan", "--kubeconfig=/nowhere", "-vv"];
+    const { stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect(stderr).toMatch(/^ {4}at .*flipop:src\/adapters\/kube\/config\.ts:\d+:\d+\)?$/m);
+  });
+});
+
+describe("each of them", () => {
   test("tells a whole story as the sources do", () => {
-    const folders = [ROOT, built].map((root) => [root, mkdtempSync(join(tmpdir(), "flipop-story-"))] as const);
+    const programs = [ROOT, ...Object.values(PROGRAMS).map((root) => root())];
+    const folders = programs.map((root) => [root, mkdtempSync(join(tmpdir(), "flipop-story-"))] as const);
     try {
       for (const [line, change] of STORY) {
-        const [ofSources, ofBundle] = folders.map(([root, folder]) => {
+        const [ofSources, ...ofPrograms] = folders.map(([root, folder]) => {
           const world = join(folder, "world");
           change?.(world);
           return transcript(root, ["--sandbox=world", ...line.split(" ")], folder);
         });
-        expect(ofBundle, line).toEqual(ofSources);
+        for (const told of ofPrograms) expect(told, line).toEqual(ofSources);
       }
     } finally {
       for (const [, folder] of folders) rmSync(folder, { recursive: true, force: true });
     }
-  });
-
-  test("names files and lines of the sources where it shows a stack", () => {
-    const { stderr } = spawnSync(
-      process.execPath,
-      [join(built, "bin/start.js"), "plan", "--kubeconfig=/nowhere", "-vv"],
-      {
-        encoding: "utf8",
-      },
-    );
-    expect(stderr).toMatch(/^ {4}at .*\(flipop:src\/adapters\/kube\/config\.ts:\d+:\d+\)$/m);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
@@ -12,8 +12,8 @@ import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { CLOUDFLARE_SECRET, HOOK_PATH, SECRET_TOKEN, SIGNING_SECRET } from "../fake/fake-tokens.ts";
 import { shippedText } from "../manifests/shipped.ts";
-import { builtPackage } from "../programs/built-package.ts";
 import { debianProgram } from "../programs/debian-program.ts";
+import { IN_IMAGE } from "../programs/entry.ts";
 import { startPrometheus, startPushgateway } from "../pushgateway/server-program.ts";
 import { type EmulatedAccount, type ProgramRun, runProgram, startAccount } from "./cluster-run.ts";
 import { runCronJob } from "./cronjob-run.ts";
@@ -43,11 +43,8 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
   const cloudflareFaults = new FaultList();
   let clouds: Readonly<Record<string, string>>;
   const closing: (() => Promise<void>)[] = [];
-  /** What the image holds. */
-  let app: string;
 
   beforeAll(async () => {
-    app = builtPackage();
     own = await startCluster();
     api = new API({ ...own, token: own.adminToken });
     // A namespace that is not the default one: the Lease must follow the CronJob.
@@ -94,12 +91,11 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
     for (const close of closing) await close();
     api?.close();
     await own?.stop();
-    rmSync(dirname(app), { recursive: true, force: true });
   });
 
   /** Runs what the CronJob's pod would; `more` arguments come last. */
   const runPod = (...more: readonly string[]): Promise<ProgramRun> =>
-    runCronJob(api, own, { namespace: "ops", app, env: clouds, more });
+    runCronJob(api, own, { namespace: "ops", app: IN_IMAGE, env: clouds, more });
   const linesOf = ({ stderr }: ProgramRun): readonly Line[] =>
     stderr
       .split("\n")

@@ -1,12 +1,10 @@
-import { rmSync } from "node:fs";
-import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
-import { builtPackage } from "../programs/built-package.ts";
+import { IN_IMAGE } from "../programs/entry.ts";
 import { type EmulatedAccount, type ProgramRun, startAccount } from "./cluster-run.ts";
 import { runInPod } from "./pod-run.ts";
 import { ServiceAccountFolder } from "./service-account-folder.ts";
@@ -20,10 +18,8 @@ describeCluster("flipop in a pod", () => {
   let cluster: Cluster;
   let api: API;
   let cloud: EmulatedAccount;
-  let app: string;
 
   beforeAll(async () => {
-    app = builtPackage();
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
     for (const file of ["namespace.yaml", ...shippedFiles("crds"), "rbac.yaml"])
@@ -37,7 +33,6 @@ describeCluster("flipop in a pod", () => {
     await cloud?.close();
     api?.close();
     await cluster?.stop();
-    rmSync(dirname(app), { recursive: true, force: true });
   });
 
   /** A token that is good for as long as a Secret exists; the kubelet binds its tokens to the pod in the same way. */
@@ -58,7 +53,7 @@ describeCluster("flipop in a pod", () => {
   };
   const run = (account: ServiceAccountFolder, ...args: readonly string[]): Promise<ProgramRun> => {
     const env = { DIGITALOCEAN_ACCESS_TOKEN: SECRET_TOKEN, DIGITALOCEAN_API_URL: cloud.url };
-    return runInPod({ app, args, env, mounts: new Map(), account: account.path, server: cluster.server });
+    return runInPod({ app: IN_IMAGE, args, env, mounts: new Map(), account: account.path, server: cluster.server });
   };
   const assigned = (): number =>
     cloud.sandbox.cloud().state.reserved_ips.filter(({ droplet_id }) => typeof droplet_id === "number").length;

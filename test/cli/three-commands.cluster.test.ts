@@ -1,15 +1,14 @@
 // The commands of README.md that lead from a cluster and a token to a running CronJob, typed.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { API } from "../cluster/api.ts";
 import { toolOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
-import { builtPackage } from "../programs/built-package.ts";
-import { FLIPOP } from "../programs/entry.ts";
+import { FLIPOP, IN_IMAGE } from "../programs/entry.ts";
 import { commandsOf } from "../readme/commands.ts";
 import { type EmulatedAccount, type ProgramRun, runCommand, startAccount } from "./cluster-run.ts";
 import { runCronJob } from "./cronjob-run.ts";
@@ -25,10 +24,8 @@ describeCluster("three commands", (shared) => {
   let cluster: Cluster;
   let api: API;
   let account: EmulatedAccount;
-  let app: string;
 
   beforeAll(async () => {
-    app = builtPackage();
     cluster = await startCluster();
     api = new API({ ...cluster, token: cluster.adminToken });
     account = await startAccount([101], [ADDRESS]);
@@ -42,7 +39,7 @@ describeCluster("three commands", (shared) => {
     await account.close();
     api.close();
     await cluster.stop();
-    for (const path of [folder, dirname(app)]) rmSync(path, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Types a command where the checkout and the tokens are. */
@@ -76,7 +73,7 @@ describeCluster("three commands", (shared) => {
       });
       const run = await runCronJob(api, cluster, {
         namespace: "flipop",
-        app,
+        app: IN_IMAGE,
         env: { DIGITALOCEAN_API_URL: account.url },
       });
       expect(run).toMatchObject({ code: 0, stdout: "" });

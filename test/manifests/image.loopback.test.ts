@@ -16,6 +16,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { digestOf } from "../../bin/oci-archive.ts";
+import { makeOneFile } from "../../bin/one-file.ts";
 import { buildPackage } from "../../bin/package.ts";
 import { withoutWaiting } from "../cli/without-waiting.ts";
 import { dockerfileStages } from "./dockerfile.ts";
@@ -113,6 +114,7 @@ test("holds a list of the packages that are in it, for scanners", () => {
 test("is, file by file, the package that the image without Docker holds", async () => {
   const own = join(image, "own");
   await buildPackage(own);
+  await makeOneFile(own);
   expect(contents(app)).toEqual(contents(own));
 });
 

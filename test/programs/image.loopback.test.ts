@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { digestOf, tar } from "../../bin/oci-archive.ts";
 import { dockerfileStages } from "../manifests/dockerfile.ts";
@@ -228,6 +229,16 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
       encoding: "utf8",
     });
     expect(found.trim().split("\n")).toEqual([join(bundle, "rootfs/tmp")]);
+  });
+
+  test("holds what V8 made of the program for this architecture, and none for the other", () => {
+    const [amd64 = [], arm64 = []] = manifests().map(({ layers }) => {
+      const input = gunzipSync(blob(layers.at(-1) ?? { digest: "", size: 0 }));
+      return spawnSync("tar", ["-tf", "-"], { input, encoding: "utf8" }).stdout.split("\n");
+    });
+    const caches = (names: readonly string[]) => names.filter((name) => name.endsWith(".cache"));
+    expect([caches(amd64), caches(arm64)]).toEqual([[`app/lib/main.${process.version}-x64.cache`], []]);
+    expect(arm64).toEqual(amd64.filter((name) => !name.endsWith(".cache")));
   });
 
   test("lists exactly what is in it: the packages of the bundle, Node and Debian's", () => {

@@ -1,0 +1,119 @@
+// `node bin/one-file.ts FOLDER` makes the program of a built package one file, beside what V8 makes of it: a pod of the image starts with it in little
+// more than half the time. The package that people install stays as it is: its modules can be read, and it loads only what a command needs.
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { parseAllDocuments } from "yaml";
+import { startSandbox } from "../src/sandbox/start.ts";
+import { bundleOneFile } from "./bundle.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const WARM_UP = join(ROOT, "bin/warm-up.js");
+/** What starts the file. */
+const LOADER = join(ROOT, "bin/compiled.js");
+
+/**
+ * What makes caches of one program the same, byte for byte (Node 24.21, tried 2026-11-26): strings are hashed alike, and nothing depends on when V8 collects garbage,
+ * forgets a function or thinks one worth optimizing. `bin/warm-up.js` takes them back before the cache is written.
+ */
+const FLAGS: readonly string[] = [
+  "--hash-seed=1",
+  "--single-threaded-gc",
+  "--no-flush-bytecode",
+  "--max-optimized-bytecode-size=0",
+  "--no-sparkplug",
+];
+
+/** V8 numbers functions in the order of their first use, which differs when answers overtake each other. So a cache counts once it was made three times. */
+const ENOUGH = 3;
+const MOST_TRIES = 20;
+
+/**
+ * Replaces `lib/` of a built package by one file, its source map, and what V8 made of it while it did what a pod of the CronJob does each minute. The same sources give the
+ * same bytes. The cache holds for the Node that runs this, on the same architecture.
+ * @throws Error when no cache is made again, or when V8 refuses it
+ */
+export async function makeOneFile(app: string): Promise<void> {
+  const lib = join(app, "lib");
+  for (const name of readdirSync(lib)) rmSync(join(lib, name));
+  cpSync(LOADER, join(app, "bin", basename(LOADER)));
+  const program = join(lib, "main.cjs");
+  await bundleOneFile("src/cli/main.ts", program);
+  const cache = await onExample((env) => reproducibleCache(program, env));
+  writeFileSync(program.replace(/cjs$/, `${process.version}-${process.arch}.cache`), cache);
+  if (!(await isAccepted(program))) throw new Error("V8 refuses the cache that it made");
+}
+
+/** True if a Node with nothing but its usual flags takes the cache of a program. */
+async function isAccepted(program: string): Promise<boolean> {
+  const code = `import(${JSON.stringify(pathToFileURL(LOADER).href)}).then(({ compile }) =>
+    console.log(compile(${JSON.stringify(program)}).cachedDataRejected))`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["-e", code], { env: {} });
+  return stdout === "false\n";
+}
+
+async function reproducibleCache(program: string, env: Readonly<Record<string, string>>): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), "flipop-warm-"));
+  try {
+    const made = join(folder, "cache");
+    const run = [...FLAGS, WARM_UP, program, made, ...cronJobArguments()];
+    const caches: Buffer[] = [];
+    // The first run finds everything to do, and the next ones nothing.
+    for (let tries = 0; tries <= MOST_TRIES; tries += 1) {
+      await promisify(execFile)(process.execPath, run, { env });
+      const cache = readFileSync(made);
+      if (tries > 0) caches.push(cache);
+      if (caches.filter((one) => one.equals(cache)).length === ENOUGH) return cache;
+    }
+    throw new Error(`V8 made no cache of the program ${ENOUGH} times in ${MOST_TRIES} runs`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Does work with the environment of a program on the example world, which ends with it. */
+async function onExample<T>(work: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
+  const sandbox = await startSandbox();
+  const gateway = await acceptingAll();
+  try {
+    return await work({
+      KUBECONFIG: sandbox.kubeconfig,
+      DIGITALOCEAN_API_URL: sandbox.digitaloceanURL,
+      DIGITALOCEAN_ACCESS_TOKEN: sandbox.token,
+      CLOUDFLARE_API_URL: sandbox.cloudflareURL,
+      CLOUDFLARE_TOKEN: sandbox.token,
+      HCLOUD_API_URL: sandbox.hetznerURL,
+      HCLOUD_TOKEN: sandbox.token,
+      FLIPOP_RESOLVER: sandbox.resolver,
+      PUSHGATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+    });
+  } finally {
+    gateway.close();
+    await sandbox.close();
+  }
+}
+
+/** Returns a server that answers every request with 202, as a Pushgateway does. */
+async function acceptingAll(): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(202).end();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return server;
+}
+
+/** Returns the arguments of the shipped CronJob's container. */
+function cronJobArguments(): readonly string[] {
+  const documents = parseAllDocuments(readFileSync(join(ROOT, "cronjob/cronjob.yaml"), "utf8"));
+  const cronJob = documents.find((document) => document.get("kind") === "CronJob");
+  const args = cronJob?.getIn(["spec", "jobTemplate", "spec", "template", "spec", "containers", 0, "args"]);
+  return JSON.parse(JSON.stringify(args));
+}
+
+if (import.meta.main) await makeOneFile(resolve(process.argv[2] ?? "dist"));
