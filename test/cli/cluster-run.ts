@@ -15,20 +15,29 @@ export interface ProgramRun {
   readonly stderr: string;
 }
 
-/** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. */
-export function runProgram(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ProgramRun> {
-  return runCommand([FLIPOP, ...args], { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env });
+/** Runs `bin/flipop` with exactly this environment, PATH and HOME aside. @param until - words after which it is told to end */
+export function runProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  until?: string,
+): Promise<ProgramRun> {
+  return runCommand([FLIPOP, ...args], { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env }, until);
 }
 
-/** Runs a command with exactly this environment. */
+/** Runs a command with exactly this environment. @param until - words after which it is sent SIGTERM */
 export function runCommand(
   [command = "", ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
+  until?: string,
 ): Promise<ProgramRun> {
   const child = spawn(command, args, { env });
   const out = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out.stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (out.stderr += text));
+  const collect = (name: keyof typeof out, text: string): void => {
+    out[name] += text;
+    if (until !== undefined && out[name].includes(until)) child.kill();
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => collect("stdout", text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => collect("stderr", text));
   return new Promise((resolve, reject) => {
     child
       .on("error", reject)
