@@ -8,12 +8,18 @@ import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
 import { heldLabels, readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
 
+const stored = { pools: [], routedIPs: [], leaseKey: "flipop/flipop" };
+
+/** The snapshot of a world. */
+export function snapshotText(observation: Observation): string {
+  return JSON.stringify(writeSnapshot({ observation, stored }));
+}
+
 /** A world as it comes back from a snapshot's text. Written once more it is the same text, byte for byte. */
 function throughText(observation: Observation): Snapshot {
-  const stored = { pools: [], routedIPs: [], leaseKey: "flipop/flipop" };
-  const text = JSON.stringify(writeSnapshot({ observation, stored }));
+  const text = snapshotText(observation);
   const read = readSnapshot(JSON.parse(text), { name: observation.cluster, registry: observation.registry });
-  expect(JSON.stringify(writeSnapshot({ observation: read.observation, stored }))).toBe(text);
+  expect(snapshotText(read.observation)).toBe(text);
   const held = heldLabels({ observation, stored });
   const nodes = observation.nodes.map((node) => ({
     ...node,
