@@ -27,6 +27,7 @@ import {
   loggedZoneRequest,
 } from "./dns-call-log.ts";
 import { loggedFirewallRequest } from "./firewall-call-log.ts";
+import { timeoutAmong } from "./operation-fault.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { WorldDNS } from "./world-dns.ts";
 
@@ -35,12 +36,10 @@ export interface HTTPAccount {
   readonly account: DigitalOceanSandbox;
   readonly dns: WorldDNS;
   readonly faults: FaultList;
-  open(clock: Clock): ProviderPorts;
+  /** @param timeoutMs - how long a call may take; default: what no planned hang keeps to */
+  open(clock: Clock, timeoutMs?: number): ProviderPorts;
   close(): Promise<void>;
 }
-
-/** Less than a planned hang lasts, milliseconds. */
-const TIMEOUT_MS = 4000;
 
 /** Serves empty accounts; every request they get is entered into the log. */
 export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Promise<HTTPAccount> {
@@ -98,13 +97,13 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
     await webhook.serve(),
     await hetzner.serve(),
   ] as const;
-  const options = { token: "token", userAgent: "flipop/scenario", timeoutMs: TIMEOUT_MS };
+  const options = { token: "token", userAgent: "flipop/scenario" };
   return {
     account,
     dns,
     faults,
-    open: (processClock) => {
-      const own = { ...options, clock: processClock, baseURL: servers[0].url };
+    open: (processClock, timeoutMs = timeoutAmong(faults)) => {
+      const own = { ...options, timeoutMs, clock: processClock, baseURL: servers[0].url };
       const caller = createClient(own);
       return {
         provider: openDigitalOcean(own, caller).addresses,

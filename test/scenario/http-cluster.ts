@@ -7,6 +7,7 @@ import type { Clock } from "../../src/ports/system.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { type SandboxReply, type SandboxRequest, serve } from "../../src/sandbox/http-server.ts";
 import { type LoggedCall, loggedClusterRequest } from "./call-log.ts";
+import { LEAST_TIMEOUT_MS, timeoutAmong } from "./operation-fault.ts";
 
 /** An API server on loopback with faults before it, and the real adapter for it. */
 export interface HTTPCluster {
@@ -16,9 +17,6 @@ export interface HTTPCluster {
   openWatch(): WarmCluster;
   close(): Promise<void>;
 }
-
-/** Less than a planned hang lasts, milliseconds. */
-const TIMEOUT_MS = 4000;
 
 /** Serves what `handle` answers; every request is entered into the log. `now` is for the Date header; absent = real time. */
 export async function httpCluster(options: {
@@ -53,14 +51,14 @@ export async function httpCluster(options: {
       createClusterWriter(connection, {
         version: "0.0.0",
         clock,
-        requestTimeoutMs: TIMEOUT_MS,
+        requestTimeoutMs: timeoutAmong(faults),
         reportingInstance: "scenario",
       }),
     openWatch: () =>
       createWarmCluster(connection, {
         version: "0.0.0",
         clock: SYSTEM_CLOCK,
-        requestTimeoutMs: TIMEOUT_MS,
+        requestTimeoutMs: LEAST_TIMEOUT_MS,
         reportingInstance: "scenario",
       }),
     close: () => server.close(),

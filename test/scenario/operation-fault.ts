@@ -1,4 +1,4 @@
-import type { Fault, SandboxServerName } from "../../src/sandbox/faults.ts";
+import type { Fault, FaultList, SandboxServerName } from "../../src/sandbox/faults.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 
 /** The operations of the IP provider's port. */
@@ -196,8 +196,17 @@ function repeats(fault: OperationFault, method: string | undefined): number {
   return method !== "POST" && (isPassing || fault.kind === "429") ? 3 : 0;
 }
 
-/** Longer than the calls of the HTTP worlds may take, milliseconds. */
+/** How long a planned hang lasts, milliseconds. */
 const HANG_MS = 4500;
+/** How long a call may take where one may hang, and where none does: no busy machine ends one then. */
+export const LEAST_TIMEOUT_MS = 4000;
+const PATIENT_TIMEOUT_MS = 20_000;
+
+/** How long a call may take in a process that starts now, milliseconds. */
+export function timeoutAmong(faults: FaultList): number {
+  const canHang = faults.remaining().some(({ delayMs }) => delayMs !== undefined);
+  return canHang ? LEAST_TIMEOUT_MS : PATIENT_TIMEOUT_MS;
+}
 
 /**
  * The fault as the emulated APIs understand it.

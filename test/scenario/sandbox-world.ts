@@ -6,7 +6,7 @@ import { followed } from "./followed.ts";
 import { type HTTPAccount, httpAccount } from "./http-account.ts";
 import { httpCluster } from "./http-cluster.ts";
 import { sandboxRest } from "./memory-world.ts";
-import { httpFault } from "./operation-fault.ts";
+import { httpFault, LEAST_TIMEOUT_MS } from "./operation-fault.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 const CRDS = shippedCRDs();
@@ -54,7 +54,9 @@ export async function sandboxCluster(accounts: HTTPAccounts): Promise<Backend> {
       const { lists, caughtUp } = followed(warm, new MemoryCluster({ sandbox: kubernetes }), () =>
         processClock.wallMs(),
       );
-      return { cluster: lists, ...account.open(processClock), close: () => warm.close(), caughtUp };
+      // Faults may come while it watches.
+      const ports = account.open(processClock, LEAST_TIMEOUT_MS);
+      return { cluster: lists, ...ports, close: () => warm.close(), caughtUp };
     },
     beside: () => sandboxCluster(accounts),
     fail: (fault) => (fault.side === "cluster" ? cluster : account).faults.add(httpFault(fault, true)),
