@@ -66,7 +66,9 @@ export function dnsRecordSetScenarios(scenario: Register): void {
       await world.machines("n11", "n12", "n13");
       await world.pass();
       expect(world.dnsWrites()).toHaveLength(provider === "digitalocean" ? 8 : 1);
-      expect(world.dnsCalls().filter((line) => line.includes("zone"))).toHaveLength(1);
+      const zoneReads = world.dnsCalls().filter((line) => line.includes("zone")).length;
+      // A webhook is asked for its domains again before the change, unless it was asked a moment ago.
+      expect([1, provider === "webhook" ? 2 : 1]).toContain(zoneReads);
       expect(world.dns.set(provider, WWW)).toHaveLength(8);
     });
   }

@@ -30,14 +30,14 @@ export function notForEverySave(half: "odd" | "even"): Select {
     });
 }
 
-/** Chooses what is played on a real API server: every sixth one, and RoutedIPs whole. */
+/** Chooses what is played on a real API server: every eleventh one; RoutedIPs and what kubectl prints whole. */
 export function onCluster(): Select {
-  return partOf(6, ["routed IPs"]);
+  return partOf(11, ["routed IPs", "what kubectl prints"]);
 }
 
-/** Chooses half of what {@link onCluster} leaves out: what is played with the real adapters on the embedded world. In memory every scenario is played. */
+/** Chooses a quarter of what {@link onCluster} leaves out: what is played with the real adapters on the embedded world. In memory every scenario is played. */
 export function onSandbox(): Select {
-  const part = partOf(2);
+  const part = partOf(4);
   const others = without("cluster", onCluster());
   return (scenarios, group) => part(others(scenarios, group), group);
 }
