@@ -27,6 +27,8 @@ const SERVERS = Object.keys(REFUSALS) as readonly ServerName[];
 const AT_ONCE = 12;
 /** Of the calls to the API server, which are many, one in so many is played. */
 const ONE_IN = 5;
+/** Every call is answered: a deadline would only end calls of a busy machine. */
+const ANSWERED = { callTimeoutMs: 20_000 };
 const NEW_TOKEN = "kube-fedcba9876543210fedcba9876543210";
 /** Notes of the run, whose loss does not matter to any object. */
 const NOTES = /\/events$|\/leases/;
@@ -53,7 +55,7 @@ for (const [number, story] of WIRE_STORIES.entries()) {
       const all = (await callsOf(story, begin)).filter((call) => call.server === server);
       const calls = server === "kubernetes" ? sampled(all, ONE_IN, number) : all;
       const results = await several(calls, AT_ONCE, async (call) => {
-        const { problems, run } = await play(story, begin, fromCallOn(call, REFUSALS[server]));
+        const { problems, run } = await play(story, begin, fromCallOn(call, REFUSALS[server]), ANSWERED);
         const isTold = /token|credentials|401/i.test(run.text);
         // A change that the provider accepted and did not show is left to the next run, which will speak of the token.
         const isNoted = run.code === 0 && (NOTES.test(call.path) || run.text.includes("unconfirmed"));
@@ -74,13 +76,14 @@ for (const [number, story] of WIRE_STORIES.entries()) {
       const calls = sampled(all, ONE_IN, number + 1);
       const results = await several(calls, AT_ONCE, async (struck) => {
         let isOver = false;
-        const { problems, run } = await play(story, begin, (call, world) => {
+        const replace: Parameters<typeof play>[2] = (call, world) => {
           if (call.key === struck.key) world.replaceToken(NEW_TOKEN);
           isOver ||= call.key === struck.key;
           const isRefused =
             isOver && call.server === "kubernetes" && !call.headers["authorization"]?.endsWith(NEW_TOKEN);
           return isRefused ? { isLost: true, ...(REFUSALS.kubernetes && { answer: REFUSALS.kubernetes }) } : undefined;
-        });
+        };
+        const { problems, run } = await play(story, begin, replace, ANSWERED);
         const complaints = [...problems, ...(run.code === 0 ? [] : [`it ended with ${run.code}: ${run.text}`])];
         return complaints.map((problem) => `${struck.key}: ${problem}`);
       });

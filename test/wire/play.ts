@@ -52,7 +52,7 @@ export async function beginnings(): Promise<Beginnings> {
 
 /** The keys of all requests of a story in which nothing goes wrong, in order. */
 export async function callsOf(story: WireStory, begin: Beginnings): Promise<readonly WireCall[]> {
-  const { calls, problems } = await play(story, begin, () => undefined);
+  const { calls, problems } = await play(story, begin, () => undefined, { callTimeoutMs: PATIENT_CALL_MS });
   if (problems.length > 0) throw new Error(problems.join("\n"));
   return calls;
 }
