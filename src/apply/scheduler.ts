@@ -8,6 +8,7 @@ import {
   type WriteDNS,
 } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
+import { shownAddresses } from "../model/annotated.ts";
 import type { Plan } from "../model/plan.ts";
 import { waitingFor } from "../model/progress.ts";
 import type { Outcome } from "../model/run.ts";
@@ -153,8 +154,8 @@ function touchedBy(action: Action): readonly string[] {
       return "node" in action.after ? [`machine ${action.after.node.machineID}`] : [];
     case "annotate-node":
     case "clear-annotation": {
-      const annotated = [action.before.address, action.after.address].flatMap((address) => address ?? []);
-      return [`node ${action.nodeName}`, ...annotated.map(shown)];
+      const annotated = new Set([action.before, action.after].flatMap(shownAddresses));
+      return [`node ${action.nodeName}`, ...[...annotated].map(shown)];
     }
     case "add-finalizer":
     case "remove-finalizer":

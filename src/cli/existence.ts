@@ -1,3 +1,4 @@
+import { annotatedOn } from "../model/annotated.ts";
 import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import type { Observation } from "../model/observation.ts";
@@ -7,10 +8,7 @@ import type { Target } from "./target.ts";
 export function addressesOf(names: ReadonlySet<string>, { nodes }: Observation): readonly string[] {
   return nodes
     .filter(({ name }) => names.has(name))
-    .flatMap(({ addresses, addressAnnotation }) => [
-      ...addresses.map(({ address }) => address),
-      ...(addressAnnotation === undefined ? [] : [addressAnnotation]),
-    ]);
+    .flatMap((node) => [...node.addresses.map(({ address }) => address), ...annotatedOn(node).map(({ ip }) => ip)]);
 }
 
 /**

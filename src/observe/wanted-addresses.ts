@@ -1,4 +1,5 @@
 import { canonicalIPv4 } from "../model/address.ts";
+import { annotatedOn } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { managedIPs, ownerKey, type Pool } from "../model/resource.ts";
@@ -28,10 +29,10 @@ export function wantedAddresses(
   const keys = new Set(own.map(({ kind, meta }) => ownerKey({ kind, ...meta })));
   const managed = own.flatMap(managedIPs);
   const remembered = own.flatMap(({ status }) => [...Object.keys(status.ips), ...status.released.map(({ ip }) => ip)]);
-  const annotated = nodes.flatMap(({ addressAnnotation, poolAnnotation, providerID }) =>
-    addressAnnotation !== undefined && keys.has(poolAnnotation ?? "")
-      ? [[addressAnnotation, registry.machineID(provider, providerID) ?? ""] as const]
-      : [],
+  const annotated = nodes.flatMap((node) =>
+    annotatedOn(node).flatMap(({ ip, owner }) =>
+      keys.has(owner ?? "") ? [[ip, registry.machineID(provider, node.providerID) ?? ""] as const] : [],
+    ),
   );
   const ips = new Set(
     [...managed, ...remembered, ...annotated.map(([ip]) => ip)].filter((ip) => canonicalIPv4(ip) !== undefined),

@@ -1,5 +1,6 @@
 import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
+import { clearedAddresses, shownAddresses } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
@@ -259,9 +260,8 @@ function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
   return {
     waits: actions.flatMap((action) => {
       if (action.kind !== "clear-annotation") return [];
-      const first = (writes.get(action.before.address ?? "") ?? []).filter(
-        ({ requires }) => requires.length === 0 || !unassigned.has(action.nodeName),
-      );
+      const taking = clearedAddresses(action).flatMap((ip) => writes.get(ip) ?? []);
+      const first = taking.filter(({ requires }) => requires.length === 0 || !unassigned.has(action.nodeName));
       return [{ id: action.id, [action.isGivenUp === true ? "requires" : "follows"]: idsOf(first) }];
     }),
   };
@@ -284,9 +284,7 @@ function unassignAfterClearing(actions: readonly Action[]): Verdict {
 function publishAfterAnnotation(actions: readonly Action[]): Verdict {
   const annotating = new Map(
     actions.flatMap((action) =>
-      action.kind === "annotate-node" && action.after.address !== undefined
-        ? [[action.after.address, action.id] as const]
-        : [],
+      action.kind === "annotate-node" ? shownAddresses(action.after).map((ip) => [ip, action.id] as const) : [],
     ),
   );
   return {

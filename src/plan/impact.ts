@@ -1,5 +1,6 @@
 import {
   type Action,
+  type AnnotateNode,
   IMPACT_CLASSES,
   type ImpactClass,
   isHarm,
@@ -9,6 +10,7 @@ import {
 } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
+import { annotatedOn, clearedAddresses } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
@@ -133,7 +135,7 @@ function whereabouts({ nodes, providers, registry }: World): JudgedFacts["whereI
   const byAddress = new Map<string, readonly NodeFacts[]>();
   const byMachine = new Map<string, readonly NodeFacts[]>();
   for (const node of nodes) {
-    const own = new Set([node.addressAnnotation ?? [], node.addresses.map(({ address }) => address)].flat());
+    const own = new Set([...annotatedOn(node).map(({ ip }) => ip), ...node.addresses.map(({ address }) => address)]);
     for (const ip of own) byAddress.set(ip, [...(byAddress.get(ip) ?? []), node]);
     for (const name of providers.keys()) {
       const machine = registry.machineID(name, node.providerID);
@@ -182,11 +184,8 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
       const own = leaving(object, action.ip, facts);
       return isHandedTo(object, action.ip, facts) ? worst([own, "relocation"]) : own;
     }
-    case "clear-annotation": {
-      const { address = "" } = action.before;
-      const isHolder = facts.whereIs(address).nodes.some(({ name }) => name === action.nodeName);
-      return isHolder ? leaving(object, address, facts) : "none";
-    }
+    case "clear-annotation":
+      return worst(clearings(action, facts).map(({ impact }) => impact));
     case "update-dns":
     case "withdraw-dns":
     case "delete-dns": {
@@ -207,6 +206,18 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
   }
 }
 
+/** The addresses that a node shows no more, and whom that hurts: nobody where an address is elsewhere. */
+function clearings(
+  action: AnnotateNode,
+  facts: JudgedFacts,
+): readonly { readonly what: string; readonly impact: ImpactClass }[] {
+  const isHolder = (ip: string): boolean => facts.whereIs(ip).nodes.some(({ name }) => name === action.nodeName);
+  return clearedAddresses(action).map((ip) => ({
+    what: ip,
+    impact: isHolder(ip) ? leaving(action.object, ip, facts) : "none",
+  }));
+}
+
 /** True for an address that another object handed over, or left behind, where it still serves clients of that one. */
 function isHandedTo(object: ObjectRef, ip: string, { viewOf }: JudgedFacts): boolean {
   const view = viewOf.get(refKey(object));
@@ -222,7 +233,7 @@ function takenBy(action: Action, impact: ImpactClass, facts: JudgedFacts): reado
     case "delete-ip":
       return [{ what: action.ip, impact }];
     case "clear-annotation":
-      return [{ what: action.before.address ?? "", impact }];
+      return clearings(action, facts).flatMap(({ what, impact: own }) => (isHarm(own) ? [{ what, impact: own }] : []));
     case "delete-dns":
       return [{ what: action.fqdn, impact, isName: true }];
     case "update-dns":

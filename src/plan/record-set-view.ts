@@ -1,5 +1,6 @@
 import type { ObjectRef } from "../model/action.ts";
 import { canonicalIPv4 } from "../model/address.ts";
+import { annotatedOn } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
@@ -50,8 +51,8 @@ export interface RecordSetView {
   readonly undecided: Verdicts["undecided"];
   /** What it asks for and nobody has, while nodes that serve are in the records; absent while it selects something, and where the records are to go then. */
   readonly emptyTarget?: string;
-  /** Matches whose annotation is no canonical IPv4 address; sorted by name. */
-  readonly badAnnotations: readonly NodeFacts[];
+  /** Matches whose annotation has what is no canonical IPv4 address, and that text; sorted by name. */
+  readonly badAnnotations: readonly { readonly nodeName: string; readonly text: string }[];
   readonly publisher: Publisher;
   readonly served: ServedAddresses;
 }
@@ -114,7 +115,7 @@ export function viewRecordSet(
     unready,
     undecided: verdicts.undecided,
     ...(isKept ? { emptyTarget: empty } : {}),
-    badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.filter(hasBadAnnotation) : [],
+    badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.flatMap(badAnnotation) : [],
     publisher,
     served: recordSetAddresses(verdicts.matches.map(offered), [
       ...inGrace.map(({ node }) => offered(node)),
@@ -129,8 +130,9 @@ function mayOffer(offered: readonly NodeAddress[], target: NameTarget): readonly
   return target.records.addresses.map((address) => ({ address, isUndecided: true, after: [] }));
 }
 
-function hasBadAnnotation({ addressAnnotation }: NodeFacts): boolean {
-  return addressAnnotation !== undefined && canonicalIPv4(addressAnnotation) === undefined;
+function badAnnotation(node: NodeFacts): RecordSetView["badAnnotations"] {
+  const bad = annotatedOn(node).flatMap(({ ip }) => (canonicalIPv4(ip) === undefined ? [ip] : []));
+  return bad.length === 0 ? [] : [{ nodeName: node.name, text: bad.join(",") }];
 }
 
 function isPublished(target: NameTarget, addresses: readonly { readonly address: string }[]): boolean {
@@ -178,8 +180,6 @@ export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hol
       .filter(({ graceUntilMs }) => graceUntilMs > nowMs)
       .map(({ node, graceUntilMs }) => onNode(node.name, obstacle("Grace", "", { notBeforeMs: graceUntilMs }))),
     ...undecided.map(({ node, why }) => onNode(node.name, obstacle("Unreadable", why))),
-    ...badAnnotations.map(({ name, addressAnnotation = "" }) =>
-      onNode(name, obstacle("InvalidAddress", `"${addressAnnotation}"`)),
-    ),
+    ...badAnnotations.map(({ nodeName, text }) => onNode(nodeName, obstacle("InvalidAddress", `"${text}"`))),
   ];
 }

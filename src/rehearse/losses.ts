@@ -1,4 +1,5 @@
 import { refKey } from "../model/action.ts";
+import { annotatedOn } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
@@ -126,9 +127,9 @@ function nodesInUse({ nodes, pools, providers, dns, registry }: Observation): {
     for (const [name, fact] of records)
       for (const ip of fact.kind === "known" ? fact.records.addresses : [])
         namesOf.set(ip, [...(namesOf.get(ip) ?? []), name]);
-  const isCarrier = ({ providerID, addressAnnotation = "" }: NodeFacts): boolean =>
-    [...providers.keys()].some((name) => holders.has(`${name} ${registry.machineID(name, providerID)}`)) ||
-    namesOf.has(addressAnnotation);
+  const isCarrier = (node: NodeFacts): boolean =>
+    [...providers.keys()].some((name) => holders.has(`${name} ${registry.machineID(name, node.providerID)}`)) ||
+    annotatedOn(node).some(({ ip }) => namesOf.has(ip));
   const shown = nodes.flatMap(({ name, addresses }) => {
     const names = addresses.flatMap(({ address }) => namesOf.get(address) ?? []);
     return names.length === 0 ? [] : [[name, names.join(" ")] as const];

@@ -1,4 +1,5 @@
 import type { AcquireIP, Action } from "../model/action.ts";
+import { annotatedOn } from "../model/annotated.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import { withBegun } from "../model/restraint.ts";
@@ -93,9 +94,9 @@ function* unusedAddresses({ pools, nodes, providers, dns }: Observation): Genera
   const seen = new Set([
     ...[...providers.values()].flatMap((provider) => [...provider.addresses.keys()]),
     ...pools.flatMap(({ spec, status }) => [...spec.ips, ...Object.keys(status.ips)]),
-    ...nodes.flatMap(({ addresses, addressAnnotation = "" }) => [
-      ...addresses.map(({ address }) => address),
-      addressAnnotation,
+    ...nodes.flatMap((node) => [
+      ...node.addresses.map(({ address }) => address),
+      ...annotatedOn(node).map(({ ip }) => ip),
     ]),
     ...records.flatMap((fact) => (fact.kind === "known" ? fact.records.addresses : [])),
   ]);

@@ -8,6 +8,7 @@ import {
   subjectOf,
 } from "../model/action.ts";
 import { changesName, changesPorts } from "../model/action-kinds.ts";
+import { clearedAddresses } from "../model/annotated.ts";
 import { portText } from "../model/firewall.ts";
 import { announcedActions, type NameService, type Plan } from "../model/plan.ts";
 import { objectKey } from "../model/resource.ts";
@@ -169,7 +170,7 @@ function lossesOf(action: Action, names: ReadonlyMap<string, NameService>): read
     case "delete-ip":
       return [{ ip: action.ip, by: "account", from: action.provider }];
     case "clear-annotation":
-      return [{ ip: action.before.address ?? "", by: "annotation", from: action.nodeName }];
+      return clearedAddresses(action).map((ip) => ({ ip, by: "annotation", from: action.nodeName }));
     default:
       return [];
   }

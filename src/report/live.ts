@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
+import { annotatedOn } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
 import { capital, isAboutObject, whyHeld } from "../model/hold.ts";
 import type { LiveName, ServerAnswer } from "../model/live.ts";
@@ -265,7 +266,7 @@ function annotationOf(
   { state, nodeName }: IPStatus,
   nodes: readonly NodeFacts[],
 ): LiveAddress["annotation"] & object {
-  const carriers = nodes.filter(({ addressAnnotation }) => addressAnnotation === ip).map(({ name }) => name);
+  const carriers = nodes.filter((node) => annotatedOn(node).some((shown) => shown.ip === ip)).map(({ name }) => name);
   const carrier = carriers.find((name) => name === nodeName) ?? carriers[0];
   const isThere = nodes.some(({ name }) => name === nodeName);
   const agrees = state === "active" && isThere ? carrier === nodeName : null;

@@ -1,5 +1,6 @@
 import { type Action, refKey, type WriteDNS } from "../model/action.ts";
 import { ACTIONS, changesFirewall, changesName } from "../model/action-kinds.ts";
+import { shownAddresses } from "../model/annotated.ts";
 import { announcedActions, type Hold, type Plan } from "../model/plan.ts";
 import { isRouted } from "./overview.ts";
 import { dnsChange } from "./text/actions.ts";
@@ -56,7 +57,7 @@ function boughtFor(nodes: readonly string[], plan: Plan): readonly string[] {
   return announcedActions(plan).flatMap((action) => {
     if (action.kind === "acquire-ip")
       return "node" in action.after && nodes.includes(action.after.node.nodeName) ? (action.newAddress ?? []) : [];
-    return action.kind === "annotate-node" && nodes.includes(action.nodeName) ? (action.after.address ?? []) : [];
+    return action.kind === "annotate-node" && nodes.includes(action.nodeName) ? shownAddresses(action.after) : [];
   });
 }
 
@@ -97,7 +98,7 @@ function concerns(
       return "node" in action.after ? [action.after.node.nodeName] : [];
     case "annotate-node":
     case "clear-annotation":
-      return [action.nodeName, action.before.address, action.after.address];
+      return [action.nodeName, ...[action.before, action.after].flatMap(shownAddresses)];
     case "open-ports":
     case "close-ports":
       return [...(routed.get(refKey(action.object)) ?? [])];

@@ -15,6 +15,7 @@ import {
   changesPorts,
   providerOf,
 } from "../model/action-kinds.ts";
+import { clearedAddresses, shownAddresses } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
 import { portText, shownPorts } from "../model/firewall.ts";
 import { nodePhrase } from "../model/node-phrase.ts";
@@ -357,8 +358,8 @@ function holderQuestion(ip: string, provider?: string): Question {
 
 /** Addresses that come to a name or a node, or whose annotation goes. */
 function shownBy(action: Action): readonly string[] {
-  if (action.kind === "annotate-node") return [action.after.address ?? []].flat();
-  if (action.kind === "clear-annotation") return [action.before.address ?? []].flat();
+  if (action.kind === "annotate-node") return shownAddresses(action.after);
+  if (action.kind === "clear-annotation") return clearedAddresses(action);
   if (!changesName(action)) return [];
   return addressesWithout(action.after.addresses, action.before.addresses);
 }

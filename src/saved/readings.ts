@@ -1,6 +1,7 @@
 import type { Action, ObjectRef, Place, WriteDNS } from "../model/action.ts";
 import { changesFirewall } from "../model/action-kinds.ts";
 import type { AddressFact } from "../model/address.ts";
+import { annotatedOn } from "../model/annotated.ts";
 import { canonicalZone, type RecordsFact, recordsKey } from "../model/dns.ts";
 import { type Firewall, portText, shownPorts } from "../model/firewall.ts";
 import type { NodeFacts } from "../model/node.ts";
@@ -97,7 +98,8 @@ export function nodeOf({ nodes }: Observation, name: string): NodeFacts | undefi
 /** Names of the nodes that have an address, by their own addresses or by their annotation; sorted. */
 export function nodesWith({ nodes }: Observation, ip: string): readonly string[] {
   const having = nodes.filter(
-    ({ addresses, addressAnnotation }) => addressAnnotation === ip || addresses.some(({ address }) => address === ip),
+    (node) =>
+      annotatedOn(node).some((shown) => shown.ip === ip) || node.addresses.some(({ address }) => address === ip),
   );
   return having.map(({ name }) => name).toSorted(compareText);
 }

@@ -278,8 +278,7 @@ function renamed(action: Action, newAddresses: ReadonlyMap<string, string>): Act
   }
   if (changesAnnotation(action)) {
     const { before, after } = action;
-    const named = (address: string | undefined): string | undefined =>
-      address === undefined ? undefined : name(address);
+    const named = (address: string | undefined): string | undefined => address?.split(",").map(name).join(",");
     return {
       ...action,
       before: { ...before, address: named(before.address) },

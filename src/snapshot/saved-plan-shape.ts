@@ -32,6 +32,7 @@ import {
   list,
   mark,
   membersOf,
+  names,
   number,
   refuse,
   type Shape,
@@ -126,7 +127,7 @@ const DELETE: Shape<DeleteIP> = fields<DeleteIP>(
   "after",
 );
 
-const ANNOTATIONS: Shape<NodeAnnotations> = fields<NodeAnnotations>({ address: text, pool: text }, "address", "pool");
+const ANNOTATIONS: Shape<NodeAnnotations> = fields<NodeAnnotations>({ address: names, pool: names }, "address", "pool");
 
 const ANNOTATE: Shape<AnnotateNode> = fields<AnnotateNode>(
   {

@@ -42,6 +42,15 @@ export function textOf(kind: TextKind): Shape<string> {
 
 /** A name, and any text of which nothing else is known. */
 export const text: Shape<string> = textOf("name");
+/** Names with commas between them. */
+export const names: Shape<string> = {
+  write: (value, by) =>
+    value
+      .split(",")
+      .map((name) => by?.("name", name) ?? name)
+      .join(","),
+  read: text.read,
+};
 /** A word that is known to everybody. */
 export const term: Shape<string> = textOf("term");
 /** A text for people. */

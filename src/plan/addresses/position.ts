@@ -1,5 +1,6 @@
 import type { Place } from "../../model/action.ts";
 import type { Address, AddressFact, PendingAcquisition } from "../../model/address.ts";
+import { annotatedOn, isAnnotatedOn } from "../../model/annotated.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import { type IPStatus, ownerKey, type Pool } from "../../model/resource.ts";
 import { pastMs } from "../../model/time.ts";
@@ -170,7 +171,7 @@ function usedBy(
 ): Pick<Free, "isServing" | "isUnused" | "isAnnotated"> {
   if (context.stillServes(node) && isInService(ip, node, machine, context)) return { isServing: true };
   if (!isUnused(ip, node, machine, context)) return {};
-  const isAnnotated = node.addressAnnotation === ip && node.poolAnnotation !== undefined;
+  const isAnnotated = annotatedOn(node).some((shown) => shown.ip === ip && shown.owner !== undefined);
   return isAnnotated ? { isUnused: true, isAnnotated } : { isUnused: true };
 }
 
@@ -180,7 +181,7 @@ function isInService(ip: string, node: NodeFacts, machine: string, context: Stan
   const entry = statusOf(pool, ip);
   if (pool.meta.isDeleting || entry?.inherited === true) return false;
   const isKnownHere = entry === undefined || isAt(entry, machine, machineOf);
-  const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
+  const isAnnotated = isAnnotatedOn(node, ip, key);
   const isPublished = pool.status.publishedDNS?.addresses.includes(ip) === true;
   return (
     isKnownHere && (entry?.state === "active" || storedDrain(pool, ip) !== undefined || isAnnotated || isPublished)
@@ -190,7 +191,7 @@ function isInService(ip: string, node: NodeFacts, machine: string, context: Stan
 /** True on a node that is up for an address that the object never used there, by status and by the node's annotation, while no other object remembers it. */
 function isUnused(ip: string, node: NodeFacts, machine: string, context: StandingContext): boolean {
   const { pool, key, machineOf, claims } = context;
-  const isAnnotated = node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
+  const isAnnotated = isAnnotatedOn(node, ip, key);
   const isReleased = pool.status.released.some((released) => released.ip === ip);
   if (pool.meta.isDeleting || isAnnotated || isReleased || claims.isRemembered(ip, key)) return false;
   const entry = statusOf(pool, ip);
@@ -201,7 +202,7 @@ function isUnused(ip: string, node: NodeFacts, machine: string, context: Standin
 /** True if the address served on the node: status says so, or the node's annotation if there is no status. */
 function wasActiveOn(ip: string, node: NodeFacts, machine: string, { pool, key, machineOf }: StandingContext): boolean {
   const entry = statusOf(pool, ip);
-  if (entry === undefined) return node.addressAnnotation === ip && (node.poolAnnotation ?? key) === key;
+  if (entry === undefined) return isAnnotatedOn(node, ip, key);
   return entry.state === "active" && isAt(entry, machine, machineOf);
 }
 

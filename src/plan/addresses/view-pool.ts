@@ -1,5 +1,6 @@
 import type { ObjectRef } from "../../model/action.ts";
 import { type AcquiredIP, type Address, type AddressFact, canonicalIPv4 } from "../../model/address.ts";
+import { annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
@@ -291,13 +292,14 @@ function annotated(
   if (missing <= 0 || pool.meta.isDeleting) return [];
   const acquiredAt = timestamp(context.observation.observedAtMs);
   const found = context.observation.nodes.flatMap((node) => {
-    const ip = node.addressAnnotation;
-    if (ip === undefined || node.poolAnnotation !== key || isTaken(ip)) return [];
-    const fact = provider.addresses.get(ip);
-    if (fact?.kind !== "known" || fact.address.holderID === undefined) return [];
-    return context.observation.registry.machineID(provider.name, node.providerID) === fact.address.holderID
-      ? [{ ip, acquiredAt, adopted: true }]
-      : [];
+    const own = annotatedOn(node).filter(({ ip, owner }) => owner === key && !isTaken(ip));
+    const machine =
+      own.length === 0 ? undefined : context.observation.registry.machineID(provider.name, node.providerID);
+    return own.flatMap(({ ip }) => {
+      const fact = provider.addresses.get(ip);
+      const isThere = fact?.kind === "known" && machine !== undefined && fact.address.holderID === machine;
+      return isThere ? [{ ip, acquiredAt, adopted: true }] : [];
+    });
   });
   return found.slice(0, missing);
 }

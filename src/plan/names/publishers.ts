@@ -1,5 +1,6 @@
 import type { ObjectRef } from "../../model/action.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
+import { type Annotated, annotatedOn } from "../../model/annotated.ts";
 import { canonicalZone } from "../../model/dns.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
@@ -116,9 +117,9 @@ function policyOf(wish: DNSWish): ForeignRecordsPolicy {
 }
 
 /** True for an address that a record set publishes for this node while it matches. */
-function nodeHas({ addresses, addressAnnotation }: NodeFacts, addressType: string, ip: string): boolean {
-  if (addressType === ADDRESS_ANNOTATION) return addressAnnotation === ip;
-  return addresses.some(({ type, address }) => type === addressType && address === ip);
+function nodeHas(node: NodeFacts, addressType: string, ip: string): boolean {
+  if (addressType === ADDRESS_ANNOTATION) return annotatedOn(node).some((shown) => shown.ip === ip);
+  return node.addresses.some(({ type, address }) => type === addressType && address === ip);
 }
 
 /** True for an address that some pool manages: whichever node it is on, it is this cluster's. */
@@ -204,20 +205,17 @@ export function nodeAddresses(
   const undecided = verified.undecided
     .filter(({ nodeName, providerID = node.providerID }) => nodeName === node.name && providerID === node.providerID)
     .map(({ ip }) => ({ address: ip, isUndecided: true, after: [] }));
-  return [...asWritten(node, verified), ...undecided, ...confirmed];
+  return [...annotatedOn(node).flatMap((shown) => asWritten(shown, verified)), ...undecided, ...confirmed];
 }
 
 /** A value beside which flipop wrote a pool's name is no stranger's: one that its pool does not know any more is about to be cleared. */
-function asWritten(
-  { addressAnnotation, poolAnnotation }: NodeFacts,
-  { byIP, pools }: VerifiedAddresses,
-): readonly NodeAddress[] {
-  if (addressAnnotation === undefined || canonicalIPv4(addressAnnotation) === undefined) return [];
-  const fact = byIP.get(addressAnnotation);
-  if (fact === undefined && poolAnnotation !== undefined)
-    return pools.has(poolAnnotation) ? [] : [{ address: addressAnnotation, isUndecided: true, after: [] }];
+function asWritten({ ip, owner }: Annotated, { byIP, pools }: VerifiedAddresses): readonly NodeAddress[] {
+  if (canonicalIPv4(ip) === undefined) return [];
+  const fact = byIP.get(ip);
+  if (fact === undefined && owner !== undefined)
+    return pools.has(owner) ? [] : [{ address: ip, isUndecided: true, after: [] }];
   const isUndecided = fact?.kind === "undecided";
-  return fact === undefined || isUndecided ? [{ address: addressAnnotation, isUndecided, after: [] }] : [];
+  return fact === undefined || isUndecided ? [{ address: ip, isUndecided, after: [] }] : [];
 }
 
 /** What a record set publishes: the addresses of its matches; those of nodes in grace stay as they are. Pure. */

@@ -3,6 +3,7 @@ import {
   type AnnotateNode,
   type AssignIP,
   type ChangeMachines,
+  type NodeAnnotations,
   type Place,
   type RecordSetContent,
   refKey,
@@ -10,6 +11,7 @@ import {
   type WriteDNS,
 } from "../../model/action.ts";
 import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model/action-kinds.ts";
+import { clearedAddresses, shownAddresses } from "../../model/annotated.ts";
 import { addressesWithout } from "../../model/dns.ts";
 import { portText } from "../../model/firewall.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
@@ -38,9 +40,9 @@ export function actionObject(action: Action, newIP?: string): string {
     case "delete-ip":
       return `${addressText(action.ip)} (given back to ${action.provider} for good)`;
     case "annotate-node":
-      return `node ${action.nodeName} with ${addressText(action.after.address ?? "its pool")}`;
+      return `node ${action.nodeName} with ${annotationText(action.after, "its pool")}`;
     case "clear-annotation":
-      return `the annotation ${action.before.address ?? ""} of node ${action.nodeName}`.replace("  ", " ");
+      return `the annotation ${clearedAddresses(action).join(", ")} of node ${action.nodeName}`.replace("  ", " ");
     case "add-finalizer":
     case "remove-finalizer":
       return `the finalizer ${FINALIZER}`;
@@ -152,19 +154,29 @@ function lostBecause(action: AssignIP, pool: PoolAssessment | undefined): string
 function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): string {
   const { nodeName, before, after, reason, object } = action;
   const verdict = pool?.notMatching.find((candidate) => candidate.nodeName === nodeName);
-  if (reason === "Verified") {
-    return after.address === undefined
-      ? `${nodeName} does not serve ${before.address ?? "the address"}.`
-      : "The annotation tells which address is confirmed on the node.";
-  }
+  if (reason === "Verified") return whyVerified(action);
   if (action.holder !== undefined)
     return `${before.address ?? "The address"} is on ${placeText(action.holder)}, no longer on ${nodeName}.`;
   if ((reason === "HolderLost" || reason === "AboveDesired") && verdict !== undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
-  if (reason === "AnnotationDrift") {
-    return `The annotation says ${before.address ?? "nothing"}; ${addressText(after.address ?? "no address")} is verified there.`;
-  }
+  if (reason === "AnnotationDrift")
+    return `The annotation says ${annotationText(before, "nothing")}; ${annotationText(after, "no address")} ${areOrIs(after)} verified there.`;
   return reasonText(reason, object.kind);
+}
+
+function whyVerified({ nodeName, before, after }: AnnotateNode): string {
+  if (after.address === undefined) return `${nodeName} does not serve ${before.address ?? "the address"}.`;
+  const what = areOrIs(after) === "are" ? "addresses are" : "address is";
+  return `The annotation tells which ${what} confirmed on the node.`;
+}
+
+function annotationText(annotations: NodeAnnotations, none: string): string {
+  const shown = addressTexts(shownAddresses(annotations));
+  return shown.length === 0 ? none : shown.join(", ");
+}
+
+function areOrIs(annotations: NodeAnnotations): "are" | "is" {
+  return shownAddresses(annotations).length > 1 ? "are" : "is";
 }
 
 /** What a change of the A records of a name means, address by address. Each list in the order of the records. */

@@ -1,0 +1,63 @@
+import type { AnnotateNode, NodeAnnotations } from "./action.ts";
+import { addressesWithout } from "./dns.ts";
+import type { NodeFacts } from "./node.ts";
+import { compareText } from "./resource.ts";
+
+/*
+ * What flipop's two annotations of a node say. Mostly a node has one address:
+ *
+ *   ipv4-reserved-ip: 203.0.113.10                  pool: ingress/web
+ *
+ * Several stand beside each other, separated by commas and sorted by text. They belong to the one object named, or each to the object at its own place in the list:
+ *
+ *   ipv4-reserved-ip: 203.0.113.10,203.0.113.11     pool: ingress/web
+ *   ipv4-reserved-ip: 203.0.113.10,203.0.113.11     pool: ingress/web,ingress/mail
+ */
+
+/** An address that a node's annotations show, and the object whose it is, as `ownerKey` names it; absent where they do not say. */
+export interface Annotated {
+  /** As written: a person may have written anything. */
+  readonly ip: string;
+  readonly owner?: string;
+}
+
+/** Returns the addresses that a node's annotations show, in the order in which they stand there. Pure. */
+export function annotatedOn({ addressAnnotation, poolAnnotation }: NodeFacts): readonly Annotated[] {
+  return annotated({ address: addressAnnotation, pool: poolAnnotation });
+}
+
+/** Returns the addresses that annotations show, in the order in which they stand there. Pure. */
+export function annotated({ address, pool }: NodeAnnotations): readonly Annotated[] {
+  if (address === undefined) return [];
+  const ips = address.split(",");
+  const owners = pool?.split(",") ?? [];
+  return ips.map((ip, at) => {
+    const owner = owners.length === ips.length ? owners[at] : owners.length === 1 ? owners[0] : undefined;
+    return owner === undefined ? { ip } : { ip, owner };
+  });
+}
+
+/** Returns the texts of annotations that show these addresses: no texts where there are none. Pure. */
+export function annotationsFor(shown: readonly Required<Annotated>[]): NodeAnnotations {
+  const sorted = shown.toSorted((a, b) => compareText(a.ip, b.ip));
+  const owners = sorted.map(({ owner }) => owner);
+  const [first] = owners;
+  if (first === undefined) return { address: undefined, pool: undefined };
+  const isOfOne = owners.every((owner) => owner === first);
+  return { address: sorted.map(({ ip }) => ip).join(","), pool: isOfOne ? first : owners.join(",") };
+}
+
+/** True if the annotations of a node show this address as one of this object, or do not say whose it is. Pure. */
+export function isAnnotatedOn(node: NodeFacts, ip: string, key: string): boolean {
+  return annotatedOn(node).some((shown) => shown.ip === ip && (shown.owner ?? key) === key);
+}
+
+/** Returns the addresses that annotations show, as they are written. Pure. */
+export function shownAddresses(annotations: NodeAnnotations): readonly string[] {
+  return annotated(annotations).map(({ ip }) => ip);
+}
+
+/** Returns the addresses that a node shows no more once its annotations were written. Pure. */
+export function clearedAddresses({ before, after }: Pick<AnnotateNode, "before" | "after">): readonly string[] {
+  return addressesWithout(shownAddresses(before), shownAddresses(after));
+}
