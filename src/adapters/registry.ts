@@ -100,8 +100,8 @@ const HETZNER: ProviderEntry = {
       // Hetzner's cloud controller manager writes `hcloud://` and the server's id (read 2026-11-22). Robot servers, `hrobot://`, can have no floating IP.
       providerIDPrefix: "hcloud://",
       machineIDPattern: /^[1-9]\d{0,15}$/,
-      // Hetzner would give a server as many as one likes. The annotation of a node has room for one.
-      addressesPerMachine: 1,
+      // Hetzner names no limit of a server beside that of the project.
+      addressesPerMachine: Number.POSITIVE_INFINITY,
       // The location of a server. That of an address only says where its traffic enters.
       regionLabel: "topology.kubernetes.io/region",
       areas: NETWORK_ZONES,

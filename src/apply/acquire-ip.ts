@@ -56,7 +56,7 @@ async function purchase(
 ): Promise<Result> {
   const { provider } = toolsOf(action.provider, context);
   const acceptedAtMs = context.cluster.now();
-  const { after } = action;
+  const { after, object } = action;
   try {
     const address = await provider.create("node" in after ? { machineID: after.node.machineID } : after, buyer);
     await record.answer(address);
@@ -65,7 +65,9 @@ async function purchase(
     if (!(error instanceof ProviderError)) throw error;
     if (!error.isAmbiguous) await record.withdraw();
     // If the machine is to blame only its node waits: the pool goes on with the next one.
-    return "node" in after ? await explainRefusal(error, after.node, provider, [], context) : failed(error);
+    return "node" in after
+      ? await explainRefusal(error, { object, place: after.node }, { provider, learned: [] }, context)
+      : failed(error);
   }
 }
 

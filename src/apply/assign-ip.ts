@@ -1,10 +1,10 @@
-import type { AssignIP, Place, UnassignIP } from "../model/action.ts";
+import type { AssignIP, ObjectRef, Place, UnassignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
 import { podsKeyOf, summarizeEndpoints, summarizePods, summaryOn } from "../model/pods.ts";
-import type { Pool } from "../model/resource.ts";
+import { DEFAULT_MAX_PER_NODE, type Pool } from "../model/resource.ts";
 import type { Learned } from "../model/run.ts";
 import { keepsAddress } from "../plan/addresses/position.ts";
 import { judgeNodes } from "../plan/nodes/judge-nodes.ts";
@@ -40,7 +40,13 @@ export async function assignIP(action: AssignIP, context: ApplyContext, prepared
       objection: () => lastLook.objection(),
       isTrue: ({ holderID }) => holderID === target,
       isAsPlanned: ({ holderID }) => holderID === action.before?.machineID,
-      explain: (error, address) => explainRefusal(error, action.after, provider, [learn(action.ip, address)], context),
+      explain: (error, address) =>
+        explainRefusal(
+          error,
+          { object: action.object, place: action.after },
+          { provider, learned: [learn(action.ip, address)] },
+          context,
+        ),
     },
     context,
   );
@@ -206,26 +212,27 @@ async function podsOn(
 const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
 
 /**
- * What came of a change that the provider refused for a machine: a machine with more public addresses than its own and those that the provider allows is full, and one
+ * What came of a change that the provider refused for a machine: a machine with more public addresses than its own and those that a node may have is full, and one
  * that the provider does not know cannot take any; then the next node is tried. At most one reading of the machine.
  */
 export async function explainRefusal(
   error: ProviderError,
-  { machineID, nodeName }: Required<Place>,
-  provider: IPProvider,
-  learned: readonly Learned[],
-  { registry }: Pick<ApplyContext, "registry">,
+  { object, place }: { readonly object: ObjectRef; readonly place: Required<Place> },
+  { provider, learned }: { readonly provider: IPProvider; readonly learned: readonly Learned[] },
+  { registry, stores }: Pick<ApplyContext, "registry" | "stores">,
 ): Promise<Result> {
+  const { machineID, nodeName } = place;
   if (error.failure !== "refused" && error.failure !== "not-found") return failed(error, { learned });
   const carried = await carriedBy(machineID, provider);
   if (carried === "unknown") return failed(error, { learned });
   if (carried === undefined)
     return {
-      ...skipped("MachineNotFound", missingMachine({ machineID, nodeName }, provider), learned),
+      ...skipped("MachineNotFound", missingMachine(place, provider), learned),
       isMachineUnfit: true,
     };
   const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
-  const most = registry.get(provider.name)?.addresses?.addressesPerMachine ?? 1;
+  const perMachine = registry.get(provider.name)?.addresses?.addressesPerMachine ?? 1;
+  const most = Math.min(perMachine, stores.ownersOf(object).get(object)?.spec.maxPerNode ?? DEFAULT_MAX_PER_NODE);
   if (isPublic.length > most) {
     const text = `${nodeName}: machine ${machineID} carries ${isPublic.join(", ")}; ${error.message}`;
     return { ...skipped("NodeHasForeignIP", text, learned), isMachineUnfit: true };

@@ -1,7 +1,8 @@
 import { CHECK_CODES, CHECKS } from "../model/check.ts";
 import { FINDING_CODES, FINDINGS } from "../model/finding.ts";
 import { nearest } from "../model/nearest.ts";
-import { REASONS, type ReasonFacts } from "../model/reason.ts";
+import { REASONS } from "../model/reason.ts";
+import type { ReasonFacts } from "../model/reason-facts.ts";
 import { EDIT_FORMS } from "../rehearse/edit.ts";
 import { exitCodes } from "../report/exit-code.ts";
 import { wrap } from "../report/text/layout.ts";

@@ -57,6 +57,14 @@ export function shownAddresses(annotations: NodeAnnotations): readonly string[] 
   return annotated(annotations).map(({ ip }) => ip);
 }
 
+/** Returns the addresses that a node shows once its annotations were written, and did not show before, or not as the same object's. Pure. */
+export function addedAddresses({ before, after }: Pick<AnnotateNode, "before" | "after">): readonly string[] {
+  const known = annotated(before);
+  return annotated(after).flatMap(({ ip, owner }) =>
+    known.some((one) => one.ip === ip && one.owner === owner) ? [] : [ip],
+  );
+}
+
 /** Returns the addresses that a node shows no more once its annotations were written. Pure. */
 export function clearedAddresses({ before, after }: Pick<AnnotateNode, "before" | "after">): readonly string[] {
   return addressesWithout(shownAddresses(before), shownAddresses(after));

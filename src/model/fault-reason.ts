@@ -1,5 +1,6 @@
 import type { Refusal } from "./errors.ts";
-import { REASONS, type Reason, type ReasonFacts } from "./reason.ts";
+import { REASONS, type Reason } from "./reason.ts";
+import type { ReasonFacts } from "./reason-facts.ts";
 import type { Condition, IPFault } from "./resource.ts";
 
 /** The reason that tells of a fault of an address. */

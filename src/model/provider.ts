@@ -42,7 +42,7 @@ export interface AddressTraits {
   readonly providerIDPrefix: string;
   /** Matches a whole machine id. */
   readonly machineIDPattern: RegExp;
-  /** How many movable addresses flipop gives a machine at once, at most. */
+  /** How many movable addresses a machine can have at once; how many it gets an object says. */
   readonly addressesPerMachine: number;
   /** The node label with the place that an address is bound to, or belongs near to: the region, or the zone. */
   readonly regionLabel: string;

@@ -96,6 +96,9 @@ export type MaxUnavailable = { readonly count: number } | { readonly percent: nu
 /** What `spec.maxUnavailable` means where it is absent. */
 export const DEFAULT_MAX_UNAVAILABLE: MaxUnavailable = { percent: 25 };
 
+/** What `spec.maxPerNode` means where it is absent. */
+export const DEFAULT_MAX_PER_NODE = 1;
+
 /** `spec` of a FloatingIPPool after defaulting; `""`, 0 and absent are the same for inherited fields. */
 export interface PoolSpec {
   readonly provider: string;
@@ -110,6 +113,8 @@ export interface PoolSpec {
   readonly maxUnavailable?: MaxUnavailable;
   /** How much longer than the TTL of its records an address stays once it has left DNS, seconds; absent = 0. */
   readonly drainSeconds?: number;
+  /** How many addresses a node may have that has one of the pool; absent = {@link DEFAULT_MAX_PER_NODE}. */
+  readonly maxPerNode?: number;
   readonly match: MatchSpec;
   readonly dnsRecordSet?: DNSRecordSetSpec;
   readonly reclaimPolicy: ReclaimPolicy;

@@ -1,6 +1,6 @@
 import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
-import { clearedAddresses, shownAddresses } from "../model/annotated.ts";
+import { addedAddresses, clearedAddresses } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
@@ -267,15 +267,16 @@ function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
   };
 }
 
-/** An address leaves its machine after the node's annotation of it was tried to be cleared. */
+/** An address leaves its machine after the node's annotation of it was tried to be cleared. For another one, which goes to its new node first, it does not wait. */
 function unassignAfterClearing(actions: readonly Action[]): Verdict {
   const clearing = new Map(
-    actions.flatMap((action) => (action.kind === "clear-annotation" ? [[action.nodeName, action.id]] : [])),
+    actions.flatMap((action) => (action.kind === "clear-annotation" ? [[action.nodeName, action] as const] : [])),
   );
   return {
-    waits: actions.filter(isUnassign).flatMap(({ id, before }) => {
+    waits: actions.filter(isUnassign).flatMap(({ id, ip, before }) => {
       const first = clearing.get(before.nodeName ?? "");
-      return first === undefined ? [] : [{ id, follows: [first] }];
+      const isOfAnother = first !== undefined && first.requires.length > 0 && !clearedAddresses(first).includes(ip);
+      return first === undefined || isOfAnother ? [] : [{ id, follows: [first.id] }];
     }),
   };
 }
@@ -284,7 +285,7 @@ function unassignAfterClearing(actions: readonly Action[]): Verdict {
 function publishAfterAnnotation(actions: readonly Action[]): Verdict {
   const annotating = new Map(
     actions.flatMap((action) =>
-      action.kind === "annotate-node" ? shownAddresses(action.after).map((ip) => [ip, action.id] as const) : [],
+      action.kind === "annotate-node" ? addedAddresses(action).map((ip) => [ip, action.id] as const) : [],
     ),
   );
   return {

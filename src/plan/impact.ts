@@ -307,11 +307,12 @@ function asPool(
   const owner = ownerOf.get(ip);
   const isListed = managed.some((address) => address.ip === ip && address.acquired === undefined);
   const isOwned = owner?.view.key === key && owner.standing !== undefined;
+  const isExcess = owner?.standing?.kind === "free" && owner.standing.rank === "excess";
   const isAsked = isOwned && (inUse.has(ip) || isListed) && !pool.meta.isDeleting;
   return {
     ...matcherField(validation, empty !== undefined),
     isOwn: owner?.view.key === key || isOnRecord(pool.status, ip),
-    fromServing: (isMatched) => (isAsked && !isMatched ? "relocation" : "reduction"),
+    fromServing: (isMatched) => (isAsked && (!isMatched || isExcess) ? "relocation" : "reduction"),
   };
 }
 

@@ -72,6 +72,12 @@ export interface PoolView {
   readonly staying?: ReadonlySet<string>;
   /** Whether clients of the object reach an address where it is, whatever is planned for it. */
   readonly isServedThere: (address: Address) => boolean;
+  /** How many addresses a node may have that has one of the object; never more than the provider gives a machine. */
+  readonly maxPerNode: number;
+  /** True where the spec says how many addresses a node may have, and its provider gives a machine several. */
+  readonly isForSeveral?: true;
+  /** Set where the spec asks for more on a node than the provider gives a machine. */
+  readonly isOnePerNode?: true;
   /** False if the pool's provider can only move an address by two calls: unassign, then assign. */
   readonly isMoveOneCall: boolean;
   /** True if the system of a machine must have its address, too, which nobody sees. */
@@ -206,8 +212,8 @@ export interface Unready {
   readonly graceUntilMs: number;
 }
 
-/** Free addresses are taken in this order. */
-export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "foreign";
+/** Free addresses are taken in this order. `excess`: on a node that matches and has more addresses of the object than it may have. */
+export type FreeRank = "unassigned" | "node-gone" | "not-matching" | "excess" | "foreign";
 
 /** What is done about the addresses of one pool. */
 export interface Decision {

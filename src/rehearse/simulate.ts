@@ -162,7 +162,7 @@ function callsOf({ steps }: Pick<Story, "steps">, observation: Observation): rea
     .filter(({ calls }) => calls > 0);
 }
 
-/** The nodes that could take one more address of each pool that has an active one. Pure. */
+/** The nodes without an address of each pool that has an active one, which could take one. Pure. */
 export function sparesOf({ pools }: Pick<Plan, "pools">): readonly SpareNodes[] {
   return pools
     .filter(({ status }) => Object.values(status.ips).some(({ state }) => state === "active"))

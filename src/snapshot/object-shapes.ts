@@ -133,6 +133,7 @@ const POOL_SPEC: Shape<PoolSpec> = fields<PoolSpec>(
     gracePeriodSeconds: number,
     maxUnavailable: MAX_UNAVAILABLE,
     drainSeconds: number,
+    maxPerNode: number,
     match: MATCH,
     dnsRecordSet: DNS_SPEC,
     reclaimPolicy: RECLAIM,
@@ -142,6 +143,7 @@ const POOL_SPEC: Shape<PoolSpec> = fields<PoolSpec>(
   },
   "maxUnavailable",
   "drainSeconds",
+  "maxPerNode",
   "dnsRecordSet",
   "approval",
 );

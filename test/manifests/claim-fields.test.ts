@@ -42,6 +42,7 @@ const NAMES_NOTHING: readonly (readonly [field: RegExp, why: string])[] = [
     /^(assignmentCoolOffSeconds|gracePeriodSeconds|suspend|approval|maxUnavailable|drainSeconds)$/,
     "says when, not what",
   ],
+  [/^maxPerNode$/, "says how many of them a node may have"],
 ];
 
 /** Every field of a schema that holds no other fields: `dnsRecordSet.zone`. */

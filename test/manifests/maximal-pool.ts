@@ -105,6 +105,7 @@ const spec: Full<Omit<PoolSpec, "dnsRecordSet" | "maxUnavailable">> = {
   assignmentCoolOffSeconds: 0.5,
   gracePeriodSeconds: 1.5,
   drainSeconds: 30.5,
+  maxPerNode: 2,
   match: {
     nodeLabel: "a",
     podNamespace: "b",

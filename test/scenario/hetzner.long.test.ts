@@ -4,6 +4,7 @@ import { hetznerWorld } from "./memory-world.ts";
 import { partOf } from "./part-of.ts";
 import { chosen, runScenarios } from "./run-scenarios.ts";
 import { play } from "./scenario.ts";
+import { severalPerNodeScenarios } from "./several-per-node-scenarios.ts";
 import { World } from "./world.ts";
 
 /** Groups whose histories are about what Hetzner has not: firewalls that flipop may change, and a limit that can be read. Names are played with the other worlds. */
@@ -52,6 +53,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "status lost with a creation in the region unanswered: one address that may be it",
     "status lost with a creation unanswered, and an address of somebody else",
   ],
+  "a server has room for several": ["a pool that asks for two a node"],
   "they name DigitalOcean": [
     "44 edited to an unknown provider",
     "65 no providerID yet",
@@ -95,6 +97,19 @@ describe("scenarios › Hetzner › only there", () => {
       const world = new World(hetznerWorld());
       try {
         await play({ title, body, options }, world);
+      } finally {
+        await world.close();
+      }
+    }),
+  );
+});
+
+describe("scenarios › Hetzner › several on a node", () => {
+  severalPerNodeScenarios((title, body, options = {}) =>
+    test(title, async () => {
+      const world = new World(hetznerWorld());
+      try {
+        await play({ title, body, options: { mostPerMachine: 2, ...options } }, world);
       } finally {
         await world.close();
       }

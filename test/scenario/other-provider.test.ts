@@ -196,7 +196,8 @@ test("two pools share a machine, and a third one finds it full", async () => {
     { ip: B, region: "zone-a" },
     { ip: C, region: "zone-a" },
   ]);
-  for (const [name, ip] of Object.entries({ "1": A, "2": B, "3": C })) cluster.sandbox.write(pool(name, { ips: [ip] }));
+  for (const [name, ip] of Object.entries({ "1": A, "2": B, "3": C }))
+    cluster.sandbox.write(pool(name, { ips: [ip], maxPerNode: 2 }));
   await pass();
   expect(orbit.holders()).toEqual([`${A} zone-a/vm-1`, `${B} zone-a/vm-1`, `${C} -`]);
   expect(await pass()).toEqual([]);

@@ -50,6 +50,7 @@ import { routedIPScenarios } from "./routed-ip-scenarios.ts";
 import { savedPlanScenarios } from "./saved-plan-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { selectorScenarios } from "./selector-scenarios.ts";
+import { onePerNodeScenarios } from "./several-per-node-scenarios.ts";
 import { sharedNameScenarios } from "./shared-name-scenarios.ts";
 import { sharedNameTrialScenarios } from "./shared-name-trial-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
@@ -117,4 +118,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   guardrails: guardTourScenarios,
   "saved plans": savedPlanScenarios,
   notices: noticeScenarios,
+  "one address on a node": onePerNodeScenarios,
 };

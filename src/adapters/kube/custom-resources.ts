@@ -163,6 +163,13 @@ const drainSeconds: Field<number> = {
   },
 };
 
+const maxPerNode: Field<number> = {
+  read: (value, wrong) => {
+    const read = asInteger(value);
+    return read !== undefined && read >= 1 ? read : void wrong("an integer of at least 1", value);
+  },
+};
+
 /** What is absent or empty is left out. */
 const TOLERATION: FieldsOf<Toleration> = {
   key: optional(text),
@@ -215,6 +222,7 @@ const POOL_SPEC: FieldsOf<PoolSpec> = {
   gracePeriodSeconds: seconds,
   maxUnavailable: optional(maxUnavailable),
   drainSeconds: optional(drainSeconds),
+  maxPerNode: optional(maxPerNode),
   match: defaulted(MATCH),
   dnsRecordSet: optional(dnsRecordSet("digitalocean")),
   reclaimPolicy,

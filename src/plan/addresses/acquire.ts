@@ -9,7 +9,8 @@ import { pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { countedIPs, type MachineOf, type PendingResolution, type PoolView } from "../pool-view.ts";
 import { nodeSubject, retryDueMs } from "../retries.ts";
-import { type Assignments, type Candidate, coolOff, hasCandidate, isSamePlace, newCoolOff } from "./assign.ts";
+import { type Assignments, coolOff, isSamePlace, newCoolOff } from "./assign.ts";
+import { type Candidate, hasCandidate } from "./candidates.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 
 /*

@@ -6,6 +6,7 @@ import {
   type ObjectRef,
   type Place,
 } from "../../model/action.ts";
+import { type Annotated, annotatedOn, annotationsFor } from "../../model/annotated.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
@@ -28,6 +29,7 @@ interface AnnotationContext {
   readonly isNamespaceSelected: (namespace: string) => boolean;
 }
 
+/** An address that a node's annotations are to show. */
 interface Wish {
   readonly view: PoolView;
   readonly ip: string;
@@ -37,6 +39,8 @@ interface Wish {
 /**
  * Repairs the annotations: written on the verified holder of an address in use, removed from every other node that carries an address of ours. Left
  * alone: what concerns an address that cannot be read or is being worked on, objects that may not be written, and values nobody named.
+ *
+ * A node has one action at most: what it lacks is written first. Of several addresses that it shows wrongly those of one object go at a time.
  */
 export function planAnnotations(context: AnnotationContext): {
   readonly actions: readonly AnnotateNode[];
@@ -44,13 +48,20 @@ export function planAnnotations(context: AnnotationContext): {
 } {
   const wishes = wishesByNode(context);
   const byKey = new Map(context.views.map((view) => [view.key, view]));
+  const { nodes } = context.observation;
+  const written = new Map(
+    nodes.flatMap((node) => {
+      const action = writing(node, wishes.get(node.name) ?? [], byKey, context);
+      return action === undefined ? [] : [[node.name, action] as const];
+    }),
+  );
+  const planned = nodes.flatMap(
+    (node) =>
+      written.get(node.name) ?? clearing(node, wishes.get(node.name) ?? [], byKey, { ...context, written }) ?? [],
+  );
   const actions: AnnotateNode[] = [];
   const holds: Hold[] = [];
-  for (const node of context.observation.nodes) {
-    const wish = wishes.get(node.name);
-    if (wish === undefined && node.addressAnnotation === undefined && node.poolAnnotation === undefined) continue;
-    const action = wish === undefined ? clearing(node, byKey, context) : writing(node, wish);
-    if (action === undefined) continue;
+  for (const action of planned) {
     // Annotation writes of an object wait after a failure, all together: it is a matter of permission, not of one node.
     const why = byKey.get(ownerKey(action.object))?.retries.obstacle("annotate");
     if (why === undefined) actions.push(action);
@@ -60,18 +71,27 @@ export function planAnnotations(context: AnnotationContext): {
 }
 
 /**
- * What each node's annotation is to show. A machine may have addresses of several objects, and the annotation has room for one: that which it shows stays, else the first
- * that is there, else the first that comes.
+ * What each node's annotations are to show: all addresses of the objects whose spec says how many a node may have. Of the others, which a person can put beside each other
+ * all the same, what is shown stays, else the first that is there is shown, else the first that comes.
  */
-function wishesByNode({ views, assignments, observation }: AnnotationContext): ReadonlyMap<string, Wish> {
-  const wishes = new Map<string, Wish>();
-  const shown = new Map(observation.nodes.map(({ name, addressAnnotation }) => [name, addressAnnotation]));
+function wishesByNode({ views, assignments, observation }: AnnotationContext): ReadonlyMap<string, readonly Wish[]> {
+  const wishes = new Map<string, readonly Wish[]>();
+  const shown = new Map(observation.nodes.map((node) => [node.name, new Set(annotatedOn(node).map(({ ip }) => ip))]));
   const byKey = new Map(views.map((view) => [view.key, view]));
-  for (const { nodeName, wish } of views.filter(isWritable).flatMap(placedOf))
-    if (!wishes.has(nodeName) || shown.get(nodeName) === wish.ip) wishes.set(nodeName, wish);
+  for (const [nodeName, placed] of Map.groupBy(views.filter(isWritable).flatMap(placedOf), (one) => one.nodeName)) {
+    const all = placed.map(({ wish }) => wish);
+    const others = all.filter(({ view }) => view.isForSeveral !== true);
+    const staying = others.filter(({ ip }) => shown.get(nodeName)?.has(ip) === true);
+    wishes.set(nodeName, [
+      ...all.filter(({ view }) => view.isForSeveral === true),
+      ...(staying.length > 0 ? staying : others.slice(0, 1)),
+    ]);
+  }
   for (const { id, ip, after, object } of assignments) {
     const view = byKey.get(ownerKey(object));
-    if (view !== undefined && !wishes.has(after.nodeName)) wishes.set(after.nodeName, { view, ip, assignmentID: id });
+    const known = wishes.get(after.nodeName) ?? [];
+    if (view !== undefined && (known.length === 0 || view.isForSeveral === true))
+      wishes.set(after.nodeName, [...known, { view, ip, assignmentID: id }]);
   }
   return wishes;
 }
@@ -84,51 +104,158 @@ function placedOf(view: PoolView): readonly { readonly nodeName: string; readonl
   );
 }
 
-function writing(node: NodeFacts, { view, ip, assignmentID }: Wish): AnnotateNode | undefined {
-  if (node.addressAnnotation === ip && node.poolAnnotation === view.key) return undefined;
+/**
+ * Writes what a node lacks: what is there, else what comes to it, of one object. Of several addresses, or where there may be several, one that it shows wrongly is not dropped by
+ * the way: {@link clearing} does that in its order. Exception: one that makes room for what comes.
+ */
+function writing(
+  node: NodeFacts,
+  wishes: readonly Wish[],
+  byKey: ReadonlyMap<string, PoolView>,
+  context: AnnotationContext,
+): AnnotateNode | undefined {
+  const shown = annotatedOn(node);
+  const rest = shown.filter(({ ip }) => wishes.every((wish) => wish.ip !== ip));
+  const lacking = wishes.filter(({ view, ip }) => !shown.some((one) => one.ip === ip && one.owner === view.key));
+  const [first = wishes[0]] = lacking.toSorted(
+    (a, b) => Number(a.assignmentID !== undefined) - Number(b.assignmentID !== undefined),
+  );
+  if (first === undefined) return undefined;
+  const added = lacking.filter(
+    ({ view, assignmentID }) =>
+      (assignmentID === undefined) === (first.assignmentID === undefined) &&
+      (assignmentID === undefined || view === first.view),
+  );
+  const requires = added.flatMap(({ assignmentID }) => assignmentID ?? []);
+  const kept = rest.flatMap((entry) => keptBeside(entry, { shown, awaited: new Set(requires), byKey, context }));
+  if (added.length === 0 && kept.length === rest.length) return undefined;
+  const wished = wishes.filter((wish) => !lacking.includes(wish) || added.includes(wish));
   return {
     kind: "annotate-node",
-    id: actionID("annotate-node", view.object, node.name),
-    object: view.object,
-    reason: assignmentID === undefined && node.addressAnnotation !== undefined ? "AnnotationDrift" : "Verified",
-    requires: assignmentID === undefined ? [] : [assignmentID],
+    id: actionID("annotate-node", first.view.object, node.name),
+    object: first.view.object,
+    reason: shown.length === 0 || requires.length > 0 ? "Verified" : "AnnotationDrift",
+    requires,
     follows: [],
     nodeName: node.name,
     before: annotationsOf(node),
-    after: { address: ip, pool: view.key },
+    after: annotationsFor([...wished.map(({ view, ip }) => ({ ip, owner: view.key })), ...kept]),
   };
+}
+
+/** An address that a node shows and is not to show, where it stays for now. */
+function keptBeside(
+  entry: Annotated,
+  how: {
+    readonly shown: readonly Annotated[];
+    readonly awaited: ReadonlySet<string>;
+    readonly byKey: ReadonlyMap<string, PoolView>;
+    readonly context: AnnotationContext;
+  },
+): readonly Required<Annotated>[] {
+  const { shown, awaited, byKey, context } = how;
+  const owner = ownerOf(entry, context);
+  if (owner === undefined) return [];
+  const view = byKey.get(owner);
+  if (shown.length === 1 && view?.isForSeveral !== true) return [];
+  const leaving = view === undefined ? "" : actionID("unassign-ip", view.object, entry.ip);
+  const first = new Set(context.assignments.flatMap(({ id, requires }) => (awaited.has(id) ? requires : [])));
+  return first.has(leaving) ? [] : [{ ip: entry.ip, owner }];
 }
 
 function annotationsOf(node: NodeFacts): NodeAnnotations {
   return { address: node.addressAnnotation, pool: node.poolAnnotation };
 }
 
+/** Clears what a node shows wrongly, of the first object that may clear something there; what is to be on another node before goes last. */
 function clearing(
   node: NodeFacts,
+  wishes: readonly Wish[],
   byKey: ReadonlyMap<string, PoolView>,
-  context: AnnotationContext,
+  context: AnnotationContext & { readonly written: ReadonlyMap<string, AnnotateNode> },
 ): AnnotateNode | undefined {
-  const object = ownerOfAnnotation(node, byKey, context);
-  if (object === undefined || isProtected(node, byKey, context)) return undefined;
-  const view = byKey.get(ownerKey(object));
-  const { reason, isGivenUp, holder } = causeOfClearing(node, view);
-  const isAlive = view?.pool.meta.isDeleting === false;
-  // What its object gives up leaves DNS first; an address that no longer serves is another matter.
-  if (isGivenUp && context.stillPublished.has(node.addressAnnotation ?? "")) return undefined;
-  const mover = context.assignments.find(({ ip }) => ip === node.addressAnnotation);
+  const shown = annotatedOn(node);
+  // A node may name an object and no address.
+  const entries: readonly Partial<Annotated>[] =
+    shown.length === 0 && node.poolAnnotation !== undefined ? [{ owner: node.poolAnnotation }] : shown;
+  const goes = entries
+    .filter(({ ip }) => wishes.every((wish) => wish.ip !== ip))
+    .flatMap((entry) => goingFrom(node, entry, byKey, context))
+    .toSorted((a, b) => a.movers.length - b.movers.length);
+  const [first] = goes;
+  if (first === undefined) return undefined;
+  const going = goes.filter((one) => isClearedWith(first, one));
+  const { object, cause, isGivenUp } = first;
+  const movers = going.flatMap((one) => one.movers);
   return {
     kind: "clear-annotation",
     id: actionID("clear-annotation", object, node.name),
     object,
-    reason,
-    requires: mover === undefined ? [] : [mover.id],
-    follows: mover === undefined ? [] : [actionID("annotate-node", mover.object, mover.after.nodeName)],
+    reason: cause.reason,
+    requires: movers.map(({ id }) => id),
+    follows: movers.map((mover) => arrivalOf(mover, context.written)),
     nodeName: node.name,
     before: annotationsOf(node),
-    after: { address: undefined, pool: undefined },
-    ...(holder === undefined ? {} : { holder }),
-    ...(isGivenUp && isAlive ? { isGivenUp } : {}),
+    after: annotationsLeft(
+      shown.filter((entry) => going.every((one) => one.entry !== entry)),
+      context,
+    ),
+    ...(cause.holder === undefined ? {} : { holder: cause.holder }),
+    ...(isGivenUp ? { isGivenUp } : {}),
   };
+}
+
+/** What a node is to show no more, and that may be cleared. */
+interface Going {
+  readonly entry: Partial<Annotated>;
+  readonly object: ObjectRef;
+  readonly cause: CauseOfClearing;
+  /** True where an object that stays gives the address up. */
+  readonly isGivenUp: boolean;
+  /** What brings the address to another node. */
+  readonly movers: readonly AssignIP[];
+}
+
+/** None where an entry is to stay for now, or is not ours. */
+function goingFrom(
+  node: NodeFacts,
+  entry: Partial<Annotated>,
+  byKey: ReadonlyMap<string, PoolView>,
+  context: AnnotationContext,
+): readonly Going[] {
+  const object = objectOf(entry, byKey, context);
+  if (object === undefined || isProtected(node, entry, byKey, context)) return [];
+  const view = byKey.get(ownerKey(object));
+  const cause = causeOfClearing(node, entry.ip ?? "", view);
+  // What its object gives up leaves DNS first; an address that no longer serves is another matter.
+  if (cause.isGivenUp && context.stillPublished.has(entry.ip ?? "")) return [];
+  const isAlive = view?.pool.meta.isDeleting === false;
+  const movers = context.assignments.filter(({ ip }) => ip === entry.ip);
+  return [{ entry, object, cause, isGivenUp: cause.isGivenUp && isAlive, movers }];
+}
+
+/** True for what one write clears together: of one object, and for which it waits alike. */
+function isClearedWith(first: Going, { object, isGivenUp, movers }: Going): boolean {
+  return (
+    ownerKey(object) === ownerKey(first.object) &&
+    isGivenUp === first.isGivenUp &&
+    movers.length === first.movers.length
+  );
+}
+
+/** The action that annotates the node that an address goes to. */
+function arrivalOf({ object, after: { nodeName } }: AssignIP, written: ReadonlyMap<string, AnnotateNode>): string {
+  return written.get(nodeName)?.id ?? actionID("annotate-node", object, nodeName);
+}
+
+/** The annotations without what goes. What nobody named stays only beside others. */
+function annotationsLeft(left: readonly Annotated[], context: AnnotationContext): NodeAnnotations {
+  return annotationsFor(
+    left.flatMap(({ ip, owner }) => {
+      const known = owner ?? ownerOf({ ip }, context);
+      return known === undefined ? [] : [{ ip, owner: known }];
+    }),
+  );
 }
 
 /** Why a node no longer carries what its annotation says, and whether its object gives the address up. */
@@ -140,9 +267,8 @@ interface CauseOfClearing {
 }
 
 /** As far as its object knows. */
-function causeOfClearing(node: NodeFacts, view: PoolView | undefined): CauseOfClearing {
+function causeOfClearing(node: NodeFacts, ip: string, view: PoolView | undefined): CauseOfClearing {
   if (view === undefined || view.pool.meta.isDeleting) return { reason: "PoolDeleted", isGivenUp: true };
-  const ip = node.addressAnnotation ?? "";
   const standing = view.managed.find((address) => address.ip === ip)?.standing;
   if (standing === undefined) return { reason: "NotManaged", isGivenUp: true };
   switch (standing.kind) {
@@ -161,26 +287,29 @@ function causeOfClearing(node: NodeFacts, view: PoolView | undefined): CauseOfCl
     case "busy":
     case "gap":
       if (!view.inUse.has(ip)) return { reason: "AboveDesired", isGivenUp: true };
-      return standing.kind === "free" && standing.from?.nodeName === node.name
-        ? { reason: "HolderLost", isGivenUp: false }
-        : { reason: "AnnotationDrift", isGivenUp: false };
+      if (standing.kind !== "free" || standing.from?.nodeName !== node.name)
+        return { reason: "AnnotationDrift", isGivenUp: false };
+      return { reason: standing.rank === "excess" ? "AboveMaxPerNode" : "HolderLost", isGivenUp: false };
   }
 }
 
-/** The object that may clear a node's annotation: the one it names, else the one that manages the value; undefined = not ours, or not in this run's scope. */
-function ownerOfAnnotation(
-  node: NodeFacts,
+/** The object that may clear what a node shows: the one it names, else the one that manages the value; undefined = not ours, or not in this run's scope. */
+function objectOf(
+  entry: Partial<Annotated>,
   byKey: ReadonlyMap<string, PoolView>,
   context: AnnotationContext,
 ): ObjectRef | undefined {
-  const { addressAnnotation, poolAnnotation } = node;
-  const key =
-    poolAnnotation ?? (addressAnnotation === undefined ? undefined : ownerByValue(addressAnnotation, context));
+  const key = ownerOf(entry, context);
   if (key === undefined) return undefined;
   const view = byKey.get(key);
   if (view !== undefined) return isWritable(view) ? view.object : undefined;
   const ref = ownerRef(key);
   return ref !== undefined && context.isNamespaceSelected(ref.namespace) ? ref : undefined;
+}
+
+/** The object that an annotation names for an address, else the one that manages the address, as `ownerKey` names it. */
+function ownerOf({ ip, owner }: Partial<Annotated>, context: AnnotationContext): string | undefined {
+  return owner ?? (ip === undefined ? undefined : ownerByValue(ip, context));
 }
 
 function ownerByValue(ip: string, { claims, views }: AnnotationContext): string | undefined {
@@ -191,8 +320,12 @@ function ownerByValue(ip: string, { claims, views }: AnnotationContext): string 
 }
 
 /** An annotation stays while what it says may still be true: its address cannot be read, or is being worked on. */
-function isProtected(node: NodeFacts, byKey: ReadonlyMap<string, PoolView>, context: AnnotationContext): boolean {
-  const ip = node.addressAnnotation;
+function isProtected(
+  node: NodeFacts,
+  { ip }: Partial<Annotated>,
+  byKey: ReadonlyMap<string, PoolView>,
+  context: AnnotationContext,
+): boolean {
   if (ip === undefined) return false;
   const managing = byKey.get(context.claims.ownerOf(ip) ?? "");
   if (managing !== undefined && !isWritable(managing)) return true;

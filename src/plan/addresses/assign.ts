@@ -1,15 +1,14 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../../model/action.ts";
-import type { NodeFacts } from "../../model/node.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
-import { ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
 import { durationText, pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle } from "../holds.ts";
 import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
 import { ipSubject, nodeSubject } from "../retries.ts";
+import { type Candidate, findCandidates, OpenNodes } from "./candidates.ts";
 import { hasLeftFormer, isFromFormer } from "./hand-over.ts";
-import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
+import type { Leaver, MachineLedger } from "./machine-ledger.ts";
 import type { Pace } from "./pace.ts";
 
 /** Who gets what in one pool, and who is left over. */
@@ -17,10 +16,10 @@ export interface Assignments {
   readonly actions: readonly (AssignIP | UnassignIP)[];
   /** Why the other free addresses are not assigned. */
   readonly holds: readonly Hold[];
-  /** Candidates before anything was assigned, sorted by name: the nodes that wait. */
+  /** Candidates without an address of the pool before anything was assigned, sorted by name: the nodes that wait. */
   readonly waiting: readonly string[];
   readonly skipped: readonly NodeVerdict[];
-  /** Candidates that got nothing, in the order they would be served. */
+  /** Candidates that can take one more address, in the order in which they would get those that the pool lacks; one that would get several is there as often. */
   readonly leftOver: readonly Candidate[];
   /** When the cool-off that began with the last, or with this pass's assignment, ends; undefined when none runs. */
   readonly coolOffUntilMs: number | undefined;
@@ -34,32 +33,33 @@ export interface Assignments {
  */
 export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): Assignments {
   const { candidates, skipped } = findCandidates(view, ledger);
-  const open = [...candidates];
+  const open = new OpenNodes(view, ledger, candidates);
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
   for (const { ip, standing } of freeInOrder(view, candidates, pace)) {
-    const choice = choose(view, ip, open);
+    const choice = choose(view, ip, open.all);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
       if (standing.isServing) pace?.waits(ip, choice);
       continue;
     }
-    const [candidate] = open.splice(choice, 1);
+    const candidate = open.all[choice];
     if (candidate === undefined) continue;
     const step = nextStep(view, { ip, standing }, candidate, { pace, coolOffUntilMs });
     holds.push(...step.holds);
     if (step.reserved !== undefined) ledger.promise(candidate.place.machineID, view.key, step.reserved);
+    open.take(candidate, step.reserved !== undefined);
     if (step.sent === undefined) continue;
     actions.push(...assignment(view, step.sent, candidate, mustNotCarry));
     coolOffUntilMs = newCoolOff(view);
   }
-  const waiting = candidates.map(({ node }) => node.name).toSorted();
-  return { actions, holds, waiting, skipped, leftOver: open, coolOffUntilMs };
+  const waiting = candidates.flatMap(({ node, share }) => (share === 0 ? [node.name] : [])).toSorted();
+  return { actions, holds, waiting, skipped, leftOver: open.turns(), coolOffUntilMs };
 }
 
-const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "foreign"];
+const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "excess", "foreign"];
 
 /** What comes of the turn of an address that still serves: what is sent in its place, or itself, or neither. */
 interface Step {
@@ -237,10 +237,18 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[]): number 
   return obstacle("Backoff", view.retries.error(...subjects), { waitsFor: "retry", notBeforeMs });
 }
 
-/** Returns the index of the first fitting candidate in a region, else of the first one that fits; -1 if none does. */
+/** Of the fitting candidates with the fewest addresses of the pool returns the index of the first one in a region, else of the first one; -1 if none fits. */
 function nearestOf(open: readonly Candidate[], region: string, fits: (candidate: Candidate) => boolean): number {
-  const near = open.findIndex((candidate) => isSamePlace(region, candidate) && fits(candidate));
-  return near >= 0 ? near : open.findIndex(fits);
+  let found = -1;
+  let foundCost = Number.POSITIVE_INFINITY;
+  for (const [index, candidate] of open.entries()) {
+    const cost = 2 * candidate.share + (isSamePlace(region, candidate) ? 0 : 1);
+    if (cost >= foundCost || !fits(candidate)) continue;
+    found = index;
+    foundCost = cost;
+    if (cost === 0) break;
+  }
+  return found;
 }
 
 /**
@@ -295,6 +303,7 @@ const MOVE_REASONS: Readonly<Record<FreeRank, Reason>> = {
   unassigned: "NodeMatched",
   "node-gone": "HolderGone",
   "not-matching": "HolderLost",
+  excess: "AboveMaxPerNode",
   foreign: "TakeOver",
 };
 
@@ -356,87 +365,6 @@ export function unassignment(
     after: undefined,
     isHolderJudged,
   };
-}
-
-/** A match that can take an address now. */
-export interface Candidate {
-  readonly node: NodeFacts;
-  readonly place: Required<Place>;
-  /** The region or zone of the node; `""` if it does not say. */
-  readonly region: string;
-  /** Addresses that must leave the machine first. */
-  readonly leaving: readonly Leaver[];
-}
-
-/**
- * The matches that wait for an address, in the order they are served: empty machines before those an address must leave first, then those with the fewest addresses,
- * else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any are returned with the reason. Pure.
- */
-function findCandidates(
-  view: PoolView,
-  ledger: MachineLedger,
-): { readonly candidates: readonly Candidate[]; readonly skipped: readonly NodeVerdict[] } {
-  const served = servedNodes(view);
-  const machines = new Set<string>();
-  const candidates: Candidate[] = [];
-  const skipped: NodeVerdict[] = [];
-  for (const node of view.matches.filter(({ name }) => !served.has(name))) {
-    const machine = view.machineOf(node.providerID);
-    if (machine === undefined || machines.has(machine)) {
-      skipped.push({ nodeName: node.name, reason: "UnusableProviderID", detail: node.providerID });
-      continue;
-    }
-    machines.add(machine);
-    const place = { machineID: machine, nodeName: node.name };
-    const candidate = { node, place, region: view.regionOf(node) };
-    const closed = view.firewallObstacle(place);
-    if (closed !== undefined) {
-      skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
-      continue;
-    }
-    const availability = ledger.availability(machine);
-    if (availability.kind === "free") candidates.push({ ...candidate, leaving: availability.leaving });
-    else skipped.push(...skippedNode(node.name, availability, view));
-  }
-  return { candidates: inTurn(candidates, view, ledger), skipped };
-}
-
-/** True if some match waits for an address and can take one. Pure. */
-export function hasCandidate(view: PoolView, ledger: MachineLedger): boolean {
-  return findCandidates(view, ledger).candidates.length > 0;
-}
-
-function servedNodes(view: PoolView): ReadonlySet<string> {
-  return new Set(
-    view.managed.flatMap(({ ip, standing }) =>
-      standing.kind === "placed" && view.inUse.has(ip) ? [standing.on.nodeName] : [],
-    ),
-  );
-}
-
-/** A node whose own pool's address is just unreadable or being worked on is not passed over: it is served. */
-function skippedNode(
-  nodeName: string,
-  availability: Exclude<Availability, { kind: "free" }>,
-  view: PoolView,
-): readonly NodeVerdict[] {
-  if (availability.kind === "promised") {
-    return availability.to === view.key
-      ? []
-      : [{ nodeName, reason: "NodePromised", detail: ownerText(availability.to) }];
-  }
-  if (availability.kind === "still-published")
-    return [{ nodeName, reason: "StillPublished", detail: `${availability.ip} in ${availability.name}` }];
-  if (view.managed.some(({ ip }) => ip === availability.ip)) return [];
-  return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
-}
-
-function inTurn(candidates: readonly Candidate[], { retries }: PoolView, ledger: MachineLedger): readonly Candidate[] {
-  const turn = ({ node }: Candidate): number => retries.turn(nodeSubject(node.name));
-  const load = ({ place, leaving }: Candidate): number => ledger.loadOf(place.machineID) - leaving.length;
-  return candidates.toSorted(
-    (a, b) => turn(a) - turn(b) || Number(a.leaving.length > 0) - Number(b.leaving.length > 0) || load(a) - load(b),
-  );
 }
 
 /** True if the node is in this region, or if one of the two is not known. */

@@ -188,6 +188,7 @@ function ownHolds(view: PoolView): readonly Hold[] {
     ...(view.emptyTarget === undefined
       ? []
       : [hold("reconcile", object, key, personNeeded("EmptyTarget", view.emptyTarget))]),
+    ...(view.isOnePerNode === true ? [hold("reconcile", object, key, personNeeded("OnePerNode"))] : []),
     ...view.badEntries.map(({ entry, fault }): Hold => {
       const why = personNeeded(fault === "invalid" ? "InvalidIP" : "DuplicateIP");
       return { ...hold("assign-ip", object, entry, why), isOfEntry: true };

@@ -224,9 +224,9 @@ function isComing(view: PoolView, ledger: MachineLedger): boolean {
   if (!isWritable(view)) return false;
   if (ledger.isPromisedTo(view.key)) return true;
   const isFree = view.managed.some(({ ip, standing }) => standing.kind === "free" && view.inUse.has(ip));
-  return isFree && view.matches.some(({ providerID }) => hasRoom(ledger, view.machineOf(providerID)));
+  return isFree && view.matches.some(({ providerID }) => hasRoom(view, ledger, view.machineOf(providerID)));
 }
 
-function hasRoom(ledger: MachineLedger, machine: string | undefined): boolean {
-  return machine !== undefined && ledger.availability(machine).kind === "free";
+function hasRoom(view: PoolView, ledger: MachineLedger, machine: string | undefined): boolean {
+  return machine !== undefined && ledger.availability(machine, view).kind === "free";
 }

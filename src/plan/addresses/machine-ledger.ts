@@ -16,6 +16,15 @@ export interface Leaver {
   readonly owner: PoolView;
 }
 
+/** An object that asks for a machine. */
+type Limited = Pick<PoolView, "key" | "maxPerNode">;
+
+/** How many addresses a machine may have at most for the sake of an object, by its key, or of an address that the object has or remembers there. */
+interface Limits {
+  of(key: string): number;
+  at(ip: string): number;
+}
+
 /** What a ledger is filled from. */
 export interface LedgerFacts {
   /** What was read of the provider's addresses. */
@@ -41,10 +50,12 @@ export class MachineLedger {
   readonly #evictable: ReadonlyMap<string, PoolView>;
   readonly #promised = new Map<string, readonly string[]>();
   readonly #leaving = new Set<string>();
+  readonly #limits: Limits;
 
   constructor(facts: LedgerFacts) {
     this.#facts = facts;
     this.#evictable = evictableAddresses(facts.views);
+    this.#limits = limitsOf(facts.views);
     for (const [ip, fact] of facts.addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
     for (const view of facts.views) {
       this.#enterPendingAcquisitions(view);
@@ -61,34 +72,55 @@ export class MachineLedger {
     return copy;
   }
 
-  /** Whether a machine can take one more address now. */
-  availability(machine: string): Availability {
+  /**
+   * Whether a machine can take one more address of an object now. No machine gets more than its provider allows, nor more than any object allows that has an address there.
+   *
+   * @param beside - how many of the object's addresses are to go there that are not promised
+   */
+  availability(machine: string, view: Limited, beside = 0): Availability {
     const { addressesPerMachine, stillPublished, isNamed } = this.#facts;
     const promised = this.#promised.get(machine) ?? [];
-    const to = promised.at(-1);
-    if (to !== undefined && promised.length >= addressesPerMachine) return { kind: "promised", to };
     const carried = this.#carried.get(machine) ?? [];
-    const excess = carried.length + promised.length + 1 - addressesPerMachine;
-    if (excess <= 0) return { kind: "free", leaving: [] };
-    const leaving = carried.flatMap((ip) => {
-      const owner = this.#evictable.get(ip);
-      return owner === undefined ? [] : [{ ip, owner }];
-    });
-    const staying = carried.find((ip) => !this.#evictable.has(ip));
-    if (leaving.length < excess)
-      return staying === undefined
-        ? { kind: "promised", to: to ?? "" }
-        : { kind: "carries", ip: staying, isNamed: isNamed(staying) };
-    const free = leaving.filter(({ ip }) => !stillPublished.has(ip));
-    const published = leaving.find(({ ip }) => stillPublished.has(ip))?.ip;
-    if (free.length < excess && published !== undefined)
-      return { kind: "still-published", ip: published, name: stillPublished.get(published) ?? "" };
-    return { kind: "free", leaving: free.slice(0, excess) };
+    const most = Math.min(addressesPerMachine, view.maxPerNode, ...promised.map((key) => this.#limits.of(key)));
+    const isFull = (ips: readonly string[]): boolean =>
+      ips.length + promised.length + beside >= Math.min(most, ...ips.map((ip) => this.#limits.at(ip)));
+    const to = promised.at(-1) ?? view.key;
+    if (isFull([])) return { kind: "promised", to };
+    const settled = carried.filter((ip) => !this.#evictable.has(ip));
+    const [first] = settled;
+    if (isFull(settled))
+      return first === undefined ? { kind: "promised", to } : { kind: "carries", ip: first, isNamed: isNamed(first) };
+    const leaving = this.#leavers(carried, isFull);
+    if (leaving !== undefined) return { kind: "free", leaving };
+    const published = carried.find((ip) => this.#evictable.has(ip) && stillPublished.has(ip)) ?? "";
+    return { kind: "still-published", ip: published, name: stillPublished.get(published) ?? "" };
+  }
+
+  /** What leaves a machine until it has room: of what can leave that first which lets the fewest stand beside it. Undefined where names keep too many. */
+  #leavers(carried: readonly string[], isFull: (ips: readonly string[]) => boolean): readonly Leaver[] | undefined {
+    const able = carried
+      .filter((ip) => !this.#facts.stillPublished.has(ip))
+      .flatMap((ip) => {
+        const owner = this.#evictable.get(ip);
+        return owner === undefined ? [] : [{ ip, owner }];
+      })
+      .toSorted((a, b) => a.owner.maxPerNode - b.owner.maxPerNode);
+    for (let count = 0; count <= able.length; count += 1) {
+      const leaving = able.slice(0, count);
+      if (!isFull(carried.filter((ip) => leaving.every((leaver) => leaver.ip !== ip)))) return leaving;
+    }
+    return undefined;
   }
 
   /** How many addresses a machine has, or is promised. */
   loadOf(machine: string): number {
     return (this.#carried.get(machine)?.length ?? 0) + (this.#promised.get(machine)?.length ?? 0);
+  }
+
+  /** How many addresses in use an object has on a machine, or is promised to have there. */
+  shareOf(machine: string, { key, inUse }: Pick<PoolView, "key" | "inUse">): number {
+    const own = (this.#carried.get(machine) ?? []).filter((ip) => inUse.has(ip));
+    return own.length + (this.#promised.get(machine) ?? []).filter((to) => to === key).length;
   }
 
   /** Enters that a machine will get an address of this object, and which ones leave it for that now. */
@@ -149,6 +181,22 @@ export class MachineLedger {
     const ips = this.#carried.get(machine) ?? [];
     if (!ips.includes(ip)) this.#carried.set(machine, [...ips, ip]);
   }
+}
+
+/** Nobody's address counts, and limits nothing. */
+function limitsOf(views: readonly PoolView[]): Limits {
+  const byKey = new Map(views.map(({ key, maxPerNode }) => [key, maxPerNode]));
+  const remembered = views.flatMap(({ released, maxPerNode }) => released.map(({ ip }) => [ip, maxPerNode] as const));
+  const managed = views.flatMap(({ managed: own, maxPerNode }) =>
+    own.flatMap(({ ip, standing }) =>
+      standing.kind === "conflict" || standing.kind === "ungranted" ? [] : [[ip, maxPerNode] as const],
+    ),
+  );
+  const byIP = new Map([...remembered, ...managed]);
+  return {
+    of: (key) => byKey.get(key) ?? Number.POSITIVE_INFINITY,
+    at: (ip) => byIP.get(ip) ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 /** Addresses that may be taken off a machine when it is needed: disabled, or no longer managed, readable, not being worked on, and their object may be written. */

@@ -71,6 +71,48 @@ export function servingStays(address: ManagedIP): ManagedIP {
   return standing.kind === "free" && standing.isServing === true ? staying(address, standing) : address;
 }
 
+/**
+ * The addresses of an object, without those that are too many on their nodes: these may go, and serve where they are until then. On a node those stay that were active
+ * there, in the order of the object. Where the spec says nothing, what somebody put beside others by hand stays, too; what the object has put there itself the node's
+ * annotation shows, or its own status while it drains. Pure.
+ */
+export function withoutExcess(
+  managed: readonly ManagedIP[],
+  how: {
+    readonly pool: Pool;
+    readonly maxPerNode: number;
+    readonly isForSeveral?: true;
+    readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  },
+): readonly ManagedIP[] {
+  const { pool, maxPerNode, isForSeveral, nodeByMachine } = how;
+  if (pool.kind === "routedip" || pool.meta.isDeleting) return managed;
+  const key = ownerKey({ kind: pool.kind, ...pool.meta });
+  const isCounted = (ip: string, node: NodeFacts | undefined): boolean =>
+    isForSeveral === true ||
+    storedDrain(pool, ip) !== undefined ||
+    (node !== undefined && isAnnotatedOn(node, ip, key));
+  const placed = managed.flatMap(({ ip, standing }) => {
+    if (standing.kind !== "placed" || standing.unready !== undefined || standing.staying !== undefined) return [];
+    return isCounted(ip, nodeByMachine.get(standing.on.machineID)) ? [{ ip, ...standing }] : [];
+  });
+  const byMachine = Map.groupBy(placed, ({ on }) => on.machineID);
+  const excess = new Set(
+    [...byMachine.values()].flatMap((own) =>
+      own
+        .toSorted((a, b) => Number(b.wasActive) - Number(a.wasActive))
+        .slice(maxPerNode)
+        .map(({ ip }) => ip),
+    ),
+  );
+  if (excess.size === 0) return managed;
+  return managed.map((address) => {
+    const { ip, standing } = address;
+    if (standing.kind !== "placed" || !excess.has(ip)) return address;
+    return { ...address, standing: { kind: "free", from: standing.on, rank: "excess", isServing: true } };
+  });
+}
+
 /** What the standing of an address depends on. */
 interface StandingContext {
   readonly pool: Pool;

@@ -5,7 +5,8 @@ import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
-import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
+import type { ProviderRegistry } from "../../model/provider.ts";
+import { compareText, DEFAULT_MAX_PER_NODE, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
@@ -24,7 +25,7 @@ import { resolvePending } from "./acquire.ts";
 import { type Claims, releasedOf, selectInUse, withServing } from "./claims.ts";
 import { handedOverBy } from "./hand-over.ts";
 import { successionOf } from "./named-address.ts";
-import { servingStays, standingOf } from "./position.ts";
+import { servingStays, standingOf, withoutExcess } from "./position.ts";
 
 /** What a view is built from, beside the pool. */
 interface ViewContext {
@@ -63,7 +64,9 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const blocked = obstacleOf(pool, validation, facts);
   const suspended = suspensionOf(pool, observation.lease.suspension, observedAtMs);
   const found = findAgain(pool, provider, context);
-  const managed = managedAddresses(pool, found.acquired, provider, facts, context);
+  const abilities = abilitiesOf(spec, registry);
+  const all = managedAddresses(pool, found.acquired, provider, facts, context);
+  const managed = withoutExcess(all, { pool, ...abilities, nodeByMachine: context.nodeByMachine });
   const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
   const left = { provider, claims, isServing: (address: Address) => servesThere(context, address) };
   const succession = isValid ? successionOf(pool, managed) : undefined;
@@ -98,8 +101,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     firewall: context.firewall,
     firewallObstacle: context.firewallObstacle,
     isServedThere: left.isServing,
-    isMoveOneCall: registry.get(spec.provider)?.addresses?.isMoveOneCall ?? true,
-    ...(registry.get(spec.provider)?.addresses?.needsHost === true ? { isHostUnseen: true } : {}),
+    ...abilities,
     machineOf: (id) => registry.machineID(spec.provider, id),
     providerIDOf: (machine) => registry.providerID(spec.provider, machine),
     regionOf: (node) => registry.regionOf(spec.provider, node),
@@ -108,6 +110,21 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
       const nodeName = context.nodeByMachine.get(machine)?.name;
       return nodeName === undefined ? { machineID: machine } : { machineID: machine, nodeName };
     },
+  };
+}
+
+/** What the provider of a pool can do, and what of the spec it cannot. */
+function abilitiesOf(
+  { provider, maxPerNode: asked }: Pool["spec"],
+  registry: ProviderRegistry,
+): Pick<PoolView, "maxPerNode" | "isForSeveral" | "isOnePerNode" | "isMoveOneCall" | "isHostUnseen"> {
+  const { addressesPerMachine = 1, isMoveOneCall = true, needsHost } = registry.get(provider)?.addresses ?? {};
+  return {
+    maxPerNode: Math.min(asked ?? DEFAULT_MAX_PER_NODE, addressesPerMachine),
+    ...(asked !== undefined && addressesPerMachine > 1 ? { isForSeveral: true } : {}),
+    ...((asked ?? 0) > addressesPerMachine ? { isOnePerNode: true } : {}),
+    isMoveOneCall,
+    ...(needsHost === true ? { isHostUnseen: true } : {}),
   };
 }
 

@@ -2,10 +2,11 @@ import type { Place } from "../../model/action.ts";
 import { FAULT_REASONS, faultOf } from "../../model/fault-reason.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
 import type { Hold } from "../../model/plan.ts";
+import type { Reason } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
-import type { BadEntry, Free, PoolView } from "../pool-view.ts";
+import type { BadEntry, Free, FreeRank, PoolView } from "../pool-view.ts";
 import { isAsked, type Standing, statusOf, storedDrain } from "../pool-view.ts";
 import { ipSubject } from "../retries.ts";
 
@@ -106,11 +107,20 @@ function serving(view: PoolView, ip: string, { on, unready }: Extract<Standing, 
 }
 
 /** What stays on a node that does not match serves there, with the reason why it has not gone. */
-function staying(view: PoolView, ip: string, on: Place, { sinceMs }: Free, heldBack: Hold | undefined): IPStatus {
-  const reason = view.emptyTarget === undefined ? (heldBack?.reason ?? "HolderLost") : "EmptyTarget";
+function staying(view: PoolView, ip: string, on: Place, { sinceMs, rank }: Free, heldBack: Hold | undefined): IPStatus {
+  const reason = view.emptyTarget === undefined ? (heldBack?.reason ?? MOVING[rank]) : "EmptyTarget";
   const since = sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, sinceMs) };
   return { state: "active", ...placeFields(view, on), reason, ...since, ...drainField(view, ip) };
 }
+
+/** Why an address goes that nothing holds back. */
+const MOVING: Readonly<Record<FreeRank, Reason>> = {
+  unassigned: "NodeMatched",
+  "node-gone": "HolderGone",
+  "not-matching": "HolderLost",
+  excess: "AboveMaxPerNode",
+  foreign: "HolderGone",
+};
 
 function settled(
   view: PoolView,
@@ -127,11 +137,10 @@ function settled(
     return failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" };
   const place = placeFields(view, ownPlace(standing));
   const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs) };
-  const moving = standing.rank === "not-matching" ? "HolderLost" : "HolderGone";
   const parked = heldBack?.waitsFor === "node" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
   return {
     state: "no-match",
-    reason: heldBack?.reason ?? moving,
+    reason: heldBack?.reason ?? MOVING[standing.rank],
     ...place,
     ...since,
     ...drainField(view, ip),
@@ -164,6 +173,8 @@ function parkedText(view: PoolView, { rank, from }: Extract<Standing, { kind: "f
   const node = from?.nodeName ?? `machine ${from?.machineID ?? "unknown"}`;
   const verdict = view.notMatching.find(({ nodeName }) => nodeName === from?.nodeName);
   const phrase = verdict === undefined ? "" : ` (${nodePhrase(verdict)})`;
+  if (rank === "excess")
+    return `${node} has more addresses of the pool than spec.maxPerNode, and no other node can take it`;
   const lost = rank === "not-matching" ? `does not match${phrase}` : "is no node of this cluster any more";
   return `${node} ${lost}${since === undefined ? "" : ` since ${since}`}, and no other node can take it`;
 }

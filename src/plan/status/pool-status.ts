@@ -197,11 +197,12 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
   const isHeld = (...kinds: readonly Hold["kind"][]): boolean =>
     actions.length > 0 || holds.some(({ kind }) => kinds.includes(kind));
   const placed = new Set<string>();
-  const served = new Set<string>();
+  const carried = new Map<string, number>();
   for (const { ip, standing } of view.managed) {
     if (standing.kind !== "placed") continue;
     if (standing.staying === undefined) placed.add(ip);
-    served.add(standing.on.nodeName);
+    const { nodeName } = standing.on;
+    carried.set(nodeName, (carried.get(nodeName) ?? 0) + 1);
   }
   const matching = new Set(view.matches.map(({ name }) => name));
   const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
@@ -211,7 +212,7 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
         isSpare(view, name) ||
         view.succession?.bought === name ||
         (isAsked(view, name) && !placed.has(name)),
-      node: (name) => matching.has(name) && !served.has(name),
+      node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
       acquire: () => countedIPs(view) < view.desired,
       dns: (name) => isOpenName(names, name),
       firewall: () => isHeld("open-ports", "close-ports"),

@@ -1,0 +1,154 @@
+import type { Place } from "../../model/action.ts";
+import type { NodeFacts } from "../../model/node.ts";
+import type { NodeVerdict } from "../../model/plan.ts";
+import { compareText, ownerText } from "../../model/resource.ts";
+import { countedIPs, type PoolView } from "../pool-view.ts";
+import { nodeSubject } from "../retries.ts";
+import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
+
+/** A match that can take an address now. */
+export interface Candidate {
+  readonly node: NodeFacts;
+  readonly place: Required<Place>;
+  /** The region or zone of the node; `""` if it does not say. */
+  readonly region: string;
+  /** Addresses that must leave the machine first. */
+  readonly leaving: readonly Leaver[];
+  /** How many addresses of the pool the machine has, or is promised. */
+  readonly share: number;
+}
+
+/**
+ * The matches that can take an address, in the order they are served: those with the fewest addresses of the pool, then machines with room before those an address must leave
+ * first, then those with the fewest addresses of anybody, else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any
+ * are returned with the reason. Pure.
+ */
+export function findCandidates(
+  view: PoolView,
+  ledger: MachineLedger,
+): { readonly candidates: readonly Candidate[]; readonly skipped: readonly NodeVerdict[] } {
+  const served = fullNodes(view);
+  const machines = new Set<string>();
+  const candidates: Candidate[] = [];
+  const skipped: NodeVerdict[] = [];
+  for (const node of view.matches.filter(({ name }) => !served.has(name))) {
+    const machine = view.machineOf(node.providerID);
+    if (machine === undefined || machines.has(machine)) {
+      skipped.push({ nodeName: node.name, reason: "UnusableProviderID", detail: node.providerID });
+      continue;
+    }
+    machines.add(machine);
+    const place = { machineID: machine, nodeName: node.name };
+    const candidate = { node, place, region: view.regionOf(node) };
+    const closed = view.firewallObstacle(place);
+    if (closed !== undefined) {
+      skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
+      continue;
+    }
+    const availability = ledger.availability(machine, view);
+    const share = ledger.shareOf(machine, view);
+    if (availability.kind === "free") candidates.push({ ...candidate, leaving: availability.leaving, share });
+    else if (view.maxPerNode === 1 || share === 0) skipped.push(...skippedNode(node.name, availability, view));
+  }
+  return { candidates: inTurn(candidates, view, ledger), skipped };
+}
+
+/** True if some match can take an address. Pure. */
+export function hasCandidate(view: PoolView, ledger: MachineLedger): boolean {
+  return findCandidates(view, ledger).candidates.length > 0;
+}
+
+/** The nodes that have as many addresses of the pool as a node may. */
+function fullNodes({ managed, inUse, maxPerNode }: PoolView): ReadonlySet<string> {
+  const names = managed.flatMap(({ ip, standing }) =>
+    standing.kind === "placed" && inUse.has(ip) ? [standing.on.nodeName] : [],
+  );
+  const byName = Map.groupBy(names, (name) => name);
+  return new Set([...byName].flatMap(([name, own]) => (own.length >= maxPerNode ? [name] : [])));
+}
+
+/** A node whose own pool's address is just unreadable or being worked on is not passed over: it is served. */
+function skippedNode(
+  nodeName: string,
+  availability: Exclude<Availability, { kind: "free" }>,
+  view: PoolView,
+): readonly NodeVerdict[] {
+  if (availability.kind === "promised") {
+    return availability.to === view.key
+      ? []
+      : [{ nodeName, reason: "NodePromised", detail: ownerText(availability.to) }];
+  }
+  if (availability.kind === "still-published")
+    return [{ nodeName, reason: "StillPublished", detail: `${availability.ip} in ${availability.name}` }];
+  if (view.managed.some(({ ip }) => ip === availability.ip)) return [];
+  return [{ nodeName, reason: availability.isNamed ? "NodeHasOtherIP" : "NodeHasForeignIP", detail: availability.ip }];
+}
+
+function inTurn(candidates: readonly Candidate[], { retries }: PoolView, ledger: MachineLedger): readonly Candidate[] {
+  const turn = ({ node }: Candidate): number => retries.turn(nodeSubject(node.name));
+  const load = ({ place, leaving }: Candidate): number => ledger.loadOf(place.machineID) - leaving.length;
+  return candidates.toSorted(
+    (a, b) =>
+      turn(a) - turn(b) ||
+      a.share - b.share ||
+      Number(a.leaving.length > 0) - Number(b.leaving.length > 0) ||
+      load(a) - load(b) ||
+      compareText(a.node.name, b.node.name),
+  );
+}
+
+/** The nodes that can still take an address of the pool, in their order. One that takes an address stands there again where it can take another, behind those that have fewer. */
+export class OpenNodes {
+  readonly #view: PoolView;
+  readonly #ledger: MachineLedger;
+  /** By machine how many are to go there that the ledger has not. */
+  readonly #beside: Map<string, number>;
+  #all: readonly Candidate[];
+
+  constructor(
+    view: PoolView,
+    ledger: MachineLedger,
+    all: readonly Candidate[],
+    beside: Map<string, number> = new Map(),
+  ) {
+    this.#view = view;
+    this.#ledger = ledger;
+    this.#all = all;
+    this.#beside = beside;
+  }
+
+  get all(): readonly Candidate[] {
+    return this.#all;
+  }
+
+  /** Enters that a node gets an address. `isPromised` = the ledger has it. */
+  take(candidate: Candidate, isPromised: boolean): void {
+    const { machineID } = candidate.place;
+    const beside = (this.#beside.get(machineID) ?? 0) + (isPromised ? 0 : 1);
+    this.#beside.set(machineID, beside);
+    const rest = this.#all.filter((one) => one !== candidate);
+    const { maxPerNode } = this.#view;
+    const room = maxPerNode === 1 ? undefined : this.#ledger.availability(machineID, this.#view, beside);
+    if (room?.kind !== "free") {
+      this.#all = rest;
+      return;
+    }
+    const share = this.#ledger.shareOf(machineID, this.#view) + beside;
+    this.#all = inTurn([...rest, { ...candidate, share, leaving: room.leaving }], this.#view, this.#ledger);
+  }
+
+  /** Returns the nodes in the order in which they would get the addresses that the pool lacks, each as often as it would; then the others. */
+  turns(): readonly Candidate[] {
+    const missing = this.#view.desired - countedIPs(this.#view);
+    if (this.#view.maxPerNode === 1 || missing <= 0) return this.#all;
+    const open = new OpenNodes(this.#view, this.#ledger, this.#all, new Map(this.#beside));
+    const served: Candidate[] = [];
+    while (served.length < missing) {
+      const [next] = open.all;
+      if (next === undefined) break;
+      served.push(next);
+      open.take(next, false);
+    }
+    return [...served, ...open.all];
+  }
+}
