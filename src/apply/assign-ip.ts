@@ -4,7 +4,7 @@ import { ProviderError } from "../model/errors.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
 import { podsKeyOf, summarizeEndpoints, summarizePods, summaryOn } from "../model/pods.ts";
-import { DEFAULT_MAX_PER_NODE, type Pool } from "../model/resource.ts";
+import type { Pool } from "../model/resource.ts";
 import type { Learned } from "../model/run.ts";
 import { keepsAddress } from "../plan/addresses/position.ts";
 import { judgeNodes } from "../plan/nodes/judge-nodes.ts";
@@ -231,8 +231,7 @@ export async function explainRefusal(
       isMachineUnfit: true,
     };
   const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
-  const perMachine = registry.get(provider.name)?.addresses?.addressesPerMachine ?? 1;
-  const most = Math.min(perMachine, stores.ownersOf(object).get(object)?.spec.maxPerNode ?? DEFAULT_MAX_PER_NODE);
+  const most = registry.maxPerNode(provider.name, stores.ownersOf(object).get(object)?.spec.maxPerNode);
   if (isPublic.length > most) {
     const text = `${nodeName}: machine ${machineID} carries ${isPublic.join(", ")}; ${error.message}`;
     return { ...skipped("NodeHasForeignIP", text, learned), isMachineUnfit: true };

@@ -40,6 +40,7 @@ export type FindingCode =
   | "FLP224"
   | "FLP225"
   | "FLP226"
+  | "FLP227"
   | "FLP240"
   | "FLP241";
 
@@ -79,6 +80,7 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingFacts>> = {
   FLP224: { severity: "warning", text: "A cool-off of a minute or more holds up failovers for as long." },
   FLP225: { severity: "warning", text: "The issuer of a RoutedIP does not stand in the files." },
   FLP226: { severity: "error", text: "A port is neither a port, nor a range of ports, nor all." },
+  FLP227: { severity: "warning", text: "A pool asks for more addresses on a node than its provider gives a machine." },
   FLP240: { severity: "error", text: "With --cluster: a person would have to mend something after it is applied." },
   FLP241: { severity: "error", text: "With --cluster: the API server refuses the object in a dry run." },
 };

@@ -1,5 +1,6 @@
 import type { TTLRules } from "./dns.ts";
 import type { NodeFacts } from "./node.ts";
+import { DEFAULT_MAX_PER_NODE } from "./resource.ts";
 
 /**
  * What a provider can do, as the planner asks it. Each provider that flipop knows describes itself once, in `src/adapters/registry.ts`; nothing else in flipop
@@ -124,6 +125,11 @@ export class ProviderRegistry {
   /** Returns the `spec.providerID` of a machine: `digitalocean://123`. */
   providerID(provider: string, machineID: string): string {
     return `${this.get(provider)?.addresses?.providerIDPrefix ?? `${provider}://`}${machineID}`;
+  }
+
+  /** Returns how many addresses a node may have for an object that asks for so many: never more than the provider gives a machine. */
+  maxPerNode(provider: string, asked: number = DEFAULT_MAX_PER_NODE): number {
+    return Math.min(asked, this.get(provider)?.addresses?.addressesPerMachine ?? 1);
   }
 
   /** Returns the region or zone of a node, as its provider tells them apart; `""` if the node does not say. */

@@ -59,7 +59,10 @@ const EVIDENCE: Readonly<Record<GateID, Finding>> = {
   pods: (looked) => [...selectors(looked, "podNamespace", "podLabel"), ...podsOnNode(looked)],
   machine: nodeFact("spec.providerID", ({ providerID }) => providerID),
   firewall: firewallFacts,
-  free: carried,
+  free: (looked) => {
+    const most = poolSpec(looked)?.maxPerNode;
+    return [...(most === undefined ? [] : [of(looked, "spec.maxPerNode", most)]), ...carried(looked)];
+  },
   region: (looked) => [...atProvider(looked, "region"), of(looked, "spec.region", poolSpec(looked)?.region ?? "")],
   due: retries,
   turn: (looked, { about }) => [

@@ -181,9 +181,10 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
   const isMatch = pool.matching.includes(nodeName);
   const skip = pool.skipped.find((one) => one.nodeName === nodeName);
   const id = skip === undefined ? undefined : gateOf(skip.reason);
-  const other = Object.entries(pool.status.ips).find(
+  const others = Object.entries(pool.status.ips).filter(
     ([address, entry]) => address !== ip && entry.nodeName === nodeName && entry.state === "active",
   );
+  const other = others.length < maxPerNode(seen) ? undefined : others[0];
   const ofOwn: Gate | undefined =
     other === undefined ? undefined : shut("free", { reason: "NodeHasOtherIP", detail: other[0] }, other[0]);
   return (["machine", "firewall", "free"] as const)
@@ -193,6 +194,10 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
       if (skip !== undefined && id === gate) return shut(gate, skip, skip.detail);
       return { id: gate, pass: isMatch ? true : undefined, detail: "" };
     });
+}
+
+function maxPerNode({ object: { spec }, world: { registry } }: Seen): number {
+  return registry.maxPerNode(spec.provider, "maxPerNode" in spec ? spec.maxPerNode : undefined);
 }
 
 /** Returns the gates that keep an object from acquiring what it lacks. Pure. */

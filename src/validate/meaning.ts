@@ -80,10 +80,22 @@ function poolRemarks(pool: Pool, registry: ProviderRegistry): readonly Remark[] 
           ),
         ]
       : []),
+    ...perNodeRemarks(pool.spec, registry),
     ...podRemarks(match),
     ...wishViolations(wish).map(remarkOf),
     ...nameRemarks(wish, registry),
   ];
+}
+
+/** Of a provider that has no addresses something else is said. */
+function perNodeRemarks(
+  { provider, maxPerNode: asked = 1 }: Pool["spec"],
+  registry: ProviderRegistry,
+): readonly Remark[] {
+  const most = registry.maxPerNode(provider, asked);
+  if (asked <= most || registry.get(provider)?.addresses === undefined) return [];
+  const text = `${provider} gives a machine ${most === 1 ? "one address" : `${most} addresses`}, so maxPerNode counts as ${most}`;
+  return [remark("FLP227", "spec.maxPerNode", text)];
 }
 
 /** A failover that waits so long is seen by clients. */

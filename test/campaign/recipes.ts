@@ -119,6 +119,7 @@ export const RECIPES: Readonly<Record<KindName, Readonly<Record<string, Recipe>>
       ],
     },
     drainSeconds: { ordinary: [0.5, 600] },
+    maxPerNode: { ordinary: [1, 2] },
     foreignHolder: { ordinary: [], beside: { ips: [ip(1), ip(50)], desiredIPs: 2 } },
   },
   NodeDNSRecordSet: {

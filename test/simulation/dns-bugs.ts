@@ -36,8 +36,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The annotation of a node is published as it is written, whatever the pool knows of the address.",
     file: "src/plan/names/publishers.ts",
-    find: "  return fact === undefined || isUndecided ? [{ address: addressAnnotation, isUndecided, after: [] }] : [];",
-    replace: "  return [{ address: addressAnnotation, isUndecided: isUndecided && pools.size > 99, after: [] }];",
+    find: "  return fact === undefined || isUndecided ? [{ address: ip, isUndecided, after: [] }] : [];",
+    replace: "  return [{ address: ip, isUndecided: isUndecided && pools.size > 99, after: [] }];",
   },
   {
     name: "The name an object had before is forgotten.",

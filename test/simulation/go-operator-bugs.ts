@@ -42,7 +42,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   },
   {
     name: "A node whose provider id is none of the provider's waits for an address like any other.",
-    file: "src/plan/addresses/assign.ts",
+    file: "src/plan/addresses/candidates.ts",
     find: "    const machine = view.machineOf(node.providerID);\n",
     replace: '    const machine = view.machineOf(node.providerID) ?? "7";\n',
   },
@@ -68,15 +68,15 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "A node is annotated before its address is seen there.",
     file: "src/plan/addresses/annotations.ts",
-    find: "requires: assignmentID === undefined ? [] : [assignmentID],",
-    replace: "requires: [],",
+    find: "const requires = added.flatMap(",
+    replace: "const requires = added.slice(added.length).flatMap(",
   },
   {
     name: "After a refusal the old holder is looked at instead of the target.",
     file: "src/apply/assign-ip.ts",
-    find: "explainRefusal(error, action.after, provider,",
+    find: "{ object: action.object, place: action.after },",
     replace:
-      "explainRefusal(error, { ...action.after, machineID: action.before?.machineID ?? action.after.machineID }, provider,",
+      "{ object: action.object, place: { ...action.after, machineID: action.before?.machineID ?? action.after.machineID } },",
   },
   {
     name: "Any refusal is put down to an address on the target: its first public one is taken for it.",
@@ -155,8 +155,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "A label that goes leaves the annotation behind.",
     file: "src/plan/addresses/annotations.ts",
-    find: "wish === undefined ? clearing(node, byKey, context) : writing(node, wish);",
-    replace: "wish === undefined ? undefined : writing(node, wish);",
+    find: "?? clearing(node, wishes.get(node.name) ?? [], byKey, { ...context, written }) ?? [],",
+    replace: "?? [],",
   },
   {
     name: "What a provider's rate limit said is not left for later runs.",

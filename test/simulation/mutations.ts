@@ -171,8 +171,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "A node that failed once is asked first for ever.",
-    file: "src/plan/addresses/assign.ts",
-    find: "turn(a) - turn(b) || ",
-    replace: "",
+    file: "src/plan/addresses/candidates.ts",
+    find: "turn(a) - turn(b) ||\n      a",
+    replace: "a",
   },
 ];

@@ -173,6 +173,11 @@ const CASES: Readonly<Record<OfflineCode, readonly (readonly [text: string, ...t
     [routedIP("ports: [{protocol: tcp}]"), "15:11 FLP226 spec.ports[0].port"],
     [routedIP("ports: [{protocol: TCP, port: 8000-9000}, {protocol: icmp}, {protocol: udp, port: all}]")],
   ],
+  FLP227: [
+    [pool("ips: [203.0.113.10]", "maxPerNode: 2"), "8:15 FLP227~ spec.maxPerNode"],
+    [pool("ips: [203.0.113.10]", "maxPerNode: 1")],
+    [pool("ips: [203.0.113.10]", "maxPerNode: 2").replace("provider: digitalocean", "provider: hetzner")],
+  ],
 };
 
 describe("flipop validate says the code and the very place", () => {

@@ -6,7 +6,7 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import { compareText, DEFAULT_MAX_PER_NODE, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
+import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
@@ -120,7 +120,7 @@ function abilitiesOf(
 ): Pick<PoolView, "maxPerNode" | "isForSeveral" | "isOnePerNode" | "isMoveOneCall" | "isHostUnseen"> {
   const { addressesPerMachine = 1, isMoveOneCall = true, needsHost } = registry.get(provider)?.addresses ?? {};
   return {
-    maxPerNode: Math.min(asked ?? DEFAULT_MAX_PER_NODE, addressesPerMachine),
+    maxPerNode: registry.maxPerNode(provider, asked),
     ...(asked !== undefined && addressesPerMachine > 1 ? { isForSeveral: true } : {}),
     ...((asked ?? 0) > addressesPerMachine ? { isOnePerNode: true } : {}),
     isMoveOneCall,
