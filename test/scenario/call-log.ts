@@ -29,6 +29,22 @@ export function loggedCloudRequest({ method, path, body }: RecordedCall): Logged
   return cloudCall(method === "DELETE" ? "delete" : "get", subject, undefined);
 }
 
+/** A request to the emulated Hetzner Cloud about floating IPs. `ipOf` = the address of an id. */
+export function loggedFloatingIPRequest(
+  { method, path, body }: RecordedCall,
+  ipOf: (id: number) => string | undefined,
+): LoggedCall {
+  const { server, home_location: region } = (body ?? {}) as { server?: number; home_location?: string };
+  const [, , collection, id = "", , command] = path.split("/");
+  const place = server === undefined ? region : String(server);
+  const subject = ipOf(Number(id)) ?? "";
+  if (collection === "actions") return cloudCall("action", id, undefined);
+  if (collection === "servers") return cloudCall("machine", id, undefined);
+  if (id === "") return cloudCall(method === "POST" ? "create" : "list", "", place);
+  if (command !== undefined) return cloudCall(command, subject, place);
+  return cloudCall(method === "DELETE" ? "delete" : "get", subject, undefined);
+}
+
 const CLOUD_WRITES: ReadonlySet<string> = new Set(["assign", "unassign", "create", "delete"]);
 
 function cloudCall(operation: string, subject: string, place: string | undefined): LoggedCall {

@@ -6,6 +6,7 @@ import { createWebhook } from "../../src/adapters/webhook/webhook.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
+import type { HetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
 import {
@@ -19,7 +20,7 @@ import {
 } from "../fake/dns-account.ts";
 import { emptyAccount } from "./account.ts";
 import type { ProviderPorts } from "./backend.ts";
-import { type LoggedCall, loggedCloudRequest } from "./call-log.ts";
+import { type LoggedCall, loggedCloudRequest, loggedFloatingIPRequest } from "./call-log.ts";
 import {
   loggedCloudflareRequest,
   loggedDomainRequest,
@@ -27,6 +28,7 @@ import {
   loggedZoneRequest,
 } from "./dns-call-log.ts";
 import { loggedFirewallRequest } from "./firewall-call-log.ts";
+import { HETZNER_SETTINGS } from "./memory-world.ts";
 import { timeoutAmong } from "./operation-fault.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { WorldDNS } from "./world-dns.ts";
@@ -36,13 +38,19 @@ export interface HTTPAccount {
   readonly account: DigitalOceanSandbox;
   readonly dns: WorldDNS;
   readonly faults: FaultList;
+  /** Set where the addresses are at Hetzner. */
+  readonly hetzner?: HetznerSandbox;
   /** @param timeoutMs - how long a call may take; default: what no planned hang keeps to */
   open(clock: Clock, timeoutMs?: number): ProviderPorts;
   close(): Promise<void>;
 }
 
 /** Serves empty accounts; every request they get is entered into the log. */
-export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Promise<HTTPAccount> {
+export async function httpAccount(
+  clock: VirtualClock,
+  calls: LoggedCall[],
+  { isAtHetzner = false }: { readonly isAtHetzner?: boolean } = {},
+): Promise<HTTPAccount> {
   const faults = new FaultList();
   const now = (): number => clock.nowMs();
   const known = new Map<string | number, { readonly fqdn: string; readonly content: string }>();
@@ -57,14 +65,20 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
       dns.note("webhook", "flipop");
     },
   });
-  const hetzner = boundlessHetzner({
-    now,
-    faults,
-    onCall: (call) => {
-      calls.push(loggedZoneRequest(call));
-      dns.note("hetzner", "flipop");
+  const hetzner: HetznerSandbox = boundlessHetzner(
+    {
+      now,
+      faults,
+      onCall: (call) => {
+        const isOfZone = call.path.startsWith("/v1/zones");
+        calls.push(isOfZone ? loggedZoneRequest(call) : loggedFloatingIPRequest(call, floatingIPOf));
+        dns.note("hetzner", "flipop");
+      },
     },
-  });
+    isAtHetzner ? HETZNER_SETTINGS : {},
+  );
+  const floatingIPOf = (id: number): string | undefined =>
+    hetzner.project().state.floating_ips.find((one) => one.id === id)?.ip;
   const dns = new WorldDNS([
     digitalOceanDNSAccount(account),
     cloudflareDNSAccount(cloudflare),
@@ -102,16 +116,18 @@ export async function httpAccount(clock: VirtualClock, calls: LoggedCall[]): Pro
     account,
     dns,
     faults,
+    ...(isAtHetzner ? { hetzner } : {}),
     open: (processClock, timeoutMs = timeoutAmong(faults)) => {
       const own = { ...options, timeoutMs, clock: processClock, baseURL: servers[0].url };
       const caller = createClient(own);
+      const atHetzner = openHetzner({ ...own, baseURL: `${servers[3].url}/v1` });
       return {
-        provider: openDigitalOcean(own, caller).addresses,
+        provider: isAtHetzner ? atHetzner.addresses : openDigitalOcean(own, caller).addresses,
         firewalls: openDigitalOcean(own, caller).firewalls,
         dns: {
           digitalocean: openDigitalOcean(own, caller).dns,
           cloudflare: createCloudflare({ ...own, baseURL: `${servers[1].url}/client/v4` }),
-          hetzner: openHetzner({ ...own, baseURL: `${servers[3].url}/v1` }).dns,
+          hetzner: atHetzner.dns,
           webhook: createWebhook({ ...own, name: "webhook", token: undefined, baseURL: servers[2].url }),
         },
       };

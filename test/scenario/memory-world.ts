@@ -32,15 +32,17 @@ export function memoryWorld(): Backend {
   return makeWorld(() => undefined);
 }
 
-/** The same with its addresses at Hetzner, whose actions take as long as those of the other world. */
+/** How an emulated project is set that stands in the place of the other world's account: its actions take as long. */
+export const HETZNER_SETTINGS: object = {
+  action_delay_ms: 300,
+  floating_ip_limit: 100,
+  // Regions of the other world are locations here, each in a network zone of its own.
+  locations: { nyc3: "nyc3", fra1: "fra1", ams3: "ams3", fsn1: "eu-central", nbg1: "eu-central", ash: "us-east" },
+};
+
+/** The same with its addresses at Hetzner. */
 export function hetznerWorld(): Backend {
-  const settings = {
-    action_delay_ms: 300,
-    floating_ip_limit: 100,
-    // Regions of the other world are locations here, each in a network zone of its own.
-    locations: { nyc3: "nyc3", fra1: "fra1", ams3: "ams3", fsn1: "eu-central", nbg1: "eu-central", ash: "us-east" },
-  };
-  return makeWorld((now) => boundlessHetzner({ now }, settings));
+  return makeWorld((now) => boundlessHetzner({ now }, HETZNER_SETTINGS));
 }
 
 function makeWorld(makeHetzner: (now: () => number) => HetznerSandbox | undefined): Backend {

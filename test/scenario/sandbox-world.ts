@@ -12,10 +12,10 @@ import { VirtualClock } from "./virtual-clock.ts";
 const CRDS = shippedCRDs();
 
 /** The emulated APIs over HTTP, with the real adapters. */
-export async function sandboxWorld(): Promise<Backend> {
+export async function sandboxWorld(where: { readonly isAtHetzner?: boolean } = {}): Promise<Backend> {
   const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const calls: LoggedCall[] = [];
-  const account = await httpAccount(clock, calls);
+  const account = await httpAccount(clock, calls, where);
   const backend = await sandboxCluster({ clock, calls, account });
   return {
     ...backend,
@@ -43,6 +43,7 @@ export async function sandboxCluster(accounts: HTTPAccounts): Promise<Backend> {
     prefix: "",
     clock,
     account: account.account,
+    ...(account.hetzner === undefined ? {} : { hetzner: account.hetzner }),
     dns: account.dns,
     rest: sandboxRest(kubernetes),
     open: (processClock) => {
