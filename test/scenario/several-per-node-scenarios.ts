@@ -336,7 +336,7 @@ interface Crash {
 
 const CRASHES: readonly Crash[] = [
   {
-    title: "a first fill",
+    title: "a first fill of one node with two",
     writes: 11,
     before: async (world) => {
       await pooled(world, ["n1"], 2, { maxPerNode: 2, dnsRecordSet: www("hetzner") });
@@ -344,7 +344,7 @@ const CRASHES: readonly Crash[] = [
     after: ["ip1 active n1", "ip2 active n1"],
   },
   {
-    title: "a failover",
+    title: "a failover from a node with two",
     writes: 13,
     before: async (world) => {
       await pooled(world, ["n1"], 2, { maxPerNode: 2, dnsRecordSet: www("hetzner") });
@@ -355,7 +355,7 @@ const CRASHES: readonly Crash[] = [
     after: ["ip1 active n2", "ip2 active n3"],
   },
   {
-    title: "a purchase",
+    title: "a purchase of two for a node",
     writes: 18,
     before: async (world) => {
       await world.machines("n1");
@@ -363,13 +363,42 @@ const CRASHES: readonly Crash[] = [
     },
     after: ["new1 active n1", "new2 active n1"],
   },
+  {
+    title: "an excess that has drained",
+    writes: 8,
+    before: async (world) => {
+      await pooled(world, ["n1"], 2, { maxPerNode: 2, dnsRecordSet: www("hetzner") });
+      await world.pass();
+      await world.pools.edit("web", { maxPerNode: 1 });
+      await world.machines("n2");
+      await world.pass();
+      world.advance(61 * SECOND);
+    },
+    after: ["ip1 active n1", "ip2 active n2"],
+  },
+  {
+    title: "a failover from a node that two pools share",
+    writes: 19,
+    before: async (world) => {
+      await pooled(world, ["n1"], 1, { maxPerNode: 2, dnsRecordSet: www("hetzner") });
+      world.cloud.address(ip(2));
+      world.cloud.address(ip(3));
+      await world.pools.create("mail", { ips: [ip(2)], maxPerNode: 2 });
+      await world.pass();
+      await world.nodes.delete("n1");
+      await world.machines("n2");
+      await world.pools.edit("web", { ips: [ip(1), ip(3)] });
+      await world.machines("n3");
+    },
+    after: ["ip1 active n2", "ip3 active n3"],
+  },
 ];
 
 function crashes(scenario: Register): void {
   for (const { title, writes, before, after } of CRASHES)
     for (let write = 1; write <= writes + 1; write += 1)
       scenario(
-        `${title} with two on a node ${write > writes ? "has no later write" : `dies before write ${write}`}`,
+        `${title}: the run ${write > writes ? "has no later write" : `dies before write ${write}`}`,
         async (world) => {
           world.dns.zone("hetzner");
           await before(world);
