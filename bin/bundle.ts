@@ -79,8 +79,8 @@ export async function bundle(entry: string, folder: string): Promise<Metafile> {
 }
 
 /**
- * Bundles a program of the checkout into one small file for `bin/compiled.js`, which has to lie in the same folder as a {@link bundle}, and its source map. The file is
- * one function of `require` and its own path. It is ASCII.
+ * Bundles a program of the checkout into one small file, and writes its source map beside it. The file has to lie where a {@link bundle} would.
+ * It is one function of `require` and of its own path, which `bin/compiled.js` calls. It is ASCII.
  * @throws Error of esbuild when it fails, as for a file that waits while it is loaded
  */
 export async function bundleOneFile(entry: string, file: string): Promise<void> {

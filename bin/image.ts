@@ -127,8 +127,8 @@ export interface ImageArchive {
 }
 
 /**
- * Returns one archive with an image for each architecture. `folder` holds the package with its program as {@link makeOneFile} made it. Reads that folder and the lock file. Debian's packages,
- * and Node for another architecture, are fetched where they are not here.
+ * Returns one archive with an image for each architecture. `folder` holds the package, with the program as {@link makeOneFile} made it.
+ * Reads that folder and the lock file. Debian's packages, and Node for another architecture, are fetched where they are not here.
  * @throws Error where something cannot be had
  */
 export async function imageArchive(

@@ -1,5 +1,6 @@
-// `node bin/one-file.ts FOLDER` makes the program of a built package one file, beside what V8 makes of it: a pod of the image starts with it in little
-// more than half the time. The package that people install stays as it is: its modules can be read, and it loads only what a command needs.
+// `node bin/one-file.ts FOLDER` turns the program of a built package into one file. Beside it lies what V8 makes of that file.
+// A pod of the image starts with it in little more than half the time.
+// The package that people install stays as it is: its modules can be read, and it loads only what a command needs.
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -9,8 +10,10 @@ import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
+import { environmentOf } from "../src/cli/sandbox.ts";
 import { startSandbox } from "../src/sandbox/start.ts";
 import { bundleOneFile } from "./bundle.ts";
+import { cacheOf } from "./compiled.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const WARM_UP = join(ROOT, "bin/warm-up.js");
@@ -18,8 +21,8 @@ const WARM_UP = join(ROOT, "bin/warm-up.js");
 const LOADER = join(ROOT, "bin/compiled.js");
 
 /**
- * What makes caches of one program the same, byte for byte (Node 24.21, tried 2026-11-26): strings are hashed alike, and nothing depends on when V8 collects garbage,
- * forgets a function or thinks one worth optimizing. `bin/warm-up.js` takes them back before the cache is written.
+ * With these flags V8 makes the same cache of one program each time, byte for byte (Node 24.21, tried 2026-11-26). It hashes strings alike.
+ * It collects garbage in the program's own thread. It forgets no function, and optimizes none. `bin/warm-up.js` takes the flags back before it writes the cache.
  */
 const FLAGS: readonly string[] = [
   "--hash-seed=1",
@@ -29,13 +32,13 @@ const FLAGS: readonly string[] = [
   "--no-sparkplug",
 ];
 
-/** V8 numbers functions in the order of their first use, which differs when answers overtake each other. So a cache counts once it was made three times. */
+/** V8 numbers functions in the order of their first use. That order differs when two answers come the other way round. So a cache counts once three runs made the same. */
 const ENOUGH = 3;
 const MOST_TRIES = 20;
 
 /**
- * Replaces `lib/` of a built package by one file, its source map, and what V8 made of it while it did what a pod of the CronJob does each minute. The same sources give the
- * same bytes. The cache holds for the Node that runs this, on the same architecture.
+ * Replaces `lib/` of a built package by one file, its source map, and V8's cache of it. V8 writes the cache after a run that did what a pod of the CronJob does each minute.
+ * The same sources give the same bytes. The cache holds for the Node that runs this, on the same architecture.
  * @throws Error when no cache is made again, or when V8 refuses it
  */
 export async function makeOneFile(app: string): Promise<void> {
@@ -45,7 +48,7 @@ export async function makeOneFile(app: string): Promise<void> {
   const program = join(lib, "main.cjs");
   await bundleOneFile("src/cli/main.ts", program);
   const cache = await onExample((env) => reproducibleCache(program, env));
-  writeFileSync(program.replace(/cjs$/, `${process.version}-${process.arch}.cache`), cache);
+  writeFileSync(cacheOf(program), cache);
   if (!(await isAccepted(program))) throw new Error("V8 refuses the cache that it made");
 }
 
@@ -81,17 +84,8 @@ async function onExample<T>(work: (env: Readonly<Record<string, string>>) => Pro
   const sandbox = await startSandbox();
   const gateway = await acceptingAll();
   try {
-    return await work({
-      KUBECONFIG: sandbox.kubeconfig,
-      DIGITALOCEAN_API_URL: sandbox.digitaloceanURL,
-      DIGITALOCEAN_ACCESS_TOKEN: sandbox.token,
-      CLOUDFLARE_API_URL: sandbox.cloudflareURL,
-      CLOUDFLARE_TOKEN: sandbox.token,
-      HCLOUD_API_URL: sandbox.hetznerURL,
-      HCLOUD_TOKEN: sandbox.token,
-      FLIPOP_RESOLVER: sandbox.resolver,
-      PUSHGATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
-    });
+    const PUSHGATEWAY_URL = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+    return await work({ ...environmentOf(sandbox), PUSHGATEWAY_URL });
   } finally {
     gateway.close();
     await sandbox.close();

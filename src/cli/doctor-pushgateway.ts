@@ -28,7 +28,7 @@ export async function readPushgateway(
     });
     const { statusCode: status = 0 } = response;
     const text = (await readBody(response)).toString();
-    if (status !== 200) return { kind: "failed", message: `${url} answers with status ${status}` };
+    if (status < 200 || status > 299) return { kind: "failed", message: `${url} answers with status ${status}` };
     return { kind: "answers", url, ...newestPush(text) };
   } catch (error) {
     if (error instanceof ConfigError) return { kind: "failed", message: error.message.replace(/\.$/, "") };

@@ -49,8 +49,8 @@ export async function runSandbox(session: Session, dir: string | undefined, flag
   return EXIT.done;
 }
 
-/** The variables by which flipop, kubectl and others find the world. */
-function environmentOf(sandbox: Sandbox): Readonly<Record<string, string>> {
+/** Returns the variables by which flipop, kubectl and others find the world of a sandbox. */
+export function environmentOf(sandbox: Sandbox): Readonly<Record<string, string>> {
   return {
     KUBECONFIG: sandbox.kubeconfig,
     DIGITALOCEAN_API_URL: sandbox.digitaloceanURL,

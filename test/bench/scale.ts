@@ -1,8 +1,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeOneFile } from "../../bin/one-file.ts";
 import type { API } from "../cluster/api.ts";
-import { builtPackage } from "../programs/built-package.ts";
+import { builtForImage } from "../programs/built-package.ts";
 import { bigNode, bigPod, bigPodStatus, INGRESS_LABEL, POD_NAMESPACE } from "./big-objects.ts";
 import { isAssignRequest, openCloud, REGION } from "./cloud.ts";
 import { type Container, cronJobContainer, watcherContainer } from "./container.ts";
@@ -78,8 +77,7 @@ export async function benchScale(world: World): Promise<Section> {
   await emptyCluster(world.api);
   await world.api.request("POST", "/api/v1/namespaces", { metadata: { name: POD_NAMESPACE } });
   await grow(world.api, { nodes: 0, pods: 0 }, NORMAL);
-  const app = builtPackage();
-  await makeOneFile(app);
+  const app = await builtForImage();
   const watcher = watcherContainer(app);
   for (const expectation of NORMAL_EXPECTATIONS) {
     figures.push(...(await measure(world, expectation)), ...(await watch(world, expectation, watcher)));

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeOneFile } from "../../bin/one-file.ts";
-import { builtPackage } from "../programs/built-package.ts";
+import { builtForImage } from "../programs/built-package.ts";
 import { isAssignRequest } from "./cloud.ts";
 import { cronJobContainer } from "./container.ts";
 import { type Figure, memoryFigure, timeFigure } from "./figure.ts";
@@ -49,9 +48,8 @@ export async function benchStart(world: World): Promise<Section> {
 
 /** Runs the program as pods of the CronJob do: built as the image holds it, with the container's arguments and flags. */
 async function asPods(world: World): Promise<{ readonly pods: readonly Start[]; readonly memoryLimit: string }> {
-  const app = builtPackage();
+  const app = await builtForImage();
   try {
-    await makeOneFile(app);
     const container = cronJobContainer(app);
     return { pods: await repeat(() => firstAssign(world, { container })), memoryLimit: container.memory };
   } finally {

@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeOneFile } from "../../bin/one-file.ts";
 
 const BUILD = fileURLToPath(new URL("../../bin/build.ts", import.meta.url));
 
@@ -10,5 +11,12 @@ const BUILD = fileURLToPath(new URL("../../bin/build.ts", import.meta.url));
 export function builtPackage(): string {
   const folder = join(mkdtempSync(join(tmpdir(), "flipop-built-")), "package");
   execFileSync(process.execPath, [BUILD, folder], { stdio: ["ignore", "ignore", "inherit"] });
+  return folder;
+}
+
+/** Builds the package as the image holds it, in some 5 s, into a new temporary folder that the caller removes, and returns its path. */
+export async function builtForImage(): Promise<string> {
+  const folder = builtPackage();
+  await makeOneFile(folder);
   return folder;
 }

@@ -4,17 +4,21 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { cronJobContainer } from "../bench/container.ts";
 import { IN_IMAGE } from "./entry.ts";
 
 const parent = mkdtempSync(join(tmpdir(), "flipop-one-file-"));
-/** A copy that tests may change. */
-const copy = join(parent, "app");
 const cache = `main.${process.version}-${process.arch}.cache`;
 
-beforeAll(() => cpSync(IN_IMAGE, copy, { recursive: true, verbatimSymlinks: true }));
 afterAll(() => rmSync(parent, { recursive: true }));
+
+/** Returns a copy that a test may change. */
+function copied(): string {
+  const copy = mkdtempSync(join(parent, "app-"));
+  cpSync(IN_IMAGE, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}
 
 interface Run {
   readonly status: number | null;
@@ -61,21 +65,18 @@ const DAMAGES: Readonly<Record<string, (content: Buffer) => Buffer>> = {
 };
 
 test.for(Object.entries(DAMAGES))("starts also where what V8 made %s", ([, damage]) => {
+  const copy = copied();
   const file = join(copy, "lib", cache);
-  const whole = readFileSync(file);
-  try {
-    writeFileSync(file, damage(whole));
-    expect(isRefused(copy, {})).toBe(true);
-    expect(node([join(copy, "bin/start.js"), "--version"])).toMatchObject({
-      ...{ status: 0, stderr: "" },
-      stdout: expect.stringMatching(/^flipop \d/),
-    });
-  } finally {
-    writeFileSync(file, whole);
-  }
+  writeFileSync(file, damage(readFileSync(file)));
+  expect(isRefused(copy, {})).toBe(true);
+  expect(node([join(copy, "bin/start.js"), "--version"])).toMatchObject({
+    ...{ status: 0, stderr: "" },
+    stdout: expect.stringMatching(/^flipop \d/),
+  });
 });
 
 test("starts where there is nothing that V8 made, and shows a stack also without the map", () => {
+  const copy = copied();
   for (const name of [cache, "main.cjs.map"]) rmSync(join(copy, "lib", name));
   const { status, stderr } = node([join(copy, "bin/start.js"), "plan", "--kubeconfig=/nowhere", "-vv"]);
   expect(status).toBe(78);
