@@ -15,9 +15,10 @@ import { addressesWithout } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { type DNSMemory, objectKey, type Pool, type PoolStatus, type RoutedIPStatus } from "../model/resource.ts";
+import { memoryOf as memoryOfNames, setNamed, withMemory } from "../model/record-types.ts";
+import { objectKey, type Pool, type PoolStatus, type RecordSetStatus, type RoutedIPStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
-import { attemptedName, isVitalName, recordedNames } from "../plan/names/plan-dns.ts";
+import { attemptedName, isVitalName, recordedNames, withNames } from "../plan/names/plan-dns.ts";
 import { statusOf, storedDrain } from "../plan/pool-view.ts";
 import { onItsWay, withDrains } from "../plan/status/stored-status.ts";
 import type { ApplyContext } from "./context.ts";
@@ -132,11 +133,10 @@ function preparePool(
   const names = recordedNames(actions, status, stored, cluster.now());
   const drains = newDrains(status, stored);
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
-    ...current,
+    ...withNames(current, names),
     ...withPlanned(current, seen, status),
     ...(firewalls === undefined ? {} : { firewalls }),
     ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
-    ...names,
     ...withSent(withDrains(current, drains), sent),
   }));
   return preparation(work, isVital || isVitalName(names, stored));
@@ -152,7 +152,7 @@ function prepareSet(
   const stored = stores.dns.get(object);
   if (status === undefined || stored === undefined) return UNPREPARED;
   const names = recordedNames(actions, status, stored, cluster.now());
-  const work = stores.dns.updateStatus(object, (current) => ({ ...current, ...names }));
+  const work = stores.dns.updateStatus(object, (current) => withNames(current, names));
   return preparation(work, isVitalName(names, stored));
 }
 
@@ -306,8 +306,10 @@ export class AcquisitionRecord {
 export async function recordAttemptedNames(action: WriteDNS, { stores }: ApplyContext): Promise<void> {
   const { object } = action;
   const stored = stores[object.kind].get(object)?.status;
-  if (stored === undefined || attemptedName(stored, action).publishedDNS === undefined) return;
-  const remembered = <S extends DNSMemory>(status: S): S => ({ ...status, ...attemptedName(status, action) });
+  const { type } = setNamed(action.fqdn);
+  if (stored === undefined || attemptedName(memoryOfNames(stored, type), action).publishedDNS === undefined) return;
+  const remembered = <S extends PoolStatus | RecordSetStatus>(status: S): S =>
+    withMemory(status, type, attemptedName(memoryOfNames(status, type), action));
   const work =
     object.kind === "dns"
       ? stores.dns.updateStatus(object, remembered)

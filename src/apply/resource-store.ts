@@ -9,7 +9,8 @@ import {
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ConfigError, InternalError, KubeError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
-import { FINALIZER, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../model/resource.ts";
+import { memoryOf } from "../model/record-types.ts";
+import { type DNSMemory, FINALIZER, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
 import { laterTime } from "../model/time.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
@@ -75,11 +76,18 @@ const STORED_FIRST: ReadonlySet<string> = new Set([
 
 /** The time of an assignment is stored before its call only where the pool has a cool-off. */
 function withStored<O extends Pool | RecordSet>({ spec, status }: O, stored: O["status"]): O["status"] {
-  const newer = Object.fromEntries(Object.entries(stored).filter(([field]) => STORED_FIRST.has(field)));
+  const ipv6 = "ipv6" in stored && stored.ipv6 !== undefined ? { ipv6: newerNames(status, stored.ipv6) } : {};
+  const newer = { ...Object.fromEntries(Object.entries(stored).filter(([field]) => STORED_FIRST.has(field))), ...ipv6 };
   const hasCoolOff = "assignmentCoolOffSeconds" in spec && spec.assignmentCoolOffSeconds > 0;
   if (!hasCoolOff || !("ips" in status && "ips" in stored)) return { ...status, ...newer };
   const lastAssignmentTime = laterTime(stored.lastAssignmentTime, status.lastAssignmentTime);
   return { ...status, ...newer, ...(lastAssignmentTime === undefined ? {} : { lastAssignmentTime }) };
+}
+
+/** What is known of AAAA records, with what is stored of their names. */
+function newerNames(known: Pool["status"] | RecordSet["status"], stored: DNSMemory): DNSMemory {
+  const { publishedDNS, formerDNS } = stored;
+  return { ...memoryOf(known, "AAAA"), formerDNS, ...(publishedDNS === undefined ? {} : { publishedDNS }) };
 }
 
 /**
@@ -353,7 +361,7 @@ export function recordSetAccess(cluster: ClusterWriter): ObjectAccess<RecordSet>
   return {
     resource: "nodednsrecordsets",
     kind: "NodeDNSRecordSet",
-    recorded: ["publishedDNS", "formerDNS", "retries", "unreadyNodes", "conditions"],
+    recorded: ["publishedDNS", "formerDNS", "ipv6", "retries", "unreadyNodes", "conditions"],
     patchStatus: (meta, status) => cluster.patchRecordSetStatus(meta, status),
     read: (meta) => cluster.readRecordSet(meta),
     setFinalizer: (meta, isPresent) => cluster.setRecordSetFinalizer(meta, isPresent),

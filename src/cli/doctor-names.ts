@@ -3,6 +3,7 @@ import type { Beside, Facts, LookedName, Planned } from "../doctor/facts.ts";
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
 import { externalOwner, type ZoneTexts } from "../model/external-dns.ts";
+import { recordTypesOf, setNamed } from "../model/record-types.ts";
 import { LEAST_LIST_CALLS, plainTexts } from "../observe/owners.ts";
 import {
   type DNSWish,
@@ -50,17 +51,23 @@ function knownNames({ observation, plan }: Planned): readonly KnownName[] {
     ...observation.pools.map(
       (pool) => [refKey({ kind: pool.kind, ...placeOf(pool) }), poolWish(pool, registry)] as const,
     ),
-    ...observation.recordSets.map(
-      (one) => [refKey({ kind: "dns", ...placeOf(one) }), recordSetWish(one, registry)] as const,
+    ...observation.recordSets.flatMap((one) =>
+      recordTypesOf(one).map(
+        (type) => [refKey({ kind: "dns", ...placeOf(one) }), recordSetWish(one, registry, type)] as const,
+      ),
     ),
   ];
-  const wished = new Map(wishes);
-  const known = [...plan.pools, ...plan.recordSets].flatMap(({ object, drift }): readonly KnownName[] => {
-    const wish = wished.get(refKey(object));
-    if (wish?.kind !== "named") return [];
-    const target = nameTarget(wish, dns);
-    return target.kind === "ready" ? [{ object, wish, target, isAtRest: drift === 0 }] : [];
-  });
+  const wished = Map.groupBy(wishes, ([key]) => key);
+  const known = [...plan.pools, ...plan.recordSets].flatMap((one): readonly KnownName[] =>
+    (wished.get(refKey(one.object)) ?? []).flatMap(([, wish]) => {
+      if (wish.kind !== "named") return [];
+      const target = nameTarget(wish, dns);
+      if (target.kind !== "ready") return [];
+      const sets = "written" in one ? [one, one.ipv6 ?? []].flat() : [{ ...one, fqdn: target.name.fqdn }];
+      const drift = sets.find(({ fqdn }) => fqdn === target.name.fqdn)?.drift;
+      return [{ object: one.object, wish, target, isAtRest: drift === 0 }];
+    }),
+  );
   return [...new Map(known.map((one) => [`${one.target.name.provider} ${one.target.name.fqdn}`, one])).values()];
 }
 
@@ -99,7 +106,9 @@ async function besideOf(
   if ("error" in texts) return texts;
   const owner = externalOwner(fqdn, texts.value, records.addresses.length > 0);
   const beside: Beside = owner === undefined ? {} : { owner };
-  return list === undefined ? beside : { ...beside, hasCNAME: list.names.get(fqdn)?.has("CNAME") ?? false };
+  return list === undefined
+    ? beside
+    : { ...beside, hasCNAME: list.names.get(setNamed(fqdn).fqdn)?.has("CNAME") ?? false };
 }
 
 async function orError<T>(read: () => Promise<T>): Promise<{ readonly value: T } | { readonly error: string }> {

@@ -6,6 +6,7 @@ import { selectedLabels } from "../model/label-selector.ts";
 import { podSelectorKey } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import { podsKeyOf } from "../model/pods.ts";
+import { recordTypesOf } from "../model/record-types.ts";
 import {
   compareText,
   managedIPs,
@@ -226,8 +227,12 @@ function withUnreadAddresses({ providers }: Observation, pools: readonly Pool[])
 
 function withUnreadNames({ dns, registry }: Observation, objects: readonly (Pool | RecordSet)[]): Observation["dns"] {
   const known = new Map(dns);
-  for (const object of objects) {
-    const wish = "kind" in object ? poolWish(object, registry) : recordSetWish(object, registry);
+  const wishes = objects.flatMap((object) =>
+    "kind" in object
+      ? [poolWish(object, registry)]
+      : recordTypesOf(object).map((type) => recordSetWish(object, registry, type)),
+  );
+  for (const wish of wishes) {
     const facts = wish.kind === "named" ? known.get(wish.provider) : undefined;
     if (wish.kind === "named" && facts !== undefined) known.set(facts.name, withUnreadName(facts, wish));
   }

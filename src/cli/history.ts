@@ -6,7 +6,7 @@ import { type ObjectRef, refKey } from "../model/action.ts";
 import type { Change } from "../model/change.ts";
 import { ConfigError, KubeError } from "../model/errors.ts";
 import { type Progress, waitingFor } from "../model/progress.ts";
-import type { ObjectMeta, PoolStatus } from "../model/resource.ts";
+import { type ObjectMeta, type PoolStatus, publishedNames } from "../model/resource.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isSelected } from "../plan/selection.ts";
@@ -108,7 +108,12 @@ async function readObjects(
       return { ref: ref("routedip", meta), meta, status, addresses: [spec.address, ...addressesOf(status)] };
     }),
     ...recordSets.map(({ meta, status }) => {
-      return { ref: ref("dns", meta), meta, status, addresses: status.publishedDNS?.addresses ?? [] };
+      return {
+        ref: ref("dns", meta),
+        meta,
+        status,
+        addresses: publishedNames(status).flatMap(({ addresses }) => addresses),
+      };
     }),
   ];
   return { objects, lists };

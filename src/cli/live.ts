@@ -1,11 +1,12 @@
-import { type ObjectRef, refKey } from "../model/action.ts";
+import type { ObjectRef } from "../model/action.ts";
 import type { LiveName } from "../model/live.ts";
+import { type RecordType, recordTypesOf } from "../model/record-types.ts";
 import type { ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { type DNSWish, nameTarget, poolWish, recordSetWish } from "../plan/names/name-target.ts";
 import { isSelected } from "../plan/selection.ts";
 import type { ZoneServers } from "../ports/resolver.ts";
-import { type LiveFacts, liveOf, liveProblems } from "../report/live.ts";
+import { type LiveFacts, liveKey, liveOf, liveProblems } from "../report/live.ts";
 import type { Look } from "./status-watch.ts";
 import type { Planner } from "./wiring.ts";
 
@@ -20,7 +21,8 @@ export async function lookLive(found: Look, planner: Planner, servers: ZoneServe
 async function readLive(planner: Planner, servers: ZoneServers, selection: Selection): Promise<LiveFacts> {
   const planned = await planner.plan(selection);
   const names = namedObjects(planned.observation, selection).map(
-    async ({ object, wish }) => [refKey(object), await liveName(wish, planned.observation, servers)] as const,
+    async ({ object, type, wish }) =>
+      [liveKey(object, type), await liveName(wish, planned.observation, servers)] as const,
   );
   const read = (await Promise.all(names)).flatMap(([key, name]) => (name === undefined ? [] : [[key, name] as const]));
   return { ...planned, names: new Map(read) };
@@ -31,15 +33,17 @@ type Observed = LiveFacts["observation"];
 function namedObjects(
   { pools, recordSets, registry }: Observed,
   selection: Selection,
-): readonly { readonly object: ObjectRef; readonly wish: DNSWish }[] {
+): readonly { readonly object: ObjectRef; readonly type: RecordType; readonly wish: DNSWish }[] {
   const ref = (kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): ObjectRef => ({ kind, namespace, name });
   const all = [
-    ...pools.map((pool) => ({ object: ref(pool.kind, pool.meta), meta: pool.meta, wish: poolWish(pool, registry) })),
-    ...recordSets.map((one) => ({
-      object: ref("dns", one.meta),
-      meta: one.meta,
-      wish: recordSetWish(one, registry),
-    })),
+    ...pools.map((pool) => {
+      return { object: ref(pool.kind, pool.meta), type: "A" as const, meta: pool.meta, wish: poolWish(pool, registry) };
+    }),
+    ...recordSets.flatMap((one) =>
+      recordTypesOf(one).map((type) => {
+        return { object: ref("dns", one.meta), type, meta: one.meta, wish: recordSetWish(one, registry, type) };
+      }),
+    ),
   ];
   return all.filter(({ object, meta }) => isSelected(selection, object.kind, meta));
 }

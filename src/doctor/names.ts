@@ -1,5 +1,6 @@
 import { refKey } from "../model/action.ts";
 import type { ExternalOwner } from "../model/external-dns.ts";
+import { setNamed } from "../model/record-types.ts";
 import { shownText } from "../model/resource.ts";
 import type { Beside, Facts, LookedName } from "./facts.ts";
 import {
@@ -71,8 +72,9 @@ function ownerVerdicts({ fqdn }: LookedName, { owner }: Beside): readonly Verdic
 }
 
 function ownerText(fqdn: string, { id, mark, isEncrypted }: ExternalOwner): string {
-  const where = mark === fqdn ? "carries" : "has beside it";
-  const name = mark === fqdn ? "" : ` ${shownText(mark)}`;
+  const isSame = mark === setNamed(fqdn).fqdn;
+  const where = isSame ? "carries" : "has beside it";
+  const name = isSame ? "" : ` ${shownText(mark)}`;
   const whose = isEncrypted === true ? ", encrypted" : id === undefined ? "" : `, owner "${shownText(id)}"`;
   return `${where} the TXT record${name} of external-dns${whose}`;
 }

@@ -4,6 +4,7 @@ import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } 
 import { leaseSuspension } from "../model/lease-notes.ts";
 import {
   type Condition,
+  type DNSMemory,
   type ObjectMeta,
   type PoolStatus,
   type RecordSetStatus,
@@ -36,7 +37,7 @@ export function changesOfObjects(objects: readonly KeptObject[], nowMs: number):
     const kept = [
       ...status.conditions.flatMap(ofCondition),
       ...("ips" in status ? ofPool(status) : ofRecordSet(status)),
-      ...ofName(status),
+      ...ofNames(status),
       ...status.retries.flatMap((retry) => ofRetry(retry, nowMs)),
       ...(meta.suspension === undefined ? [] : ofSuspension(meta.suspension, "object")),
     ];
@@ -152,7 +153,12 @@ function ofRecordSet({ unreadyNodes }: RecordSetStatus): readonly KeptChange[] {
   );
 }
 
-function ofName({ fight, publishedDNS }: PoolStatus | RecordSetStatus): readonly KeptChange[] {
+function ofNames(status: PoolStatus | RecordSetStatus): readonly KeptChange[] {
+  const ipv6 = "ipv6" in status ? status.ipv6 : undefined;
+  return ipv6 === undefined ? ofName(status) : [...ofName(status), ...ofName(ipv6)];
+}
+
+function ofName({ fight, publishedDNS }: DNSMemory): readonly KeptChange[] {
   const foreign = (publishedDNS?.foreign ?? []).flatMap(({ address, since }) => {
     const what = `${publishedDNS?.name} was seen to show ${address}`;
     return fact(since, "record", { subject: publishedDNS?.name ?? "", what, why: "flipop did not write it." });

@@ -27,6 +27,28 @@ export function canonicalIPv4(text: string): string | undefined {
   return CANONICAL_IPV4.test(text) ? text : undefined;
 }
 
+const IPV6 = /^[0-9a-f:.]{2,45}$/i;
+/** IPv4-mapped addresses: nobody reaches one through a record. */
+const MAPPED = /^::ffff:/;
+
+/**
+ * Returns an IPv6 address in the one form that flipop writes: lower case, no leading zeros, the longest run of zeros as `::`. Undefined for any other text, and for
+ * an address that stands for an IPv4 one. Pure.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc5952#section-4
+ */
+export function canonicalIPv6(text: string): string | undefined {
+  if (!IPV6.test(text) || !text.includes(":")) return undefined;
+  const url = URL.parse(`http://[${text}]`);
+  const address = url?.hostname.slice(1, -1);
+  return address === undefined || MAPPED.test(address) ? undefined : address;
+}
+
+/** Returns an IPv4 or IPv6 address in the one form that flipop writes; undefined for any other text. Pure. */
+export function canonicalAddress(text: string): string | undefined {
+  return canonicalIPv4(text) ?? canonicalIPv6(text);
+}
+
 /** The number of a canonical IPv4 address, 0 to 2³² - 1. */
 export function addressNumber(ip: string): number {
   return ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);

@@ -1,4 +1,4 @@
-import { canonicalIPv4 } from "./address.ts";
+import { canonicalAddress } from "./address.ts";
 import type { Refusal } from "./errors.ts";
 import type { ExternalOwner } from "./external-dns.ts";
 import { compareText } from "./resource.ts";
@@ -10,8 +10,9 @@ export interface Zone {
   readonly name?: string;
 }
 
-/** The A records of one name, canonical: FQDN in lower case without trailing dot, addresses sorted and unique, one TTL for the set. */
+/** The address records of one set, canonical: addresses sorted and unique, one TTL for the set. */
 export interface RecordSetState {
+  /** `setText`. */
   readonly fqdn: string;
   /** Sorted by text, unique; empty = the name has no A record. */
   readonly addresses: readonly string[];
@@ -204,9 +205,9 @@ export function acceptedTTL(ttlSeconds: number, rules: TTLRules): number {
   return Math.min(Math.max(ttlSeconds, rules.minimumSeconds), rules.maximumSeconds);
 }
 
-/** Addresses in the one order of record sets: canonical IPv4 only, sorted by text, unique. */
+/** Addresses in the one order of record sets: canonical ones only, sorted by text, unique. */
 export function recordAddresses(addresses: Iterable<string>): readonly string[] {
-  return [...new Set([...addresses].filter((address) => canonicalIPv4(address) === address))].toSorted();
+  return [...new Set([...addresses].filter((address) => canonicalAddress(address) === address))].toSorted();
 }
 
 const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";

@@ -1,4 +1,5 @@
 import { canonicalDNSName } from "./dns.ts";
+import { type RecordSetName, setNamed } from "./record-types.ts";
 
 /*
  * Whose a name is, as external-dns marks it. For each record that external-dns makes, its TXT registry makes TXT records beside it, with a text such as
@@ -13,6 +14,8 @@ import { canonicalDNSName } from "./dns.ts";
  *   pre-a-.www.example.com      with --txt-prefix=pre-%{record_type}-. ; so an apex gets a name inside its zone
  *   a-www-post.example.com      with --txt-suffix=-post
  *   a-any.example.com           for *.example.com with --txt-wildcard-replacement=any
+ *
+ * Those of an AAAA record have `aaaa` in place of `a`.
  *
  * Nobody tells flipop the prefix or the suffix, so it compares the marks with the names of the whole zone: a mark belongs to the name that explains it best.
  */
@@ -40,19 +43,30 @@ export interface ExternalOwner {
   readonly isEncrypted?: true;
 }
 
-/** Returns whom a name with these A records belongs to by the marks of its zone; undefined where no mark is for it. `hasRecords` = the name has A records. Pure. */
+/** Returns whom a set of records, named as `setText` does it, belongs to by the marks of its zone; undefined where no mark is for it. `hasRecords` = the set has records. Pure. */
 export function externalOwner(
-  fqdn: string,
+  text: string,
   { texts, names }: ZoneTexts,
   hasRecords: boolean,
 ): ExternalOwner | undefined {
-  const own = texts.flatMap((record) => markOf(record) ?? []).filter((mark) => isFor(fqdn, mark, names, hasRecords));
+  const set = setNamed(text);
+  const own = texts.flatMap((record) => markOf(record) ?? []).filter((mark) => isFor(set, mark, names, hasRecords));
   return own.toSorted((a, b) => Number(a.id === undefined) - Number(b.id === undefined))[0];
 }
 
-/** Returns the names of the marks that a name has where external-dns knows no prefix and no suffix, as far as a DNS name can be asked for. Pure. */
-export function plainMarks(fqdn: string): readonly string[] {
-  return [fqdn, `a-${fqdn}`].filter((name) => canonicalDNSName(name) !== undefined);
+/** Returns the names of the marks that a set has where external-dns knows no prefix and no suffix, as far as a DNS name can be asked for. Pure. */
+export function plainMarks(text: string): readonly string[] {
+  const set = setNamed(text);
+  return [set.fqdn, plainMark(set)].filter((name) => canonicalDNSName(name) !== undefined);
+}
+
+function plainMark(set: RecordSetName): string {
+  return `${wordOf(set)}-${set.fqdn}`;
+}
+
+/** How a mark names the type of the records. */
+function wordOf({ type }: Pick<RecordSetName, "type">): string {
+  return type.toLowerCase();
 }
 
 /** Reads the text of a mark; undefined for any other text. */
@@ -84,24 +98,26 @@ function isEncrypted(text: string): boolean {
 const TYPES: ReadonlySet<string> = new Set(["a", "aaaa", "cname", "mx", "naptr", "ns", "ptr", "srv", "txt"]);
 
 function isFor(
-  fqdn: string,
+  set: RecordSetName,
   { mark, isEncrypted: isGuess }: ExternalOwner,
   names: ZoneTexts["names"],
   hasRecords: boolean,
 ): boolean {
-  if (mark === `a-${fqdn}`) return true;
+  const { fqdn } = set;
+  if (mark === plainMark(set)) return true;
   // What is encrypted has no form but the new one, and is not known to be a mark anywhere else.
   if (isGuess === true) return false;
-  if (mark === fqdn) return !isOfOtherType(fqdn, names, hasRecords);
+  if (mark === fqdn) return !isOfOtherType(set, names, hasRecords);
   if (!hasRecords || isExplained(mark, names)) return false;
-  const fit = fitOf(fqdn, mark);
-  return fit > 0 && [...names.keys()].every((other) => other === fqdn || fitOf(other, mark) <= fit);
+  const fit = fitOf(set, mark);
+  const isWorse = (other: string): boolean => fitOf({ ...set, fqdn: other }, mark) <= fit;
+  return fit > 0 && [...names.keys()].every((other) => other === fqdn || isWorse(other));
 }
 
-/** True for a name in the old form that belongs to another record: a CNAME has no A record beside it. */
-function isOfOtherType(fqdn: string, names: ZoneTexts["names"], hasRecords: boolean): boolean {
+/** True for a name in the old form that belongs to records of another type. */
+function isOfOtherType({ fqdn, type }: RecordSetName, names: ZoneTexts["names"], hasRecords: boolean): boolean {
   const types = names.get(fqdn);
-  return !hasRecords && types !== undefined && !types.has("A");
+  return !hasRecords && types !== undefined && !types.has(type);
 }
 
 /** True for a mark of a name of the zone without prefix and suffix. */
@@ -114,18 +130,19 @@ function isExplained(mark: string, names: ZoneTexts["names"]): boolean {
  * Returns how well a mark with a prefix or suffix fits a name: how many characters of the name's first label it has; 0 where it does not fit. A wildcard fits any
  * mark right under its parent, worse than every other name.
  */
-function fitOf(fqdn: string, mark: string): number {
+function fitOf({ fqdn, type }: RecordSetName, mark: string): number {
+  const word = wordOf({ type });
   const dot = fqdn.indexOf(".");
   const [first, parent] = [fqdn.slice(0, dot), fqdn.slice(dot)];
   if (dot < 1 || !mark.endsWith(parent)) return 0;
   const left = mark.slice(0, -parent.length);
   if (first === "*") return left === "" ? 0 : 0.5;
-  if (left.endsWith(first)) return isAffixOfA(left.slice(0, -first.length)) ? first.length : 0;
-  const plain = left.startsWith("a-") && !left.startsWith(first) ? left.slice(2) : left;
-  return plain.startsWith(first) && isAffixOfA(plain.slice(first.length)) ? first.length : 0;
+  if (left.endsWith(first)) return isAffixOf(word, left.slice(0, -first.length)) ? first.length : 0;
+  const plain = left.startsWith(`${word}-`) && !left.startsWith(first) ? left.slice(word.length + 1) : left;
+  return plain.startsWith(first) && isAffixOf(word, plain.slice(first.length)) ? first.length : 0;
 }
 
-/** True for a prefix or suffix that names no other type of records than A. */
-function isAffixOfA(affix: string): boolean {
-  return affix !== "" && affix.split(/[-._]/).every((word) => word === "a" || !TYPES.has(word));
+/** True for a prefix or suffix that names no other type of records. */
+function isAffixOf(type: string, affix: string): boolean {
+  return affix !== "" && affix.split(/[-._]/).every((word) => word === type || !TYPES.has(word));
 }

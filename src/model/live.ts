@@ -1,4 +1,4 @@
-/** What one DNS server says of the A records of a name. */
+/** What one DNS server says of one set of address records. */
 export type ServerAnswer =
   | {
       /** Its name, such as `ns1.digitalocean.com`; its address where it has no name. */
@@ -17,9 +17,10 @@ export type ZoneAnswer = { readonly servers: readonly ServerAnswer[] } | { reado
 export type LiveName =
   | {
       readonly kind: "read";
+      /** As `setText` has it. */
       readonly fqdn: string;
       readonly provider: string;
-      /** Of its A records at the provider. Sorted. */
+      /** Of its records at the provider. Sorted. */
       readonly addresses: readonly string[];
       /** True where the provider answers with addresses of its own in place of the records. */
       readonly isProxied: boolean;

@@ -107,14 +107,9 @@ export interface PoolAssessment {
   readonly status: RoutedIPStatus;
 }
 
-/** What the planner found out about one NodeDNSRecordSet. */
-export interface RecordSetAssessment {
-  readonly object: ObjectRef;
-  /** `@`, relative or full, as written in the spec, with zone and provider; for people. */
-  readonly written: { readonly provider: string; readonly zone: string; readonly recordName: string };
-  /** What lets it stand still now; absent while nothing does. */
-  readonly suspended?: Suspended;
-  /** The name in full; absent when it is not known or not valid. */
+/** What the planner found out about one set of records of a NodeDNSRecordSet. */
+export interface SetAssessment {
+  /** The name in full, as `setText` has it; absent when it is not known or not valid. */
   readonly fqdn?: string;
   /** The addresses that its own records have now; absent when they could not be read. */
   readonly published?: readonly string[];
@@ -122,6 +117,17 @@ export interface RecordSetAssessment {
   readonly drift?: number;
   /** The addresses beside them that flipop did not write, sorted; absent when that is not known. */
   readonly foreign?: readonly string[];
+}
+
+/** What the planner found out about one NodeDNSRecordSet: of its A records, or of its AAAA records where it asks for these alone. */
+export interface RecordSetAssessment extends SetAssessment {
+  readonly object: ObjectRef;
+  /** `@`, relative or full, as written in the spec, with zone and provider; for people. */
+  readonly written: { readonly provider: string; readonly zone: string; readonly recordName: string };
+  /** What lets it stand still now; absent while nothing does. */
+  readonly suspended?: Suspended;
+  /** The AAAA records beside A records; absent where it has one set alone. */
+  readonly ipv6?: SetAssessment;
   /** Names of nodes that match, sorted; those in grace included. */
   readonly matching: readonly string[];
   /** Nodes that do not match, sorted by name. */

@@ -91,8 +91,8 @@ const ROWS = {
     wait: "none",
     routedIP: { text: "Nothing is left that routedIPReclaimPolicy Delete would clean." },
   },
-  RecordsDiffer: { text: "The A records differ from the addresses that serve now.", wait: "none" },
-  TTLDiffers: { text: "The A records have another TTL than the spec asks for.", wait: "none" },
+  RecordsDiffer: { text: "The records differ from the addresses that serve now.", wait: "none" },
+  TTLDiffers: { text: "The records have another TTL than the spec asks for.", wait: "none" },
   LeavesDNSFirst: { text: "The address is about to leave its machine, so it leaves DNS before.", wait: "none" },
   NameChanged: { text: "The object publishes under another name now, or under none.", wait: "none" },
   ObjectDeleted: { text: "The object is deleted.", wait: "none" },
@@ -454,7 +454,7 @@ const ROWS = {
   // Summaries on conditions.
   Ready: { text: "All is as desired.", wait: "none", hasAddresses: true },
   NoActiveIP: { text: "No address is active.", wait: "none", hasAddresses: true },
-  DNSPending: { text: "The A records are not yet as desired.", wait: "none", hasAddresses: true },
+  DNSPending: { text: "The records are not yet as desired.", wait: "none", hasAddresses: true },
   WaitingForAssignment: {
     text: "An address and a node that could take it wait for each other.",
     wait: "none",

@@ -150,6 +150,8 @@ export interface RecordSetSpec {
   readonly dnsRecordSet: DNSRecordSetSpec;
   /** As written; which node addresses are published. */
   readonly addressType: string;
+  /** As written: the families of the addresses that are published. Absent = IPv4 alone. */
+  readonly ipFamilies?: readonly string[];
   readonly gracePeriodSeconds: number;
   readonly match: MatchSpec;
   readonly whenEmpty: "Keep" | "Delete";
@@ -168,12 +170,12 @@ export interface RecordSet {
   readonly decodeError?: string;
 }
 
-/** A name whose A records flipop wrote. */
+/** A name whose records flipop wrote. */
 export interface PublishedName {
   readonly provider: string;
   /** As the object wrote it. */
   readonly zone: string;
-  /** FQDN in lower case without trailing dot. */
+  /** FQDN in lower case without trailing dot; with ` AAAA` behind it where its AAAA records are meant. */
   readonly name: string;
   /** The addresses its records had when last read or written, and those that are about to be written; sorted. */
   readonly addresses: readonly string[];
@@ -199,6 +201,21 @@ export function shownAddresses({ addresses, foreign = [] }: PublishedName): read
 export function ownAddresses(name: PublishedName): readonly string[] {
   const { unseen = [] } = name;
   return [...shownAddresses(name), ...unseen.map(({ address }) => address)];
+}
+
+/** Returns every name that a status remembers: former ones, then the published one; of A records, then of AAAA records. Pure. */
+export function rememberedNames(status: DNSMemory & { readonly ipv6?: DNSMemory }): readonly PublishedName[] {
+  const of = ({ formerDNS, publishedDNS }: DNSMemory): readonly PublishedName[] =>
+    publishedDNS === undefined ? formerDNS : [...formerDNS, publishedDNS];
+  return status.ipv6 === undefined ? of(status) : [...of(status), ...of(status.ipv6)];
+}
+
+/** Returns the names that a status has as published now: with A records, then with AAAA records. Pure. */
+export function publishedNames({
+  publishedDNS,
+  ipv6,
+}: Pick<DNSMemory, "publishedDNS"> & { readonly ipv6?: DNSMemory }): readonly PublishedName[] {
+  return [publishedDNS ?? [], ipv6?.publishedDNS ?? []].flat();
 }
 
 /** Since when a published node does not match. */
@@ -254,6 +271,8 @@ export interface RecordSetStatus extends DNSMemory {
   /** The Go operator's words. */
   readonly state?: "active" | "in-progress" | "error";
   readonly error?: string;
+  /** The same memory of the AAAA records. Absent = the object never asked for any. */
+  readonly ipv6?: DNSMemory;
   /** Published nodes in their grace period, sorted by name. */
   readonly unreadyNodes: readonly UnreadyNode[];
   readonly retries: readonly RetryStatus[];

@@ -12,7 +12,15 @@ import {
 } from "../model/dns.ts";
 import { ProviderError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
-import { compareText, type Pool, type PublishedName, type RecordSet } from "../model/resource.ts";
+import { recordTypesOf, setNamed, setText } from "../model/record-types.ts";
+import {
+  compareText,
+  type Pool,
+  type PublishedName,
+  publishedNames,
+  type RecordSet,
+  rememberedNames,
+} from "../model/resource.ts";
 import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/names/name-target.ts";
 import type { DNSProviderReader, ZoneListing } from "../ports/providers.ts";
 import { type AskOptions, CircuitBreaker, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
@@ -36,10 +44,9 @@ export function providersOfNames({
   recordSets,
   registry,
 }: Pick<ReadNamesOptions, "pools" | "recordSets" | "registry">): readonly string[] {
-  const wishes = [
-    ...pools.map((pool) => poolWish(pool, registry)),
-    ...recordSets.map((recordSet) => recordSetWish(recordSet, registry)),
-  ].flatMap((wish) => (wish.kind === "named" ? [wish.provider] : []));
+  const wishes = wishesOf({ pools, recordSets, registry }).flatMap((wish) =>
+    wish.kind === "named" ? [wish.provider] : [],
+  );
   const former = [...pools, ...recordSets].flatMap(cleanable).map(({ provider }) => provider);
   return [...new Set([...wishes, ...former])];
 }
@@ -209,7 +216,7 @@ async function readLists(
   { provider, breaker, skewMs, remembered }: SetReading,
   names: readonly WantedName[],
 ): Promise<ReadonlyMap<string, RecordsFact>> {
-  const byZone = Map.groupBy(names, ({ zone }) => zone.id);
+  const byZone = Map.groupBy(names, ({ zone, fqdn }) => setText({ fqdn: zone.id, type: setNamed(fqdn).type }));
   const worthwhile = [...byZone].filter(([, own]) => own.length > 1).map(([id]) => id);
   const zoneOf = (id: string): readonly WantedName[] => byZone.get(id) ?? [];
   const lists = await breaker.all(
@@ -241,6 +248,7 @@ async function readList(
         first.zone,
         names.length,
         names.some(({ isAwaited }) => isAwaited),
+        setNamed(first.fqdn).type,
       ),
     };
   } catch (error) {
@@ -352,26 +360,23 @@ interface WantedNames {
 
 /** Collects what objects ask for, and the names they had before where their records are to be cleaned. Pure. */
 function wantedNames({ name: provider, pools, recordSets, registry, servesLast = false }: WantedOptions): WantedNames {
-  const asking = [
-    ...pools.map((pool) => poolWish(pool, registry)),
-    ...recordSets.map((recordSet) => recordSetWish(recordSet, registry)),
-  ];
-  const wishes = asking.filter(isNamedAt(provider));
-  const last = ({ status }: Pool | RecordSet): readonly PublishedName[] =>
-    servesLast && status.publishedDNS !== undefined ? [status.publishedDNS] : [];
+  const wishes = wishesOf({ pools, recordSets, registry }).filter(isNamedAt(provider));
+  const last = ({ status }: Pool | RecordSet): readonly PublishedName[] => (servesLast ? publishedNames(status) : []);
   const former = [...pools, ...recordSets]
     .flatMap((object) => [...cleanable(object), ...last(object)])
     .filter((name) => name.provider === provider);
-  const published = [...pools, ...recordSets].flatMap(publishedNames).filter((name) => name.provider === provider);
+  const published = [...pools, ...recordSets]
+    .flatMap(({ status }) => rememberedNames(status))
+    .filter((name) => name.provider === provider);
   const byZone = Map.groupBy(wishes, ({ zone }) => zone);
-  const ready = [...pools, ...recordSets].filter(isReady).flatMap(({ status }) => status.publishedDNS ?? []);
+  const ready = [...pools, ...recordSets].filter(isReady).flatMap(({ status }) => publishedNames(status));
   return {
     remembered: addressesByName(published),
     settled: addressesByName(ready.filter((name) => name.provider === provider)),
     zones: [...new Set([...wishes, ...former].map(({ zone }) => zone))],
     asked: [
       ...new Set([
-        ...wishes.map(({ zone, recordName }) => `${recordName} ${zone}`),
+        ...wishes.map(({ zone, recordName, recordType: type }) => `${setText({ fqdn: recordName, type })} ${zone}`),
         ...former.map(({ zone, name }) => `${name}. ${zone}`),
       ]),
     ].toSorted(compareText),
@@ -384,9 +389,22 @@ function wantedNames({ name: provider, pools, recordSets, registry, servesLast =
 }
 
 function presentNames(wishes: readonly NamedWish[], zoneName: string | undefined): readonly string[] {
-  return wishes
-    .map(({ recordName }) => recordFQDN(recordName, zoneName))
-    .flatMap((resolved) => (resolved.kind === "name" ? [resolved.fqdn] : []));
+  return wishes.flatMap(({ recordName, recordType: type }) => {
+    const resolved = recordFQDN(recordName, zoneName);
+    return resolved.kind === "name" ? [setText({ fqdn: resolved.fqdn, type })] : [];
+  });
+}
+
+/** What all objects ask for, each type of records by itself. */
+function wishesOf({
+  pools,
+  recordSets,
+  registry,
+}: Pick<ReadNamesOptions, "pools" | "recordSets" | "registry">): readonly DNSWish[] {
+  return [
+    ...pools.map((pool) => poolWish(pool, registry)),
+    ...recordSets.flatMap((own) => recordTypesOf(own).map((type) => recordSetWish(own, registry, type))),
+  ];
 }
 
 function addressesByName(names: readonly PublishedName[]): ReadonlyMap<string, readonly string[]> {
@@ -405,10 +423,6 @@ function isNamedAt(provider: string): (wish: DNSWish) => wish is NamedWish {
   return (wish): wish is NamedWish => wish.kind === "named" && wish.provider === provider;
 }
 
-function cleanable(object: Pool | RecordSet): readonly PublishedName[] {
-  return object.spec.reclaimPolicy === "Delete" ? publishedNames(object) : [];
-}
-
-function publishedNames({ status }: Pool | RecordSet): readonly PublishedName[] {
-  return [...status.formerDNS, ...(status.publishedDNS === undefined ? [] : [status.publishedDNS])];
+function cleanable({ spec, status }: Pool | RecordSet): readonly PublishedName[] {
+  return spec.reclaimPolicy === "Delete" ? rememberedNames(status) : [];
 }

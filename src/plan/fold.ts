@@ -5,7 +5,8 @@ import { addressesWithout, type DNSFacts, type RecordsFact, recordsKey } from ".
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { ADDRESS_ANNOTATION, type IPStatus, type Pool, type RecordSet } from "../model/resource.ts";
+import { memoryOf, type RecordType, setNamed, withMemory } from "../model/record-types.ts";
+import { ADDRESS_ANNOTATION, type DNSMemory, type IPStatus, type Pool, type RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { forgottenBy } from "./addresses/claims.ts";
@@ -114,8 +115,12 @@ function withLeft<T extends Pool | RecordSet>(
   if (writes.length === 0) return object;
   const { status, spec } = object;
   const isReserved = "addressType" in spec && spec.addressType === ADDRESS_ANNOTATION;
-  const left = rememberedLeft(status.leftDNS, writes, (ip) => isForgotten(ip, isReserved), nowMs);
-  return { ...object, status: { ...status, ...left } };
+  const left = (type: RecordType): Pick<DNSMemory, "leftDNS"> => {
+    const own = writes.filter(({ fqdn }) => setNamed(fqdn).type === type);
+    const stored = memoryOf(status, type).leftDNS;
+    return own.length === 0 ? {} : rememberedLeft(stored, own, (ip) => isForgotten(ip, isReserved), nowMs);
+  };
+  return { ...object, status: withMemory(withMemory(status, "A", left("A")), "AAAA", left("AAAA")) };
 }
 
 /** A pool with the time until which resolvers may hand out what has just left a name, of whatever object: counted from when it left. */
@@ -145,7 +150,10 @@ function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs
   if (outcomes.length === 0) return recordSet;
   const { status } = recordSet;
   const retries = outcomes.reduce((list, outcome) => withOutcome(list, outcome, { nowMs }), status.retries);
-  return { ...recordSet, status: { ...status, retries, ...afterWrites(status.fight, outcomes, nowMs) } };
+  const fought = (type: RecordType): Pick<DNSMemory, "fight"> =>
+    afterWrites(memoryOf(status, type).fight, type, outcomes, nowMs);
+  const known = withMemory(withMemory(status, "A", fought("A")), "AAAA", fought("AAAA"));
+  return { ...recordSet, status: { ...known, retries } };
 }
 
 function foldProviders(

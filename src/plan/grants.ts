@@ -13,10 +13,20 @@ import {
 } from "../model/grants.ts";
 import type { Observation } from "../model/observation.ts";
 import type { MissingGrant, Obstacle, PlanGrants } from "../model/plan.ts";
-import { bySeniority, compareText, type DNSMemory, managedIPs, ownerKey, type Pool } from "../model/resource.ts";
+import { setNamed } from "../model/record-types.ts";
+import {
+  bySeniority,
+  compareText,
+  type DNSMemory,
+  managedIPs,
+  ownerKey,
+  type Pool,
+  type PublishedName,
+  type RecordSetStatus,
+  rememberedNames,
+} from "../model/resource.ts";
 import { personNeeded } from "./holds.ts";
-import { nameKey, publishedKey } from "./names/name-claims.ts";
-import { type DNSWish, poolWish, recordSetWish, targetName } from "./names/name-target.ts";
+import { type DNSWish, poolWish, statedWish, targetName } from "./names/name-target.ts";
 import { isNotOwn, statusOf } from "./pool-view.ts";
 
 /*
@@ -123,7 +133,7 @@ function lackingPools(world: Observation, grants: GrantFacts): readonly Lacking[
 function lackingRecordSets(world: Observation, { namespaces }: GrantFacts): readonly Lacking[] {
   return world.recordSets.flatMap((recordSet): readonly Lacking[] => {
     const { namespace, name } = recordSet.meta;
-    const wish = recordSetWish(recordSet, world.registry);
+    const wish = statedWish(recordSet, world.registry);
     const asked = nameLacking(wish, recordSet.status, world, namespaces.get(namespace));
     return asked.length === 0 ? [] : [{ ref: { kind: "dns", namespace, name }, asked, own: NO_ADDRESSES }];
   });
@@ -291,15 +301,17 @@ function annotatedAddresses({ nodes }: Observation): ReadonlyMap<string, Readonl
 /** Nothing while the name is not known: then nothing is written either. */
 function nameLacking(
   wish: DNSWish,
-  { publishedDNS, formerDNS }: DNSMemory,
+  status: RecordSetStatus | DNSMemory,
   { dns }: Observation,
   granted: NamespaceGrants | undefined,
 ): readonly Asked[] {
   const name = targetName(wish, dns);
-  if (name === undefined || (granted !== undefined && isNameGranted(name.fqdn, granted))) return NOTHING_ASKED;
-  const key = nameKey(name);
-  const isOnRecord = [publishedDNS ?? [], formerDNS].flat().some((known) => publishedKey(known) === key);
-  return [{ wish: { grant: "names", name: name.fqdn }, isOnRecord }];
+  if (name === undefined) return NOTHING_ASKED;
+  const { fqdn } = setNamed(name.fqdn);
+  if (granted !== undefined && isNameGranted(fqdn, granted)) return NOTHING_ASKED;
+  const isSame = ({ provider, name: known }: PublishedName): boolean =>
+    provider === name.provider && setNamed(known).fqdn === fqdn;
+  return [{ wish: { grant: "names", name: fqdn }, isOnRecord: rememberedNames(status).some(isSame) }];
 }
 
 function firewallAsked(pool: Pool, { firewalls }: Observation): readonly Asked[] {

@@ -15,6 +15,7 @@ import { addressesWithout } from "../model/dns.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NameService } from "../model/plan.ts";
+import { memoryOf, recordTypesOf } from "../model/record-types.ts";
 import { type DNSMemory, ownAddresses } from "../model/resource.ts";
 import { isFromFormer } from "./addresses/hand-over.ts";
 import { contentOf } from "./names/name-plan.ts";
@@ -317,12 +318,13 @@ function asPool(
 }
 
 /** A record set loses an address when its node matches no longer, when it asks for less, or when the pool that owns the address loses it. */
-function asRecordSet({ recordSet, matcher, publisher }: JudgedRecordSet, ip: string, facts: JudgedFacts): Loser {
+function asRecordSet({ recordSet, matcher }: JudgedRecordSet, ip: string, facts: JudgedFacts): Loser {
   const owner = facts.ownerOf.get(ip);
   const { isDeleting } = recordSet.meta;
+  const memories = recordTypesOf(recordSet).map((type) => memoryOf(recordSet.status, type));
   return {
     ...(matcher === undefined ? {} : { matcher }),
-    isOwn: owner !== undefined || facts.whereIs(ip).nodes.length > 0 || isOnRecord(publisher.memory, ip),
+    isOwn: owner !== undefined || facts.whereIs(ip).nodes.length > 0 || memories.some((own) => isOnRecord(own, ip)),
     fromServing: (isMatched) => {
       if (isDeleting) return "reduction";
       if (!isMatched || (owner !== undefined && isFromFormer(owner.view, ip))) return "relocation";

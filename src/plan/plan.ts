@@ -21,13 +21,14 @@ import { type Guarded, guarded } from "./guards.ts";
 import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
 import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
-import { type Publisher, poolPublisher, type ServedAddresses } from "./names/publishers.ts";
+import { type Publisher, poolKey, poolPublisher, publisherKey, type ServedAddresses } from "./names/publishers.ts";
 import { type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
 import { judgeNodes, machineNodes, nodeByMachine, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
 import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
 import {
+  byRecordSet,
   type CheckedRecordSet,
   checkRecordSet,
   type RecordSetView,
@@ -36,7 +37,7 @@ import {
 } from "./record-set-view.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
 import { lastForCertain, poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
-import { assessPool } from "./status/pool-status.ts";
+import { assessPool, type OwnPlan } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
 import { validatePool } from "./validate.ts";
 import { type Deciders, type Excess, excess, NOTHING_WITHHELD, type Withheld } from "./withhold.ts";
@@ -180,7 +181,7 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
   const found = viewPools(world, claims, bounds, selection);
   const recordSets = world.recordSets
     .toSorted(bySeniority)
-    .map((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world, grants));
+    .flatMap((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world, grants));
   const publishers = [
     ...found.map((view) => poolPublisher(view, world)),
     ...recordSets.map(({ publisher }) => publisher),
@@ -303,17 +304,17 @@ function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
 
 /** What names show after the plan. */
 interface NamesPlan extends Draft {
-  /** Every record set, with what it has to publish. */
+  /** Every record set, with what it has to publish: once for each type of records that it has, A first. */
   readonly recordSets: readonly RecordSetView[];
-  /** By {@link refKey}; of every object. */
-  readonly byObject: ReadonlyMap<string, ObjectNames>;
+  /** By {@link refKey}; of every object, in the same order. */
+  readonly byObject: ReadonlyMap<string, readonly ObjectNames[]>;
 }
 
 /** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */
 function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan): NamesPlan {
   const { nameClaims: claims, nowMs } = claimed;
   const { decisions, assignments, lettingIn, impact } = addresses;
-  const publisherOf = new Map(claimed.publishers.map((publisher) => [refKey(publisher.ref), publisher]));
+  const publisherOf = new Map(claimed.publishers.map((publisher) => [publisherKey(publisher), publisher]));
   const views = decisions.map(({ view }) => view);
   const verified = verifiedAddresses(views, assignments, lettingIn);
   const recordSets = claimed.recordSets.map((recordSet) => viewRecordSet(recordSet, world, verified));
@@ -321,31 +322,24 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
   const served = new Map<string, ServedAddresses>([
     ...views
       .filter((view) => view.blocked === undefined)
-      .map(
-        (view) =>
-          [refKey(view.object), poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn)] as const,
-      ),
+      .map((view) => [poolKey(view), poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn)] as const),
     ...recordSets
       .filter(({ validation }) => validation.kind === "valid")
-      .map((view) => [refKey(view.ref), view.served] as const),
+      .map((view) => [publisherKey(view.publisher), view.served] as const),
   ]);
-  const publishers = [...views.map(({ object }) => object), ...recordSets.map(({ ref }) => ref)].flatMap(
-    (ref) => publisherOf.get(refKey(ref)) ?? [],
+  const publishers = [...views.map(poolKey), ...recordSets.map(({ publisher }) => publisherKey(publisher))].flatMap(
+    (key) => publisherOf.get(key) ?? [],
   );
   const isDown = (object: ObjectRef, ip: string): boolean => impact.leaving(object, ip) === "recovery";
-  const untouched = publishers.filter(({ ref }) => !served.has(refKey(ref))).map(untouchedNames);
+  const untouched = publishers.filter((publisher) => !served.has(publisherKey(publisher))).map(untouchedNames);
   const isForgotten = forgottenBy(world.pools);
   const objects = [...untouched, ...planDNS(publishers, served, world.dns, { claims, isDown, isForgotten, nowMs })];
   const { actions, holds } = guarded("names", addresses.actions, { staying: stayingAddresses(objects) });
   return {
     recordSets,
-    byObject: new Map(objects.map((object) => [refKey(object.publisher.ref), object])),
+    byObject: Map.groupBy(objects, (object) => refKey(object.publisher.ref)),
     actions,
-    holds: [
-      ...holds,
-      ...recordSets.flatMap((view) => recordSetHolds(view, nowMs)),
-      ...objects.flatMap((object) => object.holds),
-    ],
+    holds: [...holds, ...recordSetHolds(recordSets, nowMs), ...objects.flatMap((object) => object.holds)],
   };
 }
 
@@ -357,7 +351,7 @@ function planWrites(
   annotations: readonly Action[],
   facts: Observation["firewalls"],
 ): Draft {
-  const objects = [...names.byObject.values()];
+  const objects = [...names.byObject.values()].flat();
   const leaving = new Set(
     names.actions.flatMap((action) =>
       action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action.ip] : [],
@@ -375,8 +369,8 @@ function planWrites(
   ];
   const distinct = new Map(changes.map((action) => [action.id, impact.classed(action)]));
   const cleaningOf = (ref: ObjectRef): readonly Cleaning[] =>
-    [names.byObject.get(refKey(ref))?.cleaning, firewalls.get(refKey(ref))?.cleaning].flatMap(
-      (cleaning) => cleaning ?? [],
+    [...(names.byObject.get(refKey(ref)) ?? []), ...[firewalls.get(refKey(ref)) ?? []].flat()].map(
+      ({ cleaning }) => cleaning,
     );
   // What a guard dropped cleans nothing.
   const asPlanned = (cleaning: Cleaning): Cleaning => ({
@@ -389,7 +383,7 @@ function planWrites(
       .flatMap(({ view: { object, pool }, cleaning }) =>
         finalizerStep(object, pool.meta, [asPlanned(cleaning), ...cleaningOf(object)]),
       ),
-    ...names.recordSets
+    ...byRecordSet(names.recordSets)
       .filter(({ publisher }) => publisher.isWritable)
       .flatMap(({ ref, recordSet }) => finalizerStep(ref, recordSet.meta, cleaningOf(ref))),
   ];
@@ -426,20 +420,20 @@ function assess(planned: {
   const grants = claimed.grants.told(isShown(claimed));
   const actionsOf = Map.groupBy(actions, ({ object }) => refKey(object));
   const holdsOf = Map.groupBy(holds, ({ object }) => refKey(object));
-  const ownPlan = (own: ObjectNames): Parameters<typeof assessPool>[1] => {
-    const key = refKey(own.publisher.ref);
+  const ownPlan = (ref: ObjectRef): Omit<OwnPlan, "names"> => {
+    const key = refKey(ref);
     const firewall = addresses.firewalls.get(key);
     return {
-      names: own,
       actions: actionsOf.get(key) ?? [],
       holds: holdsOf.get(key) ?? [],
-      missing: claimed.grants.missingOf(own.publisher.ref),
+      missing: claimed.grants.missingOf(ref),
       ...(firewall === undefined ? {} : { firewall }),
     };
   };
-  const namesOf = (ref: ObjectRef): readonly ObjectNames[] => [names.byObject.get(refKey(ref)) ?? []].flat();
+  const namesOf = (ref: ObjectRef): readonly ObjectNames[] => names.byObject.get(refKey(ref)) ?? [];
   const judgedUntilMs = Math.min(...[...claimed.views, ...names.recordSets].map((view) => view.judgedUntilMs));
-  const ownersWanted = [...names.byObject.values()].flatMap(wantedOwner);
+  const allNames = [...names.byObject.values()].flat();
+  const ownersWanted = allNames.flatMap(wantedOwner);
   return {
     planID: contentHash(JSON.stringify([actions, shownHolds, gaps])),
     observedAtMs: nowMs,
@@ -453,13 +447,16 @@ function assess(planned: {
     ...(grants === undefined ? {} : { grants }),
     pools: addresses.decisions
       .filter(({ view }) => view.isSelected)
-      .flatMap((decision) => namesOf(decision.view.object).map((own) => assessPool(decision, ownPlan(own))))
+      .flatMap((decision) => {
+        const { object } = decision.view;
+        return namesOf(object).map((own) => assessPool(decision, { ...ownPlan(object), names: own }));
+      })
       .toSorted(byKey),
-    recordSets: names.recordSets
-      .filter((view) => view.isSelected)
-      .flatMap((view) => namesOf(view.ref).map((own) => assessRecordSet(view, ownPlan(own), nowMs)))
+    recordSets: byRecordSet(names.recordSets)
+      .filter(({ isSelected: isMeant }) => isMeant)
+      .flatMap(({ ref, views }) => assessRecordSet(views, { ...ownPlan(ref), names: namesOf(ref) }, nowMs) ?? [])
       .toSorted(byKey),
-    names: nameServices([...names.byObject.values()], actions, addresses.impact),
+    names: nameServices(allNames, actions, addresses.impact),
     budget: providerBudgets(world, actions),
   };
 }

@@ -1,9 +1,10 @@
-import type { ObjectRef } from "../model/action.ts";
+import { type ObjectRef, refKey } from "../model/action.ts";
 import { canonicalIPv4 } from "../model/address.ts";
 import { annotatedOn } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
+import { recordTypesOf } from "../model/record-types.ts";
 import { ADDRESS_ANNOTATION, FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
 import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
@@ -32,7 +33,7 @@ interface UnreadyPublished {
   readonly graceUntilMs: number;
 }
 
-/** Everything the planner works out about one record set before its name is planned. */
+/** Everything the planner works out about the records of one type of a record set before they are planned. */
 export interface RecordSetView {
   readonly recordSet: RecordSet;
   readonly ref: ObjectRef;
@@ -57,7 +58,7 @@ export interface RecordSetView {
   readonly served: ServedAddresses;
 }
 
-/** A record set with what can be told before addresses are assigned. */
+/** The records of one type of a record set, with what can be told before addresses are assigned. */
 export interface CheckedRecordSet {
   readonly recordSet: RecordSet;
   readonly isSelected: boolean;
@@ -65,36 +66,38 @@ export interface CheckedRecordSet {
   readonly publisher: Publisher;
 }
 
-/** Checks one record set and finds its name. Pure. */
+/** Checks one record set and finds its name, once for each type of records that it has. Pure. */
 export function checkRecordSet(
   recordSet: RecordSet,
   isSelected: boolean,
   observation: Observation,
   grants: GrantJudgement,
-): CheckedRecordSet {
+): readonly CheckedRecordSet[] {
   const validation = validateRecordSet(recordSet, observation);
   const { namespace, name } = recordSet.meta;
   const held = grants.heldOf({ kind: "dns", namespace, name });
-  const publisher = recordSetPublisher(recordSet, { validation, isSelected, held }, observation);
   let matching: ReadonlySet<string> | undefined;
   const showsNode = (nodeName: string): boolean => {
     matching ??= new Set(judgeNodes(recordSet, validation, observation).matches.map((node) => node.name));
     return matching.has(nodeName);
   };
-  return { recordSet, isSelected, validation, publisher: { ...publisher, showsNode } };
+  return recordTypesOf(recordSet).map((type) => {
+    const publisher = recordSetPublisher(recordSet, type, { validation, isSelected, held }, observation);
+    return { recordSet, isSelected, validation, publisher: { ...publisher, showsNode } };
+  });
 }
 
-/** Builds the view of one record set; the nodes of the observation are sorted by name. Pure. */
+/** Builds the view of the records of one type; the nodes of the observation are sorted by name. Pure. */
 export function viewRecordSet(
   { recordSet, isSelected, validation, publisher }: CheckedRecordSet,
   observation: Observation,
   verified: VerifiedAddresses,
 ): RecordSetView {
   const { spec } = recordSet;
-  const { ref, target } = publisher;
+  const { ref, target, recordType } = publisher;
   const verdicts = judgeNodes(recordSet, validation, observation);
   const offered = (node: NodeFacts): ReturnType<typeof nodeAddresses> =>
-    nodeAddresses(node, spec.addressType, verified);
+    nodeAddresses(node, spec.addressType, recordType, verified);
   const unready = unreadyPublished(recordSet, verdicts, observation, (node) => isPublished(target, offered(node)));
   const empty = emptyTarget(recordSet, validation, observation.nodes);
   const isServed = (node: NodeFacts): boolean =>
@@ -157,8 +160,30 @@ function unreadyPublished(
   });
 }
 
-/** What is held for a record set for a reason of its own: invalid, suspended, nodes in grace or that cannot be read, annotations that are no addresses. Pure. */
-export function recordSetHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
+/** A record set with the views of its records: one for each type, A first. */
+interface RecordSetViews extends RecordSetView {
+  readonly views: readonly RecordSetView[];
+}
+
+/** Returns the views of each record set, with what they have in common. Pure. */
+export function byRecordSet(views: readonly RecordSetView[]): readonly RecordSetViews[] {
+  return [...Map.groupBy(views, ({ ref }) => refKey(ref)).values()].flatMap((own) => {
+    const [first] = own;
+    return first === undefined ? [] : [{ ...first, views: own }];
+  });
+}
+
+/**
+ * What is held for record sets for a reason of their own: invalid, suspended, nodes in grace or that cannot be read, annotations that are no addresses. What is held for
+ * records of both types is told once. Pure.
+ */
+export function recordSetHolds(views: readonly RecordSetView[], nowMs: number): readonly Hold[] {
+  const all = views.flatMap((view) => ownHolds(view, nowMs));
+  const keyOf = ({ object, kind, subject, reason }: Hold): string => [refKey(object), kind, subject, reason].join(" ");
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()];
+}
+
+function ownHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
   const { recordSet, validation, suspended, unready, undecided, badAnnotations } = view;
   const empty = view.emptyTarget;
   const { meta } = recordSet;

@@ -3,6 +3,7 @@ import type { Observation, PodReading } from "../model/observation.ts";
 import type { Obstacle } from "../model/plan.ts";
 import { podsKeyOf } from "../model/pods.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
+import { RECORD_TYPES } from "../model/record-types.ts";
 import {
   ADDRESS_ANNOTATION,
   type MatchSpec,
@@ -13,7 +14,7 @@ import {
 } from "../model/resource.ts";
 import { NO_NODE } from "../model/service.ts";
 import { personNeeded } from "./holds.ts";
-import { type DNSWish, recordSetWish, type WishPart } from "./names/name-target.ts";
+import { type DNSWish, statedWish, type WishPart } from "./names/name-target.ts";
 import type { Matcher } from "./nodes/match.ts";
 
 /**
@@ -39,7 +40,7 @@ export interface Violation {
 }
 
 /** The rules that a spec can break. */
-export type SpecRule = "decoding" | "provider" | "amount" | "selector" | "addressType" | WishPart;
+export type SpecRule = "decoding" | "provider" | "amount" | "selector" | "addressType" | "ipFamilies" | WishPart;
 
 /** Checks a pool's spec; the first failure wins. The texts are the Go operator's, so that alerts on them keep working. */
 export function validatePool(pool: Pool, { pods, registry }: SpecFacts): Validation {
@@ -82,10 +83,23 @@ export function recordSetViolations(recordSet: RecordSet, registry: ProviderRegi
   const text = `invalid addressType "${addressType}": it must be ${ADDRESS_TYPES.join(", ")}`;
   return [
     ...decodingViolations(recordSet.decodeError),
-    ...wishViolations(recordSetWish(recordSet, registry)),
+    ...wishViolations(statedWish(recordSet, registry)),
     ...(hasType ? [] : [{ rule: "addressType", path: "spec.addressType", text } as const]),
+    ...familyViolations(recordSet.spec),
     ...selectorViolations(match),
   ];
+}
+
+/** A node's annotation shows IPv4 addresses only. */
+function familyViolations({ ipFamilies, addressType }: RecordSet["spec"]): readonly Violation[] {
+  const wrong = (text: string): readonly Violation[] => [{ rule: "ipFamilies", path: "spec.ipFamilies", text }];
+  if (ipFamilies === undefined) return [];
+  const known = Object.values(RECORD_TYPES).map(({ family }) => family as string);
+  const other = ipFamilies.find((family) => !known.includes(family));
+  if (other !== undefined) return wrong(`ipFamilies "${shownText(other)}" must be ${known.join(" or ")}`);
+  if (new Set(ipFamilies).size < ipFamilies.length) return wrong("ipFamilies names a family twice");
+  if (addressType !== ADDRESS_ANNOTATION || !ipFamilies.includes("IPv6")) return [];
+  return wrong(`ipFamilies IPv6 needs addressType ExternalIP or InternalIP: ${ADDRESS_ANNOTATION} is an IPv4 address`);
 }
 
 /** Returns why no name can be made of a wish. Pure. */

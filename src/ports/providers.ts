@@ -4,6 +4,7 @@ import type { TextRecord, ZoneTexts } from "../model/external-dns.ts";
 import type { Firewall, FirewallLimits, PortRange } from "../model/firewall.ts";
 import type { CallCount, CallDuration, RateLimit } from "../model/meter.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
+import type { RecordType } from "../model/record-types.ts";
 
 /** One page of the account's reserved addresses. */
 export interface AddressPage {
@@ -83,7 +84,7 @@ export interface ProviderMeter {
   rateLimit(): RateLimit;
 }
 
-/** A change of the A records of one name. */
+/** A change of one set of records. */
 export interface RecordSetChange {
   /** The addresses the change was planned on; when the records are others meanwhile, nothing is changed. */
   readonly before: readonly string[];
@@ -103,9 +104,9 @@ export interface RecordSetResult {
   readonly records: RecordSetState;
 }
 
-/** The A records of a whole zone, as its list shows them. */
+/** The records of one type of a whole zone, as its list shows them. */
 export interface ZoneListing {
-  /** FQDN, lower case without trailing dot → its A records. A name without any is absent. */
+  /** By `setText`. A name without such records is absent. */
   readonly names: ReadonlyMap<string, RecordSetState>;
   /** True where one answer held the whole list, as its total says. Pages shift while others change the zone: then a name may lack an address that it has. */
   readonly isOneAnswer: boolean;
@@ -127,13 +128,13 @@ export interface DNSProviderReader {
   findZone(zone: string): Promise<Zone | undefined>;
   /** The names of zones that the token sees, of one page of them, in no order: to tell which one was meant by a name that is none. Absent = they cannot be listed. */
   readonly zoneNames?: () => Promise<readonly string[]>;
-  /** The A records of one name, read by a filtered list (paged). `isAwaited` = a change waits for it: it is not put off as early as a mere look. */
+  /** One set of records, named as `setText` does it, read by a filtered list (paged). `isAwaited` = a change waits for it: it is not put off as early as a mere look. */
   readRecords(zone: Zone, fqdn: string, isAwaited?: boolean): Promise<RecordSetState>;
   /**
-   * The A records of all names of a zone; undefined where that takes more than `mostCalls` (at least 1): the first page tells, so one call was made then. Records of other
+   * The records of a type of all names of a zone, A records where none is given; undefined where that takes more than `mostCalls` (at least 1): the first page tells, so one call was made then. Records of other
    * people that cannot be understood are left out; they stop nobody. `isAwaited` as for {@link readRecords}.
    */
-  listRecords(zone: Zone, mostCalls: number, isAwaited?: boolean): Promise<ZoneListing | undefined>;
+  listRecords(zone: Zone, mostCalls: number, isAwaited?: boolean, type?: RecordType): Promise<ZoneListing | undefined>;
   /** The TXT records of a whole zone, and which names have records of other types; undefined where that takes more than `mostCalls`. A change waits for it. */
   listTexts(zone: Zone, mostCalls: number): Promise<ZoneTexts | undefined>;
   /** The TXT records of one name. A change waits for it. */
@@ -145,7 +146,7 @@ export interface DNSProviderReader {
 /** A DNS provider that may also be changed. */
 export interface DNSProvider extends DNSProviderReader {
   /**
-   * Makes the A records of one name exactly the desired ones, apart from records that the change leaves to others. It reads them first, and changes nothing if they are not those of `before`. It changes only what differs, and
+   * Makes one set of records, named as `setText` does it, exactly the desired ones, apart from records that the change leaves to others. It reads them first, and changes nothing if they are not those of `before`. It changes only what differs, and
    * adds before it removes: in one request if the provider has a batch call. The name is never empty in between, unless empty is desired. Returns the set as it then is; it
    * is read again if the answers do not say. Nothing is repeated blindly: "exists already" and "is gone already" are settled by another read. A failure may leave a part of
    * the change done; another call does the rest.

@@ -4,6 +4,7 @@ import type { ChangeTold, Explanation, Gate, Next, NodeTold, Section, Subject } 
 import { placeSentence } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
+import { setNamed } from "../model/record-types.ts";
 import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
 import { plan } from "../plan/plan.ts";
 import { storedDrain } from "../plan/pool-view.ts";
@@ -29,9 +30,9 @@ import {
   type Ahead,
   activeCount,
   addressStatement,
-  fqdnOf,
   isActive,
   nameStatement,
+  namesOf,
   nodeStatement,
   objectStatement,
   pairStatement,
@@ -75,7 +76,9 @@ function concerned({ pools, recordSets }: Plan, subject: Subject): readonly Obje
     some.map(({ object }) => object);
   if ("ip" in subject) return refs(pools.filter((assessment) => ipOf({ assessment }, subject.ip) !== undefined));
   if (subject.kind !== "name") return refs(all);
-  return refs(all.filter((assessment) => fqdnOf({ assessment }) === subject.fqdn));
+  const isMeant = ({ fqdn }: { readonly fqdn: string }): boolean =>
+    fqdn === subject.fqdn || setNamed(fqdn).fqdn === subject.fqdn;
+  return refs(all.filter((assessment) => namesOf({ assessment }).some(isMeant)));
 }
 
 /** Whether a node matches depends on nothing but the node and the object: a search among a thousand others need not look at them. */
@@ -188,7 +191,7 @@ function gatesOf(seen: Seen, subject: Subject, ahead: Ahead): readonly Gate[] {
     }
     case "object":
     case "name": {
-      return [...own, ...acquiringGates(seen), ...nameGates(seen, fqdnOf(seen))];
+      return [...own, ...acquiringGates(seen), ...nameGates(seen, namesOf(seen))];
     }
   }
 }
@@ -278,11 +281,11 @@ function messageOf(seen: Seen, subject: Subject): string {
 
 /** What is known of the subject beside its gates. */
 function factsOf(seen: Seen, subject: Subject): readonly string[] {
-  const fqdn = fqdnOf(seen);
+  const names = namesOf(seen);
   const pool = poolOf(seen);
   if (subject.kind === "object" || subject.kind === "name") {
     const addresses = Object.entries(pool?.status.ips ?? {}).map(([ip, entry]) => placeSentence(ip, entry));
-    return [...addresses, ...(fqdn === undefined ? [] : nameFacts(seen, fqdn))];
+    return [...addresses, ...names.flatMap((name) => nameFacts(seen, name))];
   }
   if (subject.kind === "node") {
     const carried = Object.entries(pool?.status.ips ?? {}).flatMap(([ip, { nodeName }]) =>
@@ -294,12 +297,13 @@ function factsOf(seen: Seen, subject: Subject): readonly string[] {
       ...(waits < 0 ? [] : [`It waits for an address, ${waits + 1} of ${pool?.waiting.length} by name.`]),
     ];
   }
-  return fqdn === undefined ? [] : inName(seen, fqdn, subject.ip);
+  return names.slice(0, 1).flatMap(({ fqdn }) => inName(seen, fqdn, subject.ip));
 }
 
 /** The records of the object's name. Those of a name that belongs to another object are told by that one. */
 function shownBy({ plan: { names }, ref }: Seen, fqdn: string): readonly string[] | undefined {
-  const own = names.find(({ object, isFormer }) => refKey(object) === refKey(ref) && isFormer !== true);
+  const isSame = (name: string): boolean => setNamed(name).type === setNamed(fqdn).type;
+  const own = names.find((name) => refKey(name.object) === refKey(ref) && name.isFormer !== true && isSame(name.fqdn));
   return (own ?? names.find((name) => name.fqdn === fqdn && name.isFormer !== true))?.shown;
 }
 
@@ -309,10 +313,9 @@ function inName(seen: Seen, fqdn: string, ip: string): readonly string[] {
   return [`${fqdn} ${shown.includes(ip) ? "shows" : "does not show"} it.`];
 }
 
-function nameFacts(seen: Seen, fqdn: string): readonly string[] {
+function nameFacts(seen: Seen, { fqdn, drift }: ReturnType<typeof namesOf>[number]): readonly string[] {
   const shown = shownBy(seen, fqdn);
   if (shown === undefined) return [`The records of ${fqdn} could not be read.`];
-  const { drift } = seen.assessment;
   const state = drift === undefined ? "" : drift === 0 ? ": as desired" : ": not as desired";
   return [`${fqdn} shows ${shown.length === 0 ? "no address" : shown.join(", ")}${state}.`];
 }

@@ -207,12 +207,11 @@ export function acquiringGates(seen: Seen): readonly Gate[] {
     .flatMap(gateOfHold);
 }
 
-/** Returns the gates of the name that the object publishes, or is to publish where the full name is not known. Pure. */
-export function nameGates(seen: Seen, fqdn: string | undefined): readonly Gate[] {
+/** Returns the gates of the names that the object publishes; none = of what it is to publish, where the full name is not known. Pure. */
+export function nameGates(seen: Seen, names: readonly { readonly fqdn: string }[]): readonly Gate[] {
+  const isOf = (subject: string): boolean => names.length === 0 || names.some(({ fqdn }) => fqdn === subject);
   return holdsOf(seen)
-    .filter(
-      ({ subject, kind }) => kind !== "reconcile" && ACTIONS[kind].affects === "name" && subject === (fqdn ?? subject),
-    )
+    .filter(({ subject, kind }) => kind !== "reconcile" && ACTIONS[kind].affects === "name" && isOf(subject))
     .flatMap((hold): readonly Gate[] => {
       const [gate] = gateOfHold(hold);
       if (gate === undefined) return [];

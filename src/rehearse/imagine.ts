@@ -18,7 +18,7 @@ import type { Applied, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { factByID } from "../plan/firewalls/firewall-memory.ts";
 import { fold } from "../plan/fold.ts";
-import { recordedNames } from "../plan/names/plan-dns.ts";
+import { recordedNames, withNames } from "../plan/names/plan-dns.ts";
 
 /**
  * The world as a plan's actions leave it when all of them succeed at this very moment: what the providers and the nodes show, and what is on record. The outcomes go
@@ -204,10 +204,8 @@ function onRecord(
     const planned = recordSets.get(key);
     const own = byObject.get(key);
     if (planned === undefined || own === undefined) return recordSet;
-    const status = {
-      ...recordSet.status,
-      ...recordedNames(actionsOf(own), planned, recordSet, observation.observedAtMs),
-    };
+    const names = recordedNames(actionsOf(own), planned, recordSet, observation.observedAtMs);
+    const status = withNames(recordSet.status, names);
     return { ...recordSet, meta: withFinalizer(recordSet.meta, own), status };
   };
   return {
@@ -231,11 +229,10 @@ function poolOnRecord(pool: Pool, planned: RoutedIPStatus, own: readonly Outcome
     action.kind === "acquire-ip" && address !== undefined ? [{ ip: address.ip, acquiredAt: timestamp(nowMs) }] : [],
   );
   const status: RoutedIPStatus = {
-    ...kept,
+    ...withNames(kept, recordedNames(actionsOf(own), planned, pool, nowMs)),
     ...(planned.firewalls === undefined ? {} : { firewalls: planned.firewalls }),
     acquired: [...planned.acquired, ...bought],
     pendingAcquisitions: planned.pendingAcquisitions,
-    ...recordedNames(actionsOf(own), planned, pool, nowMs),
   };
   return { ...pool, meta: { ...meta, note: acquisitionNote(status) }, status };
 }

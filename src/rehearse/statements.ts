@@ -87,14 +87,28 @@ function isAsDesired(seen: Seen): boolean {
 /** True where the records of the object's name are as they should be, and there are some. Pure. */
 function isPublished(seen: Seen): boolean {
   const { assessment, object } = seen;
-  if (object.spec.dnsRecordSet === undefined || assessment.drift !== 0) return false;
+  const others = "desired" in assessment ? undefined : assessment.ipv6;
+  const isRight = assessment.drift === 0 && (others === undefined || others.drift === 0);
+  if (object.spec.dnsRecordSet === undefined || !isRight) return false;
   const pool = poolOf(seen);
   return pool === undefined ? assessment.matching.length > 0 : activeCount(seen) > 0;
 }
 
-/** Returns the name that an object publishes; undefined where it is not known, or there is none. Pure. */
-export function fqdnOf({ assessment }: Pick<Seen, "assessment">): string | undefined {
-  return "desired" in assessment ? assessment.dns?.fqdn : assessment.fqdn;
+/** Returns the names that an object publishes, with how many records of each differ; none where they are not known. Pure. */
+export function namesOf({ assessment }: Pick<Seen, "assessment">): readonly ShownSet[] {
+  const sets =
+    "desired" in assessment
+      ? [{ fqdn: assessment.dns?.fqdn, drift: assessment.drift }]
+      : [assessment, assessment.ipv6 ?? []].flat();
+  return sets.flatMap(({ fqdn, drift }) => (fqdn === undefined ? [] : [{ fqdn, drift }]));
+}
+
+/** A set of records that an object publishes. */
+interface ShownSet {
+  /** As `setText` has it. */
+  readonly fqdn: string;
+  /** How many of its records differ from what they should be; undefined when that is not known. */
+  readonly drift: number | undefined;
 }
 
 interface Found {
@@ -196,6 +210,6 @@ function objectObstacles(seen: Seen): readonly Found[] {
     );
     return [...firstObstacle(seen, inactive), ...shutGates(acquiringGates(seen))];
   }
-  const named = shutGates(nameGates(seen, fqdnOf(seen)));
+  const named = shutGates(nameGates(seen, namesOf(seen)));
   return [...(seen.assessment.matching.length === 0 ? nearestNode(seen) : []), ...named];
 }

@@ -6,6 +6,7 @@ import type { LiveName, ServerAnswer } from "../model/live.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
+import { memoryOf, type RecordType, setText } from "../model/record-types.ts";
 import type { DNSMemory, IPStatus, ObjectMeta, RetryStatus } from "../model/resource.ts";
 import { type AddressRow, addressRows, type Overview } from "./overview.ts";
 import { listText } from "./text/layout.ts";
@@ -15,8 +16,13 @@ import { nameText, type WrittenName } from "./text/written-name.ts";
 export interface LiveFacts {
   readonly observation: Observation;
   readonly plan: Plan;
-  /** The name of each object that asks for one, by {@link refKey}. */
+  /** The names that objects ask for, by {@link liveKey}. */
   readonly names: ReadonlyMap<string, LiveName>;
+}
+
+/** The key of an object's name with records of a type. Pure. */
+export function liveKey(object: ObjectRef, type: RecordType): string {
+  return setText({ fqdn: refKey(object), type });
 }
 
 /** What is stored of the selected objects beside what everybody says now. */
@@ -29,7 +35,7 @@ export interface Live {
   readonly unread: readonly Unread[];
 }
 
-/** An object, and its addresses. */
+/** An object, and its addresses; one with A and AAAA records stands there twice, once for each. */
 export interface LiveObject {
   readonly object: ObjectRef;
   /** Absent where it asks for none. */
@@ -135,9 +141,12 @@ function objectsOf({
       const addresses = addressRows(status);
       return { object: ref("routedip", meta), addresses, name, memory: status, retries: status.retries };
     }),
-    ...recordSets.map(({ recordSet: { meta, status }, name }) => {
-      return { object: ref("dns", meta), addresses: [], name, memory: status, retries: status.retries };
-    }),
+    ...recordSets.flatMap(({ recordSet: { meta, status }, name: first, ipv6 }) =>
+      [first, ipv6 ?? []].flat().map((name): Stored => {
+        const memory = memoryOf(status, name.type);
+        return { object: ref("dns", meta), addresses: [], name, memory, retries: status.retries };
+      }),
+    ),
   ];
 }
 
@@ -149,7 +158,7 @@ interface Found {
 
 function lookAt(stored: Stored, facts: LiveFacts): Found {
   const { object, memory, name: wanted } = stored;
-  const name = facts.names.get(refKey(object));
+  const name = facts.names.get(liveKey(object, wanted?.type ?? "A"));
   const published = wanted?.isPublished === true ? memory.publishedDNS : undefined;
   const own = stored.addresses.map((row) => addressOf(row, { stored, facts, name, published: published?.addresses }));
   const known = new Set(own.map(({ address: { ip } }) => ip));

@@ -9,6 +9,7 @@ import {
 import { leaseFacts, leaseSuspension, notedGrants, parsePutOff } from "../model/lease-notes.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PoolAssessment } from "../model/plan.ts";
+import { asksFor, memoryOf, type RecordType } from "../model/record-types.ts";
 import {
   type Condition,
   type IPStatus,
@@ -94,7 +95,10 @@ export interface PoolRow extends Readiness {
 /** One record set, as its status tells. */
 export interface RecordSetRow extends Readiness {
   readonly recordSet: RecordSet;
+  /** Of its A records; of its AAAA records where it asks for these alone. */
   readonly name: WrittenName;
+  /** Of its AAAA records beside A records. Absent = it does not ask for both. */
+  readonly ipv6?: WrittenName;
   /** Of its name; absent when the last attempt did not fail. */
   readonly retry?: RetryStatus;
 }
@@ -331,9 +335,13 @@ function routedIPRow(routedIP: RoutedIP, readiness: Readiness, nodes: Nodes): Ro
 
 function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow {
   const { spec, status } = recordSet;
-  const name = writtenName(spec.dnsRecordSet, status, spec.provider);
-  const retry = status.retries.find(({ subject }) => subject === `dns/${name.fqdn ?? ""}`);
-  return { recordSet, ...readiness, name, ...(retry === undefined ? {} : { retry }) };
+  const written = (type: RecordType): WrittenName =>
+    writtenName(spec.dnsRecordSet, memoryOf(status, type), spec.provider, type);
+  const name = written(asksFor(spec, "A") ? "A" : "AAAA");
+  const ipv6 = name.type === "A" && asksFor(spec, "AAAA") ? { ipv6: written("AAAA") } : {};
+  const subjects = [name, ipv6.ipv6].map((one) => `dns/${one?.fqdn ?? ""}`);
+  const retry = status.retries.find(({ subject }) => subjects.includes(subject));
+  return { recordSet, ...readiness, name, ...ipv6, ...(retry === undefined ? {} : { retry }) };
 }
 
 function reconcilerRow(

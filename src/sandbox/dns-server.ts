@@ -8,7 +8,7 @@ export interface DNSServer {
   close(): Promise<void>;
 }
 
-/** An A record of the embedded world. */
+/** An address record of the embedded world: A or AAAA, as its address is. */
 export interface AnswerRecord {
   /** Lower case without trailing dot. */
   readonly fqdn: string;
@@ -18,7 +18,7 @@ export interface AnswerRecord {
 }
 
 /**
- * Answers questions for A records on loopback, over UDP; a name without records takes those of a wildcard above it.
+ * Answers questions for A and AAAA records on loopback, over UDP; a name without records takes those of a wildcard above it.
  * @param records - asked for at each question
  * @param onError - told of what `records` throws; the question then fails
  */
@@ -48,9 +48,11 @@ export async function serveDNS(
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
+const TYPE_AAAA = 28;
 const CODES = { answered: 0, failed: 2, noSuchName: 3 } as const;
 /** The longest answer over UDP without extensions; what does not fit is left out. */
 const MOST_ANSWERS = 29;
+const MOST_LONG_ANSWERS = 16;
 
 /** Returns the message that answers another one (RFC 1035, section 4); undefined for what is no question. */
 function answerTo(
@@ -76,7 +78,8 @@ function answerTo(
     const wild = all.filter(({ fqdn }) => fqdn === `*${name.slice(Math.max(0, name.indexOf(".")))}`);
     const found = own.length > 0 ? own : wild;
     if (found.length === 0) return reply(CODES.noSuchName, []);
-    return reply(CODES.answered, type === TYPE_A ? found.slice(0, MOST_ANSWERS) : []);
+    const asked = found.filter(({ address }) => typeOf(address) === type);
+    return reply(CODES.answered, asked.slice(0, type === TYPE_A ? MOST_ANSWERS : MOST_LONG_ANSWERS));
   } catch (error) {
     onError?.(error);
     return reply(CODES.failed, []);
@@ -103,7 +106,22 @@ function questionOf(
 
 /** A record, its name as a pointer to that of the question. */
 function recordBytes({ address, ttl }: AnswerRecord): Buffer {
-  const bytes = Buffer.from([0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]);
+  const data = typeOf(address) === TYPE_A ? address.split(".").map(Number) : longBytes(address);
+  const bytes = Buffer.from([0xc0, HEADER_BYTES, 0, typeOf(address), 0, 1, 0, 0, 0, 0, 0, data.length, ...data]);
   bytes.writeUInt32BE(ttl, 6);
   return bytes;
+}
+
+function typeOf(address: string): number {
+  return address.includes(":") ? TYPE_AAAA : TYPE_A;
+}
+
+/** The sixteen bytes of an IPv6 address. */
+function longBytes(address: string): readonly number[] {
+  const [head = [], tail] = address.split("::").map((half) => half.split(":").filter((part) => part !== ""));
+  const zeros = Array<string>(tail === undefined ? 0 : 8 - head.length - tail.length).fill("0");
+  return [...head, ...zeros, ...(tail ?? [])].flatMap((part) => {
+    const value = Number.parseInt(part, 16);
+    return [value >> 8, value & 0xff];
+  });
 }

@@ -15,9 +15,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
+import { canonicalAddress } from "../model/address.ts";
 import { AUTOMATIC_TTL_SECONDS } from "../model/dns.ts";
 import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
+import { RECORD_TYPES } from "../model/record-types.ts";
 import type { AccountState } from "./cloudflare/account-state.ts";
 import { cloudflareSandbox } from "./cloudflare/cloudflare-sandbox.ts";
 import { type CloudState, recordFQDN } from "./digitalocean/cloud-state.ts";
@@ -168,7 +170,7 @@ async function serveWorld(
   return { digitalocean, cloudflare, hetzner, webhook, kubernetes, dns };
 }
 
-/** The A records of all accounts, as DNS tells them. */
+/** The address records of all accounts, as DNS tells them. */
 function answersOf(
   { domains }: CloudState,
   { zones }: AccountState,
@@ -178,27 +180,39 @@ function answersOf(
   return [
     ...domains.flatMap((domain) =>
       domain.records
-        .filter(({ type }) => type === "A")
-        .map((record) => ({ fqdn: recordFQDN(domain, record), address: record.data, ttl: record.ttl })),
+        .filter(({ type }) => isAddressType(type))
+        .map((record) => ({
+          fqdn: recordFQDN(domain, record),
+          address: canonicalAddress(record.data) ?? record.data,
+          ttl: record.ttl,
+        })),
     ),
     ...zones.flatMap(({ dns_records }) =>
       dns_records
-        .filter(({ type }) => type === "A")
-        .map(({ name, content, ttl }) => ({ fqdn: name, address: content, ttl })),
+        .filter(({ type }) => isAddressType(type))
+        .map(({ name, content, ttl }) => ({ fqdn: name, address: canonicalAddress(content) ?? content, ttl })),
     ),
     ...hetznerZones.flatMap(({ name: zone, ttl: usual, rrsets }) =>
       rrsets
-        .filter(({ type }) => type === "A")
+        .filter(({ type }) => isAddressType(type))
         .flatMap(({ name, ttl, records: own }) =>
-          own.map(({ value }) => ({ fqdn: recordFQDN({ name: zone }, { name }), address: value, ttl: ttl ?? usual })),
+          own.map(({ value }) => ({
+            fqdn: recordFQDN({ name: zone }, { name }),
+            address: canonicalAddress(value) ?? value,
+            ttl: ttl ?? usual,
+          })),
         ),
     ),
     ...records
-      .filter(({ recordType }) => recordType === "A")
+      .filter(({ recordType }) => isAddressType(recordType))
       .flatMap(({ dnsName, targets, recordTTL: ttl = AUTOMATIC_TTL_SECONDS }) =>
-        targets.map((address) => ({ fqdn: dnsName, address, ttl })),
+        targets.map((target) => ({ fqdn: dnsName, address: canonicalAddress(target) ?? target, ttl })),
       ),
   ];
+}
+
+function isAddressType(type: string): boolean {
+  return Object.hasOwn(RECORD_TYPES, type);
 }
 
 interface Surroundings extends Pick<SharedFiles, "exclusively" | "save"> {

@@ -12,6 +12,7 @@ import {
 import type { Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
+import { RECORD_TYPES, setNamed, setText } from "../model/record-types.ts";
 import { ADDRESS_ANNOTATION, FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
 import { hasOnlySchedule } from "../model/workload.ts";
@@ -77,7 +78,10 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     const prefix = reserved.find((one) => text.startsWith(one)) ?? "";
     return prefix + nameOf(text.slice(prefix.length));
   };
-  const dns = (text: string): string => nameOf(text.toLowerCase());
+  const dns = (text: string): string => {
+    const { fqdn, type } = setNamed(text);
+    return setText({ fqdn: nameOf(fqdn.toLowerCase()), type });
+  };
   const subjects: Readonly<Record<string, (rest: string) => string>> = { ip: nameOf, node: nameOf, firewall, dns };
   const by: Readonly<Record<Parameters<Renaming>[0], (text: string) => string>> = {
     name: nameOf,
@@ -120,6 +124,7 @@ const TERMS: readonly string[] = [
     .map(eventAction),
   ...GRANT_KINDS.map(grantAnnotation),
   ...["ExternalIP", "InternalIP", ADDRESS_ANNOTATION],
+  ...Object.values(RECORD_TYPES).map(({ family }) => family),
   ...FOREIGN_RECORDS,
   FINALIZER,
   `${GROUP}/flipop`,

@@ -21,11 +21,15 @@ const WELL_KNOWN = [
 ].join("|");
 const EDGE = String.raw`[\p{L}\p{N}\p{M}_]`;
 
-/** What is looked at as a whole: a time, a well-known key, `in` and `notin` of a selector, an address, and any other part of a name. */
+const HEX = "[0-9a-fA-F]";
+const IPV6 = `(?:(?:${HEX}{1,4}:){7}${HEX}{1,4}|(?=${HEX}*(?::${HEX}+)*::)(?:${HEX}{0,4}:){2,7}(?:${HEX}{1,4}|(?<=::)))`;
+
+/** What is looked at as a whole: a time, a well-known key, `in` and `notin` of a selector, the type of records, an address, and any other part of a name. */
 const TOKEN = new RegExp(
   [
-    String.raw`(?<kept>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)(?!${EDGE})|(?<![${"\\p{L}\\p{N}\\p{M}_./-"}])(?:${WELL_KNOWN})(?![${"\\p{L}\\p{N}\\p{M}_./-"}])|(?<!${EDGE})(?:in|notin)(?=\s*\())`,
+    String.raw`(?<kept>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)(?!${EDGE})|(?<![${"\\p{L}\\p{N}\\p{M}_./-"}])(?:${WELL_KNOWN})(?![${"\\p{L}\\p{N}\\p{M}_./-"}])|(?<!${EDGE})(?:(?:in|notin)(?=\s*\()|AAAA(?!${EDGE})))`,
     String.raw`(?<ip>(?<![\p{L}\p{N}\p{M}_.]|[\p{L}\p{N}\p{M}_.]-)(?:${OCTET}\.){3}${OCTET}(?!${EDGE}|-|\.${EDGE}))`,
+    `(?<six>(?<![\\p{L}\\p{N}\\p{M}_.:%])${IPV6}(?![:.]?${EDGE}|::|%))`,
     `(?<part>${EDGE}+)`,
   ].join("|"),
   "gu",
@@ -44,7 +48,8 @@ function replaced(text: string, by: (found: Found) => string): string {
   return text.replace(TOKEN, (match, ...more) => {
     const at = more.at(-3) as number;
     const isWord = (at === 0 || /[\s("']/.test(text[at - 1] ?? "")) && WORD_END.test(text.slice(at + match.length));
-    return by({ ...(more.at(-1) as object), isWord });
+    const { six, ...found } = more.at(-1) as Omit<Found, "isWord"> & { readonly six?: string };
+    return by({ ...found, ...(six === undefined ? {} : { ip: six }), isWord });
   });
 }
 
@@ -86,7 +91,11 @@ export class Names {
       return isID(part) ? number.padEnd(part.length, "0") : beside(fixed, part, partName(part, number));
     };
     this.#parts = new Map(sorted.map((part, at) => [part, kept.includes(part) ? part : nameAt(part, at)]));
-    this.#addresses = new Map([...addresses].toSorted(compareText).map((ip, at) => [ip, addressName(at)]));
+    const byFamily = Map.groupBy([...addresses].toSorted(compareText), (ip) => (ip.includes(":") ? "IPv6" : "IPv4"));
+    this.#addresses = new Map([
+      ...(byFamily.get("IPv4") ?? []).map((ip, at) => [ip, addressName(at)] as const),
+      ...(byFamily.get("IPv6") ?? []).map((ip, at) => [ip, longAddressName(at)] as const),
+    ]);
   }
 
   /** Returns a name part by part; what is known nowhere is `…`. */
@@ -143,4 +152,9 @@ const LONG = 20;
 /** Of one length, so that they sort as texts as they do as numbers: 198.18.100.100, 198.18.100.101 … (RFC 2544: 198.18.0.0/15 belongs to nobody). */
 function addressName(at: number): string {
   return `198.${18 + Math.floor(at / 10_000)}.${100 + (Math.floor(at / 100) % 100)}.${100 + (at % 100)}`;
+}
+
+/** The same of IPv6: 2001:2:0:1000::1000 … (RFC 5180: 2001:2::/48 belongs to nobody). */
+function longAddressName(at: number): string {
+  return `2001:2:0:${1000 + Math.floor(at / 9000)}::${1000 + (at % 9000)}`;
 }

@@ -4,6 +4,7 @@ import type { Approval, ApprovalPolicy } from "../model/approval.ts";
 import type { FirewallMemory, FirewallWish, PendingFirewall, PortRange } from "../model/firewall.ts";
 import type {
   Condition,
+  DNSMemory,
   DNSRecordSetSpec,
   IPFault,
   IPState,
@@ -333,6 +334,7 @@ const RECORD_SET_SPEC: Shape<RecordSetSpec> = fields<RecordSetSpec>(
     provider: term,
     dnsRecordSet: DNS_SPEC,
     addressType: term,
+    ipFamilies: list(term),
     gracePeriodSeconds: number,
     match: MATCH,
     whenEmpty: word("Keep", "Delete"),
@@ -341,6 +343,7 @@ const RECORD_SET_SPEC: Shape<RecordSetSpec> = fields<RecordSetSpec>(
     approval: APPROVAL,
   },
   "approval",
+  "ipFamilies",
 );
 
 const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
@@ -356,6 +359,12 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
     fight: FIGHT,
     formerDNS: list(PUBLISHED),
     leftDNS: list(LEFT),
+    ipv6: fields<DNSMemory>(
+      { publishedDNS: PUBLISHED, fight: FIGHT, formerDNS: list(PUBLISHED), leftDNS: list(LEFT) },
+      "publishedDNS",
+      "fight",
+      "leftDNS",
+    ),
   },
   "observedGeneration",
   "summary",
@@ -364,6 +373,7 @@ const RECORD_SET_STATUS: Shape<RecordSetStatus> = fields<RecordSetStatus>(
   "publishedDNS",
   "fight",
   "leftDNS",
+  "ipv6",
 );
 
 /** A NodeDNSRecordSet. */

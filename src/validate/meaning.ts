@@ -5,7 +5,7 @@ import { portRange } from "../model/firewall.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { type MatchSpec, type Pool, type RecordSet, shownText } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
-import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/names/name-target.ts";
+import { type DNSWish, type NamedWish, poolWish, statedWish } from "../plan/names/name-target.ts";
 import {
   addressProviderViolations,
   poolViolations,
@@ -54,7 +54,7 @@ export function remarksOn(one: SpecObject, registry: ProviderRegistry): readonly
 
 /** Where an object asks to be published, without a cluster. Pure. */
 export function wishOf(one: SpecObject, registry: ProviderRegistry): DNSWish {
-  if (one.of === "dns") return recordSetWish(one.object, registry);
+  if (one.of === "dns") return statedWish(one.object, registry);
   return one.of === "issuer" ? { kind: "none" } : poolWish(one.object, registry);
 }
 
@@ -117,7 +117,7 @@ function recordSetRemarks(recordSet: RecordSet, registry: ProviderRegistry): rea
   return [
     ...recordSetViolations(recordSet, registry).map(remarkOf),
     ...podRemarks(recordSet.spec.match),
-    ...nameRemarks(recordSetWish(recordSet, registry), registry),
+    ...nameRemarks(statedWish(recordSet, registry), registry),
   ];
 }
 
@@ -159,6 +159,7 @@ const CODES: Readonly<Record<Exclude<SpecRule, "decoding">, FindingCode>> = {
   amount: "FLP212",
   selector: "FLP213",
   addressType: "FLP202",
+  ipFamilies: "FLP202",
   completeness: "FLP219",
   zone: "FLP220",
   foreignRecords: "FLP202",

@@ -2,6 +2,7 @@ import { canonicalIPv4 } from "../model/address.ts";
 import { recordFQDN } from "../model/dns.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
+import { asksFor, type RecordType, setText } from "../model/record-types.ts";
 import { type CheckedObject, findingOf } from "./checked-object.ts";
 import { pathSteps } from "./documents.ts";
 import { type SpecObject, wishOf } from "./meaning.ts";
@@ -60,10 +61,22 @@ function namesOf(spec: SpecObject, registry: ProviderRegistry): readonly Wish[] 
   if (wish.kind !== "named") return [];
   const { provider, zone, isZoneID, recordName } = wish;
   const path = "spec.dnsRecordSet.recordName";
-  // The name of a zone that is given by its id is not known here.
-  if (isZoneID) return [{ key: `${provider} ${zone} ${recordName}`, text: `${recordName} in zone ${zone}`, path }];
-  const resolved = recordFQDN(recordName, zone);
-  return resolved.kind === "name" ? [{ key: `${provider} ${resolved.fqdn}`, text: resolved.fqdn, path }] : [];
+  return typesOf(spec).flatMap((type) => {
+    // The name of a zone that is given by its id is not known here.
+    if (isZoneID) {
+      const text = setText({ fqdn: `${recordName} in zone ${zone}`, type });
+      return [{ key: `${provider} ${zone} ${setText({ fqdn: recordName, type })}`, text, path }];
+    }
+    const resolved = recordFQDN(recordName, zone);
+    const text = resolved.kind === "name" ? setText({ fqdn: resolved.fqdn, type }) : undefined;
+    return text === undefined ? [] : [{ key: `${provider} ${text}`, text, path }];
+  });
+}
+
+/** The types of records that an object asks for. */
+function typesOf(spec: SpecObject): readonly RecordType[] {
+  if (spec.of !== "dns") return ["A"];
+  return (["A", "AAAA"] as const).filter((type) => asksFor(spec.object.spec, type));
 }
 
 function missingIssuer(one: CheckedObject, issuers: ReadonlySet<string>): readonly Finding[] {

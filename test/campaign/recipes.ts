@@ -128,6 +128,13 @@ export const RECIPES: Readonly<Record<KindName, Readonly<Record<string, Recipe>>
       ordinary: ["ExternalIP", "InternalIP", ADDRESS_ANNOTATION],
       unusable: [{ value: "Hostname", says: 'invalid addressType "Hostname"' }],
     },
+    ipFamilies: {
+      ordinary: [["IPv4"], ["IPv6"], ["IPv4", "IPv6"]],
+      unusable: [
+        { value: ["IPv5"], says: 'ipFamilies "IPv5" must be IPv4 or IPv6' },
+        { value: ["IPv6", "IPv6"], says: "ipFamilies names a family twice" },
+      ],
+    },
     ...MATCH,
     dnsRecordSet: {
       ordinary: [

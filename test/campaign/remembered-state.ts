@@ -162,6 +162,13 @@ export const REMEMBERED: readonly Remembered[] = [
       "no repair waits longer than ten minutes from now, and none of a name that is empty; unreadable or old times mean that the fight is over",
   },
   {
+    paths: ["ipv6", "ipv6.*"],
+    where: "record set status",
+    written: "the same for AAAA records, when the A records' would be",
+    lost: "as for the A records",
+    wrong: "as for the A records",
+  },
+  {
     paths: ["retries", "retries[].*"],
     where: "status",
     written: "after a failed attempt",

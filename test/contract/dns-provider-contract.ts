@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Zone } from "../../src/model/dns.ts";
+import { familyContract } from "./dns-provider-family-contract.ts";
 import { faultContract } from "./dns-provider-fault-contract.ts";
 import { listContract } from "./dns-provider-list-contract.ts";
 import { refusalContract } from "./dns-provider-refusal-contract.ts";
@@ -39,6 +40,7 @@ export function dnsProviderContract(name: string, makeWorld: () => DNSProviderWo
     refusalContract(inWorld);
     faultContract(inWorld);
     sharedContract(inWorld);
+    familyContract(inWorld);
   });
 }
 

@@ -22,6 +22,17 @@ export const FULL_RECORD_SET_STATUS: Required<RecordSetStatus> = {
   formerDNS,
   leftDNS,
   fight,
+  ipv6: {
+    publishedDNS: {
+      provider: "digitalocean",
+      zone: "example.com",
+      name: "www.example.com AAAA",
+      addresses: ["2001:db8::1", "2001:db8::2"],
+    },
+    formerDNS,
+    leftDNS,
+    fight,
+  },
   unreadyNodes: [{ nodeName: "node-1", since: "2026-01-02T03:04:05Z" }],
   retries: [
     { subject: "dns/www.example.com", attempts: 1, nextAttemptTime: "2026-01-02T03:04:05Z", error: "no answer" },

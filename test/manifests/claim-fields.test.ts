@@ -36,7 +36,7 @@ const NAMES_NOTHING: readonly (readonly [field: RegExp, why: string])[] = [
   [/^(issuer|serviceName)$/, "names an object of the same namespace"],
   [/^ports\b/, "is opened only on a firewall that is granted"],
   [/^dnsRecordSet\.(ttl|foreignRecords)$/, "says how a name that is granted is written"],
-  [/^(addressType|whenEmpty)$/, "says what is published under a name that is granted"],
+  [/^(addressType|ipFamilies|whenEmpty)$/, "says what is published under a name that is granted"],
   [/^(reclaimPolicy|routedIPReclaimPolicy)$/, "concerns only what flipop acquired and wrote"],
   [
     /^(assignmentCoolOffSeconds|gracePeriodSeconds|suspend|approval|maxUnavailable|drainSeconds)$/,

@@ -15,6 +15,12 @@ export const MAXIMAL_RECORD_SET_STATUS: Full<RecordSetStatus> = {
   formerDNS,
   leftDNS,
   fight,
+  ipv6: {
+    publishedDNS: { ...publishedDNS, name: "www.example.com AAAA", addresses: ["2001:db8::1"] },
+    formerDNS,
+    leftDNS,
+    fight,
+  },
   unreadyNodes: [{ nodeName: "n1", since: "2026-01-02T03:04:05Z" }],
   retries: [{ subject: "dns/www.example.com", attempts: 3, nextAttemptTime: "2026-01-02T03:04:05Z", error: "e" }],
 };
@@ -24,6 +30,7 @@ const { match, dnsRecordSet } = MAXIMAL_SPEC;
 const spec: Full<Omit<RecordSetSpec, "match" | "dnsRecordSet">> = {
   provider: "digitalocean",
   addressType: "InternalIP",
+  ipFamilies: ["IPv4", "IPv6"],
   gracePeriodSeconds: 1.5,
   whenEmpty: "Delete",
   reclaimPolicy: "Delete",

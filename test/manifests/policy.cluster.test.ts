@@ -8,7 +8,7 @@ import {
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { recordFQDN } from "../../src/model/dns.ts";
 import { type AskingSpec, judgeWishes, parseGrants, wishesOf } from "../../src/model/grants.ts";
-import { type DNSWish, poolWish, recordSetWish } from "../../src/plan/names/name-target.ts";
+import { type DNSWish, poolWish, statedWish } from "../../src/plan/names/name-target.ts";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";
 import type { KubeObject, Reply } from "../cluster/transport.ts";
@@ -55,7 +55,7 @@ function askingSpec(object: Object): AskingSpec {
       return { ...pool.spec, ...nameOf(poolWish(pool, PROVIDERS)) };
     }
     case "NodeDNSRecordSet":
-      return nameOf(recordSetWish(known(decodeRecordSet(object)), PROVIDERS));
+      return nameOf(statedWish(known(decodeRecordSet(object)), PROVIDERS));
     case "RoutedIP": {
       const { meta, spec } = known(decodeRoutedIP(object));
       const asPool = { kind: "routedip" as const, meta, spec: { ...spec } } as unknown as Parameters<

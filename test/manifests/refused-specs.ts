@@ -77,6 +77,12 @@ export const REFUSED_SPECS: readonly RefusedSpec[] = [
     'provider "digitalocean" and dnsRecordSet.provider "cloudflare" differ',
   ),
   recordSet({ addressType: "Hostname" }, `invalid addressType "Hostname": ${ADDRESS_TYPE}`),
+  recordSet({ ipFamilies: ["IPv4", "ipv6"] }, 'ipFamilies "ipv6" must be IPv4 or IPv6'),
+  recordSet({ ipFamilies: ["IPv6", "IPv6"] }, "ipFamilies names a family twice"),
+  recordSet(
+    { ipFamilies: ["IPv6"], addressType: "flipop.digitalocean.com/ipv4-reserved-ip" },
+    "ipFamilies IPv6 needs addressType ExternalIP or InternalIP: flipop.digitalocean.com/ipv4-reserved-ip is an IPv4 address",
+  ),
   recordSet({ dnsRecordSet: { ...DNS, zone: "exa_mple..com" } }, 'zone "exa_mple..com" is not a DNS name'),
   recordSet({ dnsRecordSet: { ...DNS, recordName: "w w" } }, 'recordName "w w" is not a DNS name'),
   recordSet(

@@ -106,3 +106,24 @@ test("a name that cannot be asked for is not asked for", () => {
   expect(plainMarks(WWW)).toEqual([WWW, "a-www.example.com"]);
   expect(plainMarks("*.example.com")).toEqual(["*.example.com"]);
 });
+
+describe("AAAA records", () => {
+  const set = `${WWW} AAAA`;
+  const owner = "heritage=external-dns,external-dns/owner=prod";
+  const texts = (mark: string): ZoneTexts => ({
+    texts: [{ fqdn: mark, text: owner }],
+    names: new Map([[WWW, new Set(["A", "AAAA"])]]),
+  });
+
+  test.each(["aaaa-www.example.com", "pre-aaaa-www.example.com", "aaaa-www-post.example.com", WWW])(
+    "%s is a mark of theirs",
+    (mark) => expect(externalOwner(set, texts(mark), true)?.id).toBe("prod"),
+  );
+
+  test("have other marks than A records", () => {
+    expect(externalOwner(set, texts("a-www.example.com"), true)).toBeUndefined();
+    expect(externalOwner(WWW, texts("aaaa-www.example.com"), true)).toBeUndefined();
+    expect(externalOwner(set, { ...texts(WWW), names: new Map([[WWW, new Set(["A"])]]) }, false)).toBeUndefined();
+    expect(plainMarks(set)).toEqual([WWW, "aaaa-www.example.com"]);
+  });
+});

@@ -213,7 +213,7 @@ describe("a rendered run with DNS", () => {
       outcomes: [
         {
           message:
-            "updated DNS www.example.com at cloudflare (+203.0.113.12 -203.0.113.10 =203.0.113.11, TTL 30 -> 60 s): The A records differ from the addresses that serve now. Resolvers see it within 30 s.",
+            "updated DNS www.example.com at cloudflare (+203.0.113.12 -203.0.113.10 =203.0.113.11, TTL 30 -> 60 s): The records differ from the addresses that serve now. Resolvers see it within 30 s.",
         },
         {},
       ],

@@ -133,7 +133,7 @@ describe("the Event of a change of a name", () => {
       type: "Normal",
       reason: "RecordsDiffer",
       action: "UpdateDNS",
-      note: "Updated DNS www.example.com at cloudflare (+203.0.113.12 -203.0.113.10 =203.0.113.11, TTL 30 -> 60 s): The A records differ from the addresses that serve now. Resolvers see it within 30 s.",
+      note: "Updated DNS www.example.com at cloudflare (+203.0.113.12 -203.0.113.10 =203.0.113.11, TTL 30 -> 60 s): The records differ from the addresses that serve now. Resolvers see it within 30 s.",
     });
   });
 

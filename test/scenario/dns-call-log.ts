@@ -14,7 +14,7 @@ export const SHORT_PROVIDERS: Readonly<Record<DNSName, string>> = {
 
 /** A call of a DNS provider in memory: `cf batch www.example.com`, `do add ip1 to www.example.com`. */
 export function loggedMemoryDNSCall(provider: DNSName, { operation, subject, detail }: MemoryCall): LoggedCall {
-  const [, address = ""] = /(?:add|remove) ([\d.]+) /.exec(detail) ?? [];
+  const [, address = ""] = /(?:add|remove) ([\da-f.:]+) /.exec(detail) ?? [];
   const [, ttl = ""] = / to (\d+) s/.exec(detail) ?? [];
   // What a webhook is asked is about everything.
   if (provider === "webhook" && operation !== "write") return dnsCall(provider, false, operation);

@@ -17,6 +17,7 @@ import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-
 import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { drainChangeScenarios } from "./drain-change-scenarios.ts";
+import { dualStackScenarios } from "./dual-stack-scenarios.ts";
 import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
 import { fightScenarios } from "./fight-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
@@ -100,6 +101,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS histories": dnsHistoryScenarios,
   "DNS claims": dnsClaimScenarios,
   "DNS record sets": dnsRecordSetScenarios,
+  "DNS of both families": dualStackScenarios,
   "DNS annotations": dnsAnnotationScenarios,
   "foreign records": foreignRecordScenarios,
   "shared names": sharedNameScenarios,

@@ -1,3 +1,4 @@
+import { setNamed, setText } from "../../src/model/record-types.ts";
 import {
   type DNSAccount,
   type DNSName,
@@ -7,9 +8,10 @@ import {
 } from "../fake/dns-account.ts";
 import { short } from "./scenario-names.ts";
 
-/** What a resolver sees under a name after one change of its A records. */
+/** What a resolver sees under a name after one change of its A or AAAA records. */
 export interface DNSView {
   readonly provider: DNSName;
+  /** As `setText` has it. */
   readonly fqdn: string;
   /** Sorted by text, unique. */
   readonly before: readonly string[];
@@ -31,7 +33,7 @@ export class WorldDNS {
   readonly #accounts: ReadonlyMap<DNSName, DNSAccount>;
   readonly #sets = new Map<string, readonly string[]>();
   readonly #others = new Map<string, readonly string[]>();
-  /** Every change of the A records of a name, one after another. */
+  /** Every change of a set of address records, one after another. */
   readonly views: DNSView[] = [];
   /** Records of other types that flipop changed. */
   readonly meddled: string[] = [];
@@ -99,7 +101,7 @@ export class WorldDNS {
     return this.#account(provider).records().map(lineOf).toSorted();
   }
 
-  /** The addresses a resolver gets for a name, as they are. */
+  /** The addresses a resolver gets for a name, or for `www.example.com AAAA`, as they are. */
   addresses(provider: DNSName, fqdn: string): readonly string[] {
     return setOf(this.#account(provider).records(), fqdn);
   }
@@ -109,11 +111,11 @@ export class WorldDNS {
     return this.addresses(provider, fqdn).map(short).toSorted();
   }
 
-  /** What resolvers get for every name that has A records. */
+  /** What resolvers get for every name that has address records. */
   sets(): readonly { readonly provider: DNSName; readonly fqdn: string; readonly addresses: readonly string[] }[] {
     return [...this.#accounts].flatMap(([provider, account]) => {
       const records = account.records();
-      const names = new Set(records.filter(({ type }) => type === "A").map(({ fqdn }) => fqdn));
+      const names = new Set(records.flatMap(setTextOf));
       return [...names].map((fqdn) => ({ provider, fqdn, addresses: setOf(records, fqdn) }));
     });
   }
@@ -140,17 +142,16 @@ export class WorldDNS {
   /** Compares the account with what was last seen of it, and puts down what changed. */
   note(provider: DNSName, by: DNSView["by"], cluster = 0): void {
     const records = this.#account(provider).records();
-    const others = records.filter(({ type }) => type !== "A").map((record) => lineOf(record).replace(/ \d+$/, ""));
+    const others = records
+      .filter((record) => setTextOf(record).length === 0)
+      .map((record) => lineOf(record).replace(/ \d+$/, ""));
     const known = this.#others.get(provider) ?? [];
     if (by === "flipop" && known.join() !== others.join()) this.meddled.push(`${known.join()} → ${others.join()}`);
     this.#others.set(provider, others);
-    const byName = Map.groupBy(
-      records.filter(({ type }) => type === "A"),
-      ({ fqdn }) => fqdn,
-    );
+    const names = new Set(records.flatMap(setTextOf));
     const before = [...this.#sets.keys()].filter((key) => key.startsWith(`${provider} `));
-    for (const fqdn of new Set([...byName.keys(), ...before.map((key) => key.slice(provider.length + 1))]))
-      this.#noteSet({ provider, fqdn, by, cluster, after: setOf(byName.get(fqdn) ?? [], fqdn) });
+    for (const fqdn of new Set([...names, ...before.map((key) => key.slice(provider.length + 1))]))
+      this.#noteSet({ provider, fqdn, by, cluster, after: setOf(records, fqdn) });
   }
 
   #noteSet(seen: Omit<DNSView, "before">): void {
@@ -174,9 +175,14 @@ function fits({ fqdn, type = "A", content }: RecordFilter, record: DNSRecord): b
   return record.fqdn === fqdn && record.type === type && (content === undefined || record.content === content);
 }
 
-function setOf(records: readonly DNSRecord[], fqdn: string): readonly string[] {
-  const own = records.filter((record) => fits({ fqdn }, record)).map(({ content }) => content);
+function setOf(records: readonly DNSRecord[], text: string): readonly string[] {
+  const own = records.filter((record) => fits(setNamed(text), record)).map(({ content }) => content);
   return [...new Set(own)].toSorted();
+}
+
+/** The set that a record belongs to; none where it is no address record. */
+function setTextOf({ fqdn, type }: DNSRecord): readonly string[] {
+  return type === "A" || type === "AAAA" ? [setText({ fqdn, type })] : [];
 }
 
 function lineOf({ fqdn, type, content, ttlSeconds }: DNSRecord): string {

@@ -54,7 +54,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "What is added to a known name is not on record before.",
     file: "src/plan/names/plan-dns.ts",
-    find: "...(isForGood ? attemptedName(status, write) : {}),",
+    find: "...(isForGood ? attemptedName(memory, write) : {}),",
     replace: "...(isForGood ? {} : {}),",
   },
   {

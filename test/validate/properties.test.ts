@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { decodePool, decodeRecordSet } from "../../src/adapters/kube/custom-resources.ts";
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { recordFQDN } from "../../src/model/dns.ts";
-import { poolWish, recordSetWish } from "../../src/plan/names/name-target.ts";
+import { poolWish, statedWish } from "../../src/plan/names/name-target.ts";
 import { validatePool, validateRecordSet } from "../../src/plan/validate.ts";
 import { fieldValues } from "../campaign/field-values.ts";
 import { BOTH, type KindName } from "../campaign/kinds.ts";
@@ -31,7 +31,7 @@ function plannerSays(kind: KindName, spec: unknown): readonly string[] {
   const wish =
     kind === "FloatingIPPool"
       ? poolWish(decodePool(object) as never, PROVIDERS)
-      : recordSetWish(decodeRecordSet(object) as never, PROVIDERS);
+      : statedWish(decodeRecordSet(object) as never, PROVIDERS);
   const name = wish.kind === "named" && !wish.isZoneID ? recordFQDN(wish.recordName, wish.zone) : undefined;
   return [...said, ...(wish.kind === "invalid" ? [wish.error] : []), ...(name?.kind === "invalid" ? [name.error] : [])];
 }

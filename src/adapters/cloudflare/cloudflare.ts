@@ -1,3 +1,4 @@
+import { setText } from "../../model/record-types.ts";
 import type { DNSProvider, DNSProviderReader, ProviderMeter } from "../../ports/providers.ts";
 import { recordSetState } from "../dns/record-sets.ts";
 import { lookPurpose } from "../http/limits.ts";
@@ -40,11 +41,11 @@ function readerOf(client: Client): DNSProviderReader & ProviderMeter {
     zoneNames: async () => listZoneNames(client.for(lookPurpose(false))),
     readRecords: async (zone, fqdn, isAwaited) => {
       const subject = nameSubject(readingOf(fqdn), zone, fqdn);
-      return recordSetState(subject.fqdn, await listRecords(client.for(lookPurpose(isAwaited)), subject));
+      return recordSetState(setText(subject), await listRecords(client.for(lookPurpose(isAwaited)), subject));
     },
-    listRecords: async (zone, mostCalls, isAwaited) => {
+    listRecords: async (zone, mostCalls, isAwaited, type = "A") => {
       const zoneID = checkedZoneID(readingOf(zone.id), zone);
-      return await listZone(client.for(lookPurpose(isAwaited)), zoneID, mostCalls);
+      return await listZone(client.for(lookPurpose(isAwaited)), zoneID, type, mostCalls);
     },
     listTexts: async (zone, mostCalls) => listTexts(client.for(lookPurpose(true)), zone, mostCalls),
     readTexts: async (zone, fqdn) => readTexts(client.for(lookPurpose(true)), zone, fqdn),

@@ -1,10 +1,12 @@
-// A records, as they are read: `/zones/{id}/dns_records`.
+// Address records, as they are read: `/zones/{id}/dns_records`.
 
+import { type RecordSetName, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import { type ListPage, readList } from "../../ports/listing.ts";
 import type { ZoneListing } from "../../ports/providers.ts";
 import { canonicalName } from "../dns/names.ts";
 import { type ARecord, readZoneListing, type ZoneItem } from "../dns/record-sets.ts";
 import {
+  ADDRESS,
   ANY,
   AnswerFault,
   anyList,
@@ -12,7 +14,6 @@ import {
   check,
   choose,
   FLAG,
-  IPV4,
   map,
   maybe,
   object,
@@ -24,17 +25,18 @@ import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, providerError, readItems } from "./api.ts";
 import { type NameSubject, nameLike } from "./zones.ts";
 
-/** Returns what texts say about a read of the A records of a name. */
-export function readingOf(fqdn: string): CallInfo {
-  const doing = `read the A records of ${fqdn}`;
-  return { operation: "records", subject: fqdn, doing, scope: "Zone / DNS / Read", isWrite: false };
+/** Returns what texts say about a read of a set of records, named as `setText` does it. */
+export function readingOf(text: string): CallInfo {
+  const { fqdn, type } = setNamed(text);
+  const doing = `read the ${type} records of ${fqdn}`;
+  return { operation: "records", subject: text, doing, scope: "Zone / DNS / Read", isWrite: false };
 }
 
 /** How many records of a name one call asks for. */
 export const PAGE_SIZE = 100;
 
 /**
- * Returns the A records of one name, all pages, in no order.
+ * Returns one set of records, all pages, in no order.
  * @throws ProviderError; `malformed` when the pages are not the whole list, see {@link readList}, so that a part is never taken for
  * the whole
  */
@@ -45,16 +47,17 @@ export async function listRecords(client: Client, subject: NameSubject): Promise
     totalField: "result_info.total_count",
   });
   if (problem === undefined) return items;
-  throw providerError(readingOf(subject.fqdn), { failure: "malformed", status: 200, reason: problem });
+  throw providerError(readingOf(setText(subject)), { failure: "malformed", status: 200, reason: problem });
 }
 
-function pageCall({ zoneID, fqdn }: NameSubject, page: number): CloudflareCall<ListPage<DNSRecord>> {
+function pageCall(subject: NameSubject, page: number): CloudflareCall<ListPage<DNSRecord>> {
+  const { zoneID, fqdn, type } = subject;
   return {
-    ...readingOf(fqdn),
+    ...readingOf(setText(subject)),
     send: ({ dns }) =>
-      dns.records.list({ zone_id: zoneID, name: { exact: fqdn }, type: "A", page, per_page: PAGE_SIZE }).asResponse(),
+      dns.records.list({ zone_id: zoneID, name: { exact: fqdn }, type, page, per_page: PAGE_SIZE }).asResponse(),
     read: (envelope) => {
-      const answer = readPage(envelope, recordOf(fqdn), { page, pageSize: PAGE_SIZE });
+      const answer = readPage(envelope, recordOf(subject), { page, pageSize: PAGE_SIZE });
       if (new Set(answer.items.map(({ id }) => id)).size === answer.items.length) return answer;
       throw new AnswerFault("result has an id twice");
     },
@@ -82,32 +85,40 @@ export function readPage<T>(
  */
 export const ZONE_PAGE_SIZE = 5000;
 
-/** Returns the A records of a whole zone; undefined where that takes more than `mostCalls`. The first answer says how many records there are. */
-export async function listZone(client: Client, zoneID: string, mostCalls: number): Promise<ZoneListing | undefined> {
-  return readZoneListing({ readPage: (page) => client.call(zonePageCall(zoneID, page)), mostCalls });
+/** Returns the records of one type of a whole zone; undefined where that takes more than `mostCalls`. The first answer says how many records there are. */
+export async function listZone(
+  client: Client,
+  zoneID: string,
+  type: RecordType,
+  mostCalls: number,
+): Promise<ZoneListing | undefined> {
+  return readZoneListing({ readPage: (page) => client.call(zonePageCall(zoneID, type, page)), mostCalls });
 }
 
-function zonePageCall(zoneID: string, page: number): CloudflareCall<ListPage<ZoneItem<DNSRecord>>> {
+function zonePageCall(zoneID: string, type: RecordType, page: number): CloudflareCall<ListPage<ZoneItem<DNSRecord>>> {
   return {
     ...readingOf(zoneID),
-    doing: `list the A records of the zone ${zoneID}${page === 1 ? "" : ` (page ${page})`}`,
-    send: ({ dns }) => dns.records.list({ zone_id: zoneID, type: "A", page, per_page: ZONE_PAGE_SIZE }).asResponse(),
-    read: (envelope) => readPage(envelope, ZONE_RECORD, { page, pageSize: ZONE_PAGE_SIZE }),
+    doing: `list the ${type} records of the zone ${zoneID}${page === 1 ? "" : ` (page ${page})`}`,
+    send: ({ dns }) => dns.records.list({ zone_id: zoneID, type, page, per_page: ZONE_PAGE_SIZE }).asResponse(),
+    read: (envelope) => readPage(envelope, zoneRecord(type), { page, pageSize: ZONE_PAGE_SIZE }),
   };
 }
 
-/** Reads a record with its name; without `record` where it cannot be understood, without a name for what is no A record of one. */
-const ZONE_RECORD: Schema<ZoneItem<DNSRecord>> = choose<ZoneItem<DNSRecord>>((fields) =>
-  map(object({ id: ID }), ({ id }) => {
-    const { type, name } = fields;
-    const fqdn = typeof name === "string" ? canonicalName(name) : undefined;
-    if (type !== "A" || fqdn === undefined) return { id };
-    const record = readable(recordOf(fqdn), fields);
-    return record === undefined ? { id, fqdn } : { id, fqdn, record };
-  }),
-);
+/** Reads a record with its set; without `record` where it cannot be understood, without a set for what is no record of the type. */
+function zoneRecord(asked: RecordType): Schema<ZoneItem<DNSRecord>> {
+  return choose<ZoneItem<DNSRecord>>((fields) =>
+    map(object({ id: ID }), ({ id }) => {
+      const { type, name } = fields;
+      const found = typeof name === "string" ? canonicalName(name) : undefined;
+      if (type !== asked || found === undefined) return { id };
+      const set = { fqdn: found, type: asked };
+      const record = readable(recordOf(set), fields);
+      return record === undefined ? { id, fqdn: setText(set) } : { id, fqdn: setText(set), record };
+    }),
+  );
+}
 
-/** One A record at Cloudflare. A TTL of 1 means automatic. */
+/** One address record at Cloudflare. A TTL of 1 means automatic. */
 export interface DNSRecord extends ARecord {
   readonly id: string;
   readonly isProxied: boolean;
@@ -115,13 +126,13 @@ export interface DNSRecord extends ARecord {
   readonly isAnnotated: boolean;
 }
 
-/** Returns a schema of a record object that is the A record of this name. */
-export function recordOf(fqdn: string): Schema<DNSRecord> {
+/** Returns a schema of a record object that is of this set. */
+export function recordOf({ fqdn, type: asked }: RecordSetName): Schema<DNSRecord> {
   const fields = object({
-    type: check(TEXT, (type) => type === "A", "A"),
+    type: check(TEXT, (type) => type === asked, asked),
     name: nameLike(fqdn),
     id: ID,
-    content: IPV4,
+    content: ADDRESS[asked],
     ttl: COUNT,
     proxied: maybe(FLAG),
     comment: maybe(TEXT),

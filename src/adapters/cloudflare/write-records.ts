@@ -1,8 +1,9 @@
-// A records, as they are written: `/zones/{id}/dns_records/batch`.
+// Address records, as they are written: `/zones/{id}/dns_records/batch`.
 
 import type { BatchPatchParam } from "cloudflare/resources/dns/records";
 import { acceptedTTL, type DesiredRecordSet, type Zone } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
+import { type RecordSetName, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
 import { type ChangeAttempt, changeRecordSet, type ReadRecords, type Wanted } from "../dns/record-sets.ts";
 import { anyList, list, object, readable } from "../http/answer.ts";
@@ -13,7 +14,7 @@ import { TTL_RULES } from "./ttl.ts";
 import { NAME, type NameSubject, nameSubject } from "./zones.ts";
 
 /**
- * Makes the A records of one name the desired ones when they are those that the change was planned on: one list, and one batch for
+ * Makes one set of records the desired one when they are those that the change was planned on: one list, and one batch for
  * each 200 changes. A batch that finds the records changed meanwhile is settled by {@link changeRecordSet}.
  * @throws ProviderError
  */
@@ -25,7 +26,7 @@ export async function writeRecords(
 ): Promise<RecordSetResult> {
   const subject = nameSubject(writingOf(fqdn), zone, fqdn);
   return changeRecordSet(change, {
-    fqdn: subject.fqdn,
+    fqdn: setText(subject),
     ttlRules: TTL_RULES,
     refuse: (reason) => refused(writingOf(fqdn), reason),
     read: (purpose) => listRecords(client.for(purpose), subject),
@@ -47,7 +48,7 @@ async function attempt(
   { own, others, isOwn }: ReadRecords<DNSRecord>,
 ): Promise<ChangeAttempt<DNSRecord>> {
   let current = own;
-  for (const batch of recordBatches(subject.fqdn, own, wanted, others)) {
+  for (const batch of recordBatches(subject, own, wanted, others)) {
     if (mayWrite?.() === false) return { kind: "stopped", own: current };
     const outcome = await client.call(writeBatch(subject, batch));
     if (outcome.kind === "stale") {
@@ -80,7 +81,7 @@ async function removeStrays(
   if (mayWrite) await client.call(writeBatch(subject, { deletes, patches: [], posts: [] }));
   const end = mayWrite ? "was removed again" : "stands there, because this run may change nothing more: remove it";
   const reason = `it is not in that zone (Cloudflare made it ${name}, which ${end})`;
-  return refused(writingOf(subject.fqdn), reason);
+  return refused(writingOf(setText(subject)), reason);
 }
 
 /** What became of a batch. */
@@ -95,22 +96,21 @@ type BatchOutcome =
 /** The record exists already, the identical record exists already, the record does not exist. */
 const STALE_CODES: readonly (number | string)[] = [81_057, 81_058, 81_044];
 
-/** What to say about a change of the A records of a name. */
-function writingOf(fqdn: string): CallInfo {
-  const doing = `change the A records of ${fqdn}`;
-  return { operation: "write", subject: fqdn, doing, scope: "Zone / DNS / Edit", isWrite: true };
+/** What to say about a change of a set of records. */
+function writingOf(text: string): CallInfo {
+  const { fqdn, type } = setNamed(text);
+  const doing = `change the ${type} records of ${fqdn}`;
+  return { operation: "write", subject: text, doing, scope: "Zone / DNS / Edit", isWrite: true };
 }
 
 /**
  * One batch as a call: all of it or nothing.
  * @see https://developers.cloudflare.com/dns/manage-dns-records/how-to/batch-record-changes/ (verified 2026-11-21)
  */
-function writeBatch(
-  { zoneID, fqdn }: NameSubject,
-  { deletes, patches, posts }: RecordBatch,
-): CloudflareCall<BatchOutcome> {
+function writeBatch(subject: NameSubject, { deletes, patches, posts }: RecordBatch): CloudflareCall<BatchOutcome> {
+  const { zoneID, fqdn } = subject;
   return {
-    ...writingOf(fqdn),
+    ...writingOf(setText(subject)),
     send: ({ dns }) =>
       dns.records
         .batch({
@@ -121,7 +121,8 @@ function writeBatch(
           ...(posts.length === 0 ? {} : { posts: [...posts] }),
         })
         .asResponse(),
-    read: (envelope) => misplaced(envelope, fqdn) ?? { kind: "done", ...changedBy(envelope, fqdn, { patches, posts }) },
+    read: (envelope) =>
+      misplaced(envelope, fqdn) ?? { kind: "done", ...changedBy(envelope, subject, { patches, posts }) },
     expected: ({ codes, error }) =>
       codes.some((code) => STALE_CODES.includes(code)) ? { value: { kind: "stale", error } } : undefined,
   };
@@ -138,10 +139,10 @@ function misplaced(envelope: unknown, fqdn: string): BatchOutcome | undefined {
 /** `success: true` says that the batch is carried out; records that cannot be read from the answer are read again. */
 function changedBy(
   envelope: unknown,
-  fqdn: string,
+  set: RecordSetName,
   { patches, posts }: Pick<RecordBatch, "patches" | "posts">,
 ): { readonly changed?: readonly DNSRecord[] } {
-  const records = anyList(recordOf(fqdn));
+  const records = anyList(recordOf(set));
   const result = readable(object({ result: object({ patches: records, posts: records }) }), envelope)?.result;
   const isWhole = result?.patches.length === patches.length && result.posts.length === posts.length;
   return isWhole ? { changed: [...result.patches, ...result.posts] } : {};
@@ -156,7 +157,7 @@ interface RecordPatch {
 
 /** A record to create. */
 interface RecordPost {
-  readonly type: "A";
+  readonly type: RecordType;
   readonly name: string;
   readonly content: string;
   readonly ttl: number;
@@ -179,7 +180,7 @@ type Change =
   | { readonly drop: { readonly id: string } };
 
 /**
- * The batches, in order, that make the A records of a name exactly the desired ones; none when nothing differs.
+ * The batches, in order, that make a set of records exactly the desired one; none when nothing differs.
  *
  * A record whose address is not wanted gets a wanted one rather than being deleted, so that its id, comment, tags and
  * `proxied` live on; annotated records go first. Only what is left over is created or deleted. Cloudflare runs the deletes
@@ -189,13 +190,13 @@ type Change =
  * @param others - records of the name that no batch touches: the desired ones stand beside them
  */
 export function recordBatches(
-  fqdn: string,
+  set: RecordSetName,
   records: readonly DNSRecord[],
   desired: DesiredRecordSet,
   others: readonly DNSRecord[] = [],
 ): readonly RecordBatch[] {
   const isProxied = [...records, ...others].some((record) => record.isProxied);
-  const changes = changesOf(fqdn, records, desired, isProxied);
+  const changes = changesOf(set, records, desired, isProxied);
   const batches: RecordBatch[] = [];
   for (let at = 0; at < changes.length; at += MOST_IN_BATCH)
     batches.push(batchOf(changes.slice(at, at + MOST_IN_BATCH)));
@@ -203,7 +204,7 @@ export function recordBatches(
 }
 
 function changesOf(
-  fqdn: string,
+  { fqdn, type }: RecordSetName,
   records: readonly DNSRecord[],
   desired: DesiredRecordSet,
   isProxied: boolean,
@@ -224,7 +225,7 @@ function changesOf(
     ...[...kept.values()].filter((record) => "ttl" in ttlOf(record)).map(({ id }) => ({ patch: { id, ttl } })),
     ...missing
       .slice(reused.length)
-      .map((content) => ({ post: { type: "A", name: fqdn, content, ttl, proxied: isProxied } as const })),
+      .map((content) => ({ post: { type, name: fqdn, content, ttl, proxied: isProxied } as const })),
     ...surplus.map(({ id }) => ({ drop: { id } })),
   ];
 }

@@ -1,6 +1,7 @@
 // Zones: `/zones`, found by name or by id.
 
 import { relativeName, type Zone } from "../../model/dns.ts";
+import { type RecordSetName, setNamed } from "../../model/record-types.ts";
 import { canonicalName } from "../dns/names.ts";
 import { ANY, AnswerFault, check, map, object, read, type Schema, TEXT, textLike } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
@@ -77,10 +78,9 @@ function getCall(call: CallInfo, zoneID: string): CloudflareCall<Zone | undefine
   };
 }
 
-/** A record name and the zone it is in, both fit for a request. */
-export interface NameSubject {
+/** A set of records and the zone it is in, both fit for a request. */
+export interface NameSubject extends RecordSetName {
   readonly zoneID: string;
-  readonly fqdn: string;
 }
 
 /**
@@ -88,13 +88,14 @@ export interface NameSubject {
  * would create a name outside the zone below the zone.
  * @throws ProviderError, before anything is sent: `refused` for what is no name in that zone, `not-found` for what is no zone id
  */
-export function nameSubject(call: CallInfo, zone: Zone, fqdn: string): NameSubject {
-  const name = canonicalName(fqdn);
-  if (name === undefined) throw refused(call, `${JSON.stringify(fqdn)} is not a DNS name`);
+export function nameSubject(call: CallInfo, zone: Zone, text: string): NameSubject {
+  const { fqdn: written, type } = setNamed(text);
+  const name = canonicalName(written);
+  if (name === undefined) throw refused(call, `${JSON.stringify(written)} is not a DNS name`);
   if (zone.name !== undefined && relativeName(zone.name, name) === undefined) {
     throw refused(call, `it is not in the zone ${zone.name}`);
   }
-  return { zoneID: checkedZoneID(call, zone), fqdn: name };
+  return { zoneID: checkedZoneID(call, zone), fqdn: name, type };
 }
 
 /** @throws ProviderError `not-found`, before anything is sent, for what is no zone id: with an empty one a request would name no zone */

@@ -64,14 +64,14 @@ declare module "@digitalocean/dots/src/dots/v2/domains/index.js" {
   /** `/v2/domains/{domain_name}/records` */
   export interface RecordsRequestBuilder {
     byDomain_record_id(recordID: number): {
-      patch(body: { readonly type: "A"; readonly ttl: number }): Promise<unknown>;
+      patch(body: { readonly type: "A" | "AAAA"; readonly ttl: number }): Promise<unknown>;
       delete(): Promise<unknown>;
     };
     get(configuration: {
-      readonly queryParameters: { name?: string; type?: "A" | "TXT"; page: number; perPage: number };
+      readonly queryParameters: { name?: string; type?: "A" | "AAAA" | "TXT"; page: number; perPage: number };
     }): Promise<unknown>;
     post(body: {
-      readonly type: "A";
+      readonly type: "A" | "AAAA";
       readonly name: string;
       readonly data: string;
       readonly ttl: number;

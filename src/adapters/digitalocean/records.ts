@@ -1,15 +1,16 @@
-// A records, as they are read: `/v2/domains/{domain}` and its `records`. A zone's id is its name.
+// Address records, as they are read: `/v2/domains/{domain}` and its `records`. A zone's id is its name.
 
 import { canonicalDNSName, relativeName, type Zone } from "../../model/dns.ts";
+import { type RecordSetName, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { DNSProviderReader } from "../../ports/providers.ts";
 import { type ARecord, readZoneListing, recordSetState, type ZoneItem } from "../dns/record-sets.ts";
 import {
+  ADDRESS,
   AnswerFault,
   COUNT,
   choose,
   type Fields,
-  IPV4,
   list,
   map,
   object,
@@ -64,66 +65,78 @@ export function recordReader(client: Client): Omit<DNSProviderReader, "listTexts
       }),
 
     readRecords: async (zone, fqdn, isAwaited) => {
-      const doing = `read the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
+      const doing = `read ${recordsOf(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
       const name = recordName(callTo("records", fqdn, doing, "domain:read"), zone);
-      return recordSetState(name.fqdn, await listRecords(client.for(lookPurpose(isAwaited)), name));
+      return recordSetState(setText(name), await listRecords(client.for(lookPurpose(isAwaited)), name));
     },
 
-    listRecords: async ({ id }, mostCalls, isAwaited) => {
-      const doing = `list the A records of the zone ${JSON.stringify(id)}`;
+    listRecords: async ({ id }, mostCalls, isAwaited, type = "A") => {
+      const doing = `list the ${type} records of the zone ${JSON.stringify(id)}`;
       const zone = zoneName(callTo("records", id, doing, "domain:read"));
       const own = client.for(lookPurpose(isAwaited));
-      return await readZoneListing({ readPage: (page) => own.call(zonePageCall(zone, page)), mostCalls });
+      return await readZoneListing({ readPage: (page) => own.call(zonePageCall(zone, type, page)), mostCalls });
     },
   };
 }
 
-/** One A record. */
+/** One address record. */
 export interface AddressRecord extends ARecord {
   readonly id: number;
 }
 
 /**
- * Returns the A records of one name, by id. The API's filter is asked for name and type, and its answer is checked: it was broken once,
+ * Returns one set of records, by id. The API's filter is asked for name and type, and its answer is checked: it was broken once,
  * and what is of another name or type is left out. One call per 200 records.
  * @throws ProviderError `not-found`, naming the zone, when the account does not have it; `malformed` when the pages are not the
  * whole list
  */
 export async function listRecords(client: Client, name: RecordName): Promise<readonly AddressRecord[]> {
-  const { zone, fqdn, relative } = name;
-  const doing = `read the A records of ${fqdn} in the zone ${zone}`;
-  const item = map(anyRecord(relative), ({ id, record }) => ({ id, value: record }));
+  const { zone, fqdn, type } = name;
+  const doing = `read the ${type} records of ${fqdn} in the zone ${zone}`;
+  const item = map(anyRecord(name), ({ id, record }) => ({ id, value: record }));
   const records = await listAll(client, "records", (page) => ({
-    ...recordsPage({ zone, page, doing, name: fqdn }),
+    ...recordsPage({ zone, type, page, doing, name: fqdn }),
     read: (body) => readPage(body, { key: "domain_records", page }, item),
   }));
   return records.toSorted((a, b) => a.id - b.id);
 }
 
-function zonePageCall(zone: string, page: number): DigitalOceanCall<ListPage<ZoneItem<AddressRecord>>> {
+function zonePageCall(
+  zone: string,
+  type: RecordType,
+  page: number,
+): DigitalOceanCall<ListPage<ZoneItem<AddressRecord>>> {
   return {
-    ...recordsPage({ zone, page, doing: `list the A records of the zone ${zone}` }),
+    ...recordsPage({ zone, type, page, doing: `list the ${type} records of the zone ${zone}` }),
     read: (body) => {
-      const items = choose((fields) => map(object({ id: ID }), ({ id }) => ({ id, ...zoneRecord(fields, zone) })));
+      const items = choose((fields) =>
+        map(object({ id: ID }), ({ id }) => ({ id, ...zoneRecord(fields, zone, type) })),
+      );
       const answer = readPage(body, { key: "domain_records", page }, items);
       return { ...answer, pages: Math.ceil(answer.total / PAGE_SIZE) };
     },
   };
 }
 
-/** What a page of the A records of a zone is asked with: those of one name, or all. */
+/** What a page of the records of one type of a zone is asked with: those of one name, or all. */
 interface RecordsPage {
   readonly zone: string;
+  readonly type: RecordType;
   readonly page: number;
   readonly doing: string;
   /** FQDN. */
   readonly name?: string;
 }
 
-function recordsPage({ zone, page, doing, name }: RecordsPage): Omit<DigitalOceanCall<never>, "read"> {
-  const filter = { ...(name === undefined ? {} : { name }), type: "A" } as const;
+function recordsPage({ zone, type, page, doing, name }: RecordsPage): Omit<DigitalOceanCall<never>, "read"> {
+  const filter = { ...(name === undefined ? {} : { name }), type } as const;
   return {
-    ...callTo("records", name ?? zone, page === 1 ? doing : `${doing} (page ${page})`, "domain:read"),
+    ...callTo(
+      "records",
+      name === undefined ? zone : setText({ fqdn: name, type }),
+      page === 1 ? doing : `${doing} (page ${page})`,
+      "domain:read",
+    ),
     notFoundAdvice: missingZone(zone),
     send: ({ domains }) =>
       domains.byDomain_name(zone).records.get({ queryParameters: { ...filter, page, perPage: PAGE_SIZE } }),
@@ -136,32 +149,47 @@ export function missingZone(zone: string): string {
 }
 
 /** Returns a schema of a `domain_record` object. `record` is absent for a record of another type or name. */
-export function anyRecord(relative: string): Schema<{ readonly id: string; readonly record?: AddressRecord }> {
+export function anyRecord({
+  relative,
+  type: asked,
+}: Pick<RecordName, "relative" | "type">): Schema<{ readonly id: string; readonly record?: AddressRecord }> {
   return choose<{ readonly id: string; readonly record?: AddressRecord }>(({ type, name }) => {
-    const isAsked = type === "A" && typeof name === "string" && name.toLowerCase() === relative;
-    return isAsked ? map(ADDRESS_RECORD, (record) => ({ id: String(record.id), record })) : OTHER_RECORD;
+    const isAsked = type === asked && typeof name === "string" && name.toLowerCase() === relative;
+    return isAsked ? map(ADDRESS_RECORD[asked], (record) => ({ id: String(record.id), record })) : OTHER_RECORD;
   });
 }
 
 const OTHER_RECORD = object({ id: ID, type: TEXT, name: TEXT });
 
-const ADDRESS_RECORD: Schema<AddressRecord> = map(object({ id: ID, data: IPV4, ttl: COUNT }), ({ id, data, ttl }) => ({
-  id: Number(id),
-  address: data,
-  ttlSeconds: ttl,
-}));
+const ADDRESS_RECORD: Readonly<Record<RecordType, Schema<AddressRecord>>> = {
+  A: addressRecord(ADDRESS.A),
+  AAAA: addressRecord(ADDRESS.AAAA),
+};
 
-/** A record by its name; without `record` where it is of that name and cannot be understood. Undefined for what is no A record of a name. */
-function zoneRecord({ type, name, ...fields }: Fields, zone: string): Omit<ZoneItem<AddressRecord>, "id"> | undefined {
-  if (type !== "A" || typeof name !== "string") return undefined;
-  const fqdn = canonicalDNSName(name === "@" ? zone : `${name.toLowerCase()}.${zone}`);
-  if (fqdn === undefined) return undefined;
-  const record = readable(ADDRESS_RECORD, fields);
+function addressRecord(address: Schema<string>): Schema<AddressRecord> {
+  return map(object({ id: ID, data: address, ttl: COUNT }), ({ id, data, ttl }) => ({
+    id: Number(id),
+    address: data,
+    ttlSeconds: ttl,
+  }));
+}
+
+/** A record by its set; without `record` where it is of that set and cannot be understood. Undefined for what is no record of the type. */
+function zoneRecord(
+  { type, name, ...fields }: Fields,
+  zone: string,
+  asked: RecordType,
+): Omit<ZoneItem<AddressRecord>, "id"> | undefined {
+  if (type !== asked || typeof name !== "string") return undefined;
+  const found = canonicalDNSName(name === "@" ? zone : `${name.toLowerCase()}.${zone}`);
+  if (found === undefined) return undefined;
+  const fqdn = setText({ fqdn: found, type: asked });
+  const record = readable(ADDRESS_RECORD[asked], fields);
   return record === undefined ? { fqdn } : { fqdn, record };
 }
 
-/** A name whose records a call is about. */
-export interface RecordName {
+/** The set of records that a call is about. */
+export interface RecordName extends RecordSetName {
   /** Name of the zone, canonical. */
   readonly zone: string;
   /** Canonical; what filters and texts use. */
@@ -171,14 +199,15 @@ export interface RecordName {
 }
 
 /**
- * Returns the name that is the subject of a call, fit for a URL and a body.
+ * Returns the set of records that is the subject of a call, fit for a URL and a body.
  * @throws ProviderError `refused`, before anything is sent, when it is no DNS name in that zone
  */
 export function recordName(call: CallInfo, { id }: Zone): RecordName {
   const zone = canonicalDNSName(id);
-  const fqdn = canonicalDNSName(call.subject);
+  const { fqdn: written, type } = setNamed(call.subject);
+  const fqdn = canonicalDNSName(written);
   const relative = zone === undefined || fqdn === undefined ? undefined : relativeName(zone, fqdn);
-  if (zone !== undefined && fqdn !== undefined && relative !== undefined) return { zone, fqdn, relative };
+  if (zone !== undefined && fqdn !== undefined && relative !== undefined) return { zone, fqdn, type, relative };
   throw refused(call, `${JSON.stringify(call.subject)} is not a name in the zone ${JSON.stringify(id)}`);
 }
 
@@ -187,4 +216,10 @@ function zoneName(call: CallInfo): string {
   const name = canonicalDNSName(call.subject);
   if (name !== undefined) return name;
   throw refused(call, `${JSON.stringify(call.subject)} is not the name of a zone`);
+}
+
+/** What a text says a call is about, as it was given: `the A records of "www.example.com"`. */
+export function recordsOf(text: string): string {
+  const { fqdn, type } = setNamed(text);
+  return `the ${type} records of ${JSON.stringify(fqdn)}`;
 }

@@ -1,6 +1,7 @@
-// A records, as they are written. The API has neither a batch call nor transactions: one request per record.
+// Address records, as they are written. The API has neither a batch call nor transactions: one request per record.
 
 import { ProviderError } from "../../model/errors.ts";
+import { setText } from "../../model/record-types.ts";
 import type { DNSProvider, DNSProviderReader } from "../../ports/providers.ts";
 import {
   type AttemptEnd,
@@ -13,21 +14,29 @@ import {
 } from "../dns/record-sets.ts";
 import { AnswerFault, object, read } from "../http/answer.ts";
 import { type Client, callTo, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
-import { type AddressRecord, anyRecord, listRecords, missingZone, type RecordName, recordName } from "./records.ts";
+import {
+  type AddressRecord,
+  anyRecord,
+  listRecords,
+  missingZone,
+  type RecordName,
+  recordName,
+  recordsOf,
+} from "./records.ts";
 import { TTL_RULES } from "./ttl.ts";
 
 /** Returns the writing half of the port over DigitalOcean's API. It adds missing records, then sets the TTL, then removes records. Each request is about one record. */
 export function recordWriter(client: Client): Omit<DNSProvider, keyof DNSProviderReader> {
   return {
     async writeRecords(zone, fqdn, change) {
-      const doing = `write the A records of ${JSON.stringify(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
+      const doing = `write ${recordsOf(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
       const call = callTo("records", fqdn, doing, "domain:update");
       const name = recordName(call, zone);
       const { mayWrite = (): boolean => true } = change;
       return changeRecordSet(change, {
-        fqdn: name.fqdn,
+        fqdn: setText(name),
         ttlRules: TTL_RULES,
-        refuse: (reason) => refused({ ...call, subject: name.fqdn }, reason),
+        refuse: (reason) => refused({ ...call, subject: setText(name) }, reason),
         read: (purpose) => listRecords(client.for(purpose), name),
         attempt: (wanted, records) => attempt({ client: client.for("rest"), name, wanted, mayWrite, records }),
       });
@@ -143,13 +152,18 @@ function addressesOf(records: readonly AddressRecord[]): readonly string[] {
   return records.map((record) => record.address);
 }
 
-/** Makes an A record. Not idempotent: a second call makes a second record. */
+/** Makes a record. Not idempotent: a second call makes a second record. */
 function addCall(name: RecordName, ip: string, ttl: number): DigitalOceanCall<AddressRecord> {
-  const { zone, fqdn, relative } = name;
+  const { zone, fqdn, type, relative } = name;
   return {
-    ...callTo("add-record", fqdn, `add ${ip} to the A records of ${fqdn} in the zone ${zone}`, "domain:create"),
+    ...callTo(
+      "add-record",
+      setText(name),
+      `add ${ip} to the ${type} records of ${fqdn} in the zone ${zone}`,
+      "domain:create",
+    ),
     notFoundAdvice: missingZone(zone),
-    send: ({ domains }) => domains.byDomain_name(zone).records.post({ type: "A", name: relative, data: ip, ttl }),
+    send: ({ domains }) => domains.byDomain_name(zone).records.post({ type, name: relative, data: ip, ttl }),
     read: (body) => {
       const record = readRecord(body, name);
       if (record.address !== ip) throw new AnswerFault(`domain_record.data is ${record.address}, not ${ip}`);
@@ -164,11 +178,11 @@ function setTTLCall(
   { id, address }: AddressRecord,
   ttl: number,
 ): DigitalOceanCall<AddressRecord | undefined> {
-  const { zone, fqdn } = name;
-  const doing = `set the TTL of ${fqdn} in the zone ${zone} to ${ttl} s (record ${id}, ${address})`;
+  const { zone, type } = name;
+  const doing = `set the TTL of ${setText(name)} in the zone ${zone} to ${ttl} s (record ${id}, ${address})`;
   return {
-    ...callTo("set-ttl", fqdn, doing, "domain:update"),
-    send: ({ domains }) => domains.byDomain_name(zone).records.byDomain_record_id(id).patch({ type: "A", ttl }),
+    ...callTo("set-ttl", setText(name), doing, "domain:update"),
+    send: ({ domains }) => domains.byDomain_name(zone).records.byDomain_record_id(id).patch({ type, ttl }),
     read: (body) => {
       const record = readRecord(body, name);
       if (record.id !== id) throw new AnswerFault(`domain_record.id is ${record.id}, not ${id}`);
@@ -179,10 +193,11 @@ function setTTLCall(
 }
 
 /** Removes a record, or finds that it is gone. Idempotent. */
-function removeCall({ zone, fqdn }: RecordName, { id, address }: AddressRecord): DigitalOceanCall<"removed" | "gone"> {
-  const doing = `remove ${address} from the A records of ${fqdn} in the zone ${zone} (record ${id})`;
+function removeCall(name: RecordName, { id, address }: AddressRecord): DigitalOceanCall<"removed" | "gone"> {
+  const { zone, fqdn, type } = name;
+  const doing = `remove ${address} from the ${type} records of ${fqdn} in the zone ${zone} (record ${id})`;
   return {
-    ...callTo("remove-record", fqdn, doing, "domain:delete"),
+    ...callTo("remove-record", setText(name), doing, "domain:delete"),
     send: ({ domains }) => domains.byDomain_name(zone).records.byDomain_record_id(id).delete(),
     read: () => "removed",
     otherwise: { value: "removed" },
@@ -190,9 +205,9 @@ function removeCall({ zone, fqdn }: RecordName, { id, address }: AddressRecord):
   };
 }
 
-function readRecord(body: unknown, { relative }: RecordName): AddressRecord {
-  const { record } = read(object({ domain_record: anyRecord(relative) }), body).domain_record;
-  if (record === undefined) throw new AnswerFault(`domain_record is not an A record named ${relative}`);
+function readRecord(body: unknown, name: RecordName): AddressRecord {
+  const { record } = read(object({ domain_record: anyRecord(name) }), body).domain_record;
+  if (record === undefined) throw new AnswerFault(`domain_record is not an ${name.type} record named ${name.relative}`);
   return record;
 }
 

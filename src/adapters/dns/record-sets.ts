@@ -1,6 +1,5 @@
-// What DNS providers have in common: how the A records of one name are changed, and how those of a whole zone are read.
+// What DNS providers have in common: how one set of address records is changed, and how those of a whole zone are read.
 
-import { canonicalIPv4 } from "../../model/address.ts";
 import {
   acceptedTTL,
   type DesiredRecordSet,
@@ -10,12 +9,13 @@ import {
   type TTLRules,
 } from "../../model/dns.ts";
 import type { ProviderError } from "../../model/errors.ts";
+import { RECORD_TYPES, setNamed } from "../../model/record-types.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { RecordSetChange, RecordSetResult, ZoneListing } from "../../ports/providers.ts";
 import type { Purpose } from "../http/limits.ts";
 import { readShortList } from "./zone-lists.ts";
 
-/** One A record, as far as all providers have it. */
+/** One address record, as far as all providers have it. */
 export interface ARecord {
   readonly address: string;
   readonly ttlSeconds: number;
@@ -68,6 +68,7 @@ export interface ReadRecords<R> {
 
 /** How a provider's records of one name are read and changed. */
 interface RecordSetAccess<R extends ARecord> {
+  /** As `setText` has it. */
   readonly fqdn: string;
   readonly ttlRules: TTLRules;
   /** Returns the error of a change that is refused before anything is sent. */
@@ -88,8 +89,9 @@ export async function changeRecordSet<R extends ARecord>(
   access: RecordSetAccess<R>,
 ): Promise<RecordSetResult> {
   const { before, after } = change;
-  const wrong = after.addresses.find((address) => canonicalIPv4(address) === undefined);
-  if (wrong !== undefined) throw access.refuse(`${JSON.stringify(wrong)} is not an IPv4 address`);
+  const { family, canonical } = RECORD_TYPES[setNamed(access.fqdn).type];
+  const wrong = after.addresses.find((address) => canonical(address) === undefined);
+  if (wrong !== undefined) throw access.refuse(`${JSON.stringify(wrong)} is not an ${family} address`);
   // An address that leaves a name serves nobody any more.
   const isRecovery = before.some((address) => !after.addresses.includes(address));
   let current = split(change, await access.read(isRecovery ? "recovery" : "change"));
@@ -186,10 +188,10 @@ function isAsDesired(records: RecordSetState, after: DesiredRecordSet, ttlRules:
   return isTTLFree || records.ttlSeconds === acceptedTTL(after.ttlSeconds, ttlRules);
 }
 
-/** One item of the list of a zone's A records. */
+/** One item of the list of a zone's records. */
 export interface ZoneItem<R> {
   readonly id: string;
-  /** The name it belongs to; absent for what is no A record of a name. */
+  /** The set it belongs to, as `setText` has it; absent for what is no record of the type that is asked for. */
   readonly fqdn?: string;
   /** Absent where it is of that name and cannot be understood. */
   readonly record?: R;
@@ -201,7 +203,7 @@ interface ZoneList<R extends ARecord> {
   readonly mostCalls: number;
 }
 
-/** Reads the A records of a whole zone; undefined where that takes more than `mostCalls`. The first page tells where the API says how many pages there are. */
+/** Reads the records of a whole zone; undefined where that takes more than `mostCalls`. The first page tells where the API says how many pages there are. */
 export async function readZoneListing<R extends ARecord>({
   readPage,
   mostCalls,

@@ -3,6 +3,7 @@
 // A set is all records of one name and type. It may have no TTL of its own: then it has that of the zone.
 
 import { canonicalDNSName, relativeName, type Zone } from "../../model/dns.ts";
+import { type RecordSetName, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { DNSProviderReader, ZoneListing } from "../../ports/providers.ts";
 import { comparableName } from "../dns/names.ts";
@@ -10,10 +11,10 @@ import { type ARecord, recordSetState } from "../dns/record-sets.ts";
 import { readShortList } from "../dns/zone-lists.ts";
 import { type AnyRecord, readZoneTexts } from "../dns/zone-texts.ts";
 import {
+  ADDRESS,
   AnswerFault,
   COUNT,
   choose,
-  IPV4,
   list,
   map,
   maybe,
@@ -62,10 +63,10 @@ export class RecordReader {
       readRecords: async (zone, fqdn, isAwaited) => {
         const name = recordName(zone, readingOf(fqdn));
         const set = await this.addressSet(name, this.#client.for(lookPurpose(isAwaited)));
-        return recordSetState(name.fqdn, recordsOf(set));
+        return recordSetState(setText(name), recordsOf(set));
       },
-      listRecords: (zone, mostCalls, isAwaited) =>
-        this.#listRecords(zone, mostCalls, this.#client.for(lookPurpose(isAwaited))),
+      listRecords: (zone, mostCalls, isAwaited, type = "A") =>
+        this.#listRecords(zone, type, mostCalls, this.#client.for(lookPurpose(isAwaited))),
       listTexts: async (zone, mostCalls) => {
         const doing = `list the records of the zone ${zone.id}`;
         const name = recordName(zone, reading("texts", zone.id, doing));
@@ -80,9 +81,9 @@ export class RecordReader {
     };
   }
 
-  /** The set of A records of a name; undefined where it has none. @throws ProviderError `malformed` where a record leads elsewhere than to an IPv4 address */
+  /** One set of address records; undefined where there is none. @throws ProviderError `malformed` where a record leads elsewhere than to an address of its family */
   async addressSet(name: RecordName, client: Client): Promise<RRset | undefined> {
-    const [set] = await this.#sets(name, "A", client);
+    const [set] = await this.#sets(name, name.type, client);
     return set;
   }
 
@@ -110,35 +111,46 @@ export class RecordReader {
     });
   }
 
-  async #listRecords(zone: Zone, mostCalls: number, client: Client): Promise<ZoneListing | undefined> {
-    const doing = `list the A records of the zone ${zone.id}`;
+  async #listRecords(
+    zone: Zone,
+    type: RecordType,
+    mostCalls: number,
+    client: Client,
+  ): Promise<ZoneListing | undefined> {
+    const doing = `list the ${type} records of the zone ${zone.id}`;
     const { zone: name } = recordName(zone, reading("records", zone.id, doing));
     const pageOf = (page: number): HetznerCall<ListPage<ListedSet>> => ({
-      ...setsPage(name, { type: "A", page, doing }),
-      read: (body) => readPage(body, "rrsets", listedSet(name)),
+      ...setsPage(name, { type, page, doing }),
+      read: (body) => readPage(body, "rrsets", listedSet(name, type)),
     });
     const all = await readShortList((page) => client.call(pageOf(page)), mostCalls);
     if (all === undefined) return undefined;
-    const listed = all.items.filter(({ type }) => type === "A");
+    const listed = all.items.filter((set) => set.type === type);
+    const textOf = (fqdn: string): string => setText({ fqdn, type });
     const known = await this.#withTTLs(
       name,
       listed.flatMap(({ set }) => set ?? []),
       client,
     );
     return {
-      names: new Map(known.map((set) => [set.fqdn, recordSetState(set.fqdn, recordsOf(set))])),
+      names: new Map(known.map((set) => [textOf(set.fqdn), recordSetState(textOf(set.fqdn), recordsOf(set))])),
       isOneAnswer: all.isOneAnswer,
-      unclear: new Set(listed.flatMap(({ fqdn, set }) => (set === undefined ? [fqdn] : []))),
+      unclear: new Set(listed.flatMap(({ fqdn, set }) => (set === undefined ? [textOf(fqdn)] : []))),
     };
   }
 
   /** The sets of one name and type: one, or none. What is of another name or type is left out. */
-  async #sets({ zone, fqdn, relative }: RecordName, type: string, client: Client): Promise<readonly RRset[]> {
+  async #sets({ zone, fqdn, relative, call }: RecordName, type: string, client: Client): Promise<readonly RRset[]> {
     const all = await listAll<ReadSet>(client, { noun: "sets", keyOf: ({ id }) => id }, (page) => ({
       ...setsPage(zone, { name: relative, type, page, doing: `read the ${type} records of ${fqdn}` }),
       operation: type === "TXT" ? "texts" : "records",
-      subject: fqdn,
-      read: (body) => readPage(body, "rrsets", type === "A" ? addressSet(zone, relative) : setOf(zone, TEXT)),
+      subject: call.subject,
+      read: (body) =>
+        readPage(
+          body,
+          "rrsets",
+          type === "A" || type === "AAAA" ? addressSet(zone, relative, type) : setOf(zone, TEXT),
+        ),
     }));
     const own = all.filter((set) => set.fqdn === fqdn && set.type === type);
     return await this.#withTTLs(zone, own, client);
@@ -169,8 +181,8 @@ export function recordsOf(set: RRset | undefined): readonly ARecord[] {
   return (set?.records ?? []).map(({ value }) => ({ address: value, ttlSeconds: set?.ttlSeconds ?? 0 }));
 }
 
-/** A name whose records a call is about. */
-export interface RecordName {
+/** The set of records that a call is about. */
+export interface RecordName extends RecordSetName {
   /** Name of the zone, canonical. */
   readonly zone: string;
   /** Canonical; what texts use. */
@@ -183,14 +195,16 @@ export interface RecordName {
 /** Returns the name that is the subject of a call. @throws ProviderError `refused`, before anything is sent, when it is no DNS name in that zone */
 export function recordName({ id }: Zone, call: CallInfo): RecordName {
   const zone = canonicalDNSName(id);
-  const fqdn = canonicalDNSName(call.subject);
+  const { fqdn: written, type } = setNamed(call.subject);
+  const fqdn = canonicalDNSName(written);
   const relative = zone === undefined || fqdn === undefined ? undefined : relativeName(zone, fqdn);
-  if (zone !== undefined && fqdn !== undefined && relative !== undefined) return { zone, fqdn, relative, call };
+  if (zone !== undefined && fqdn !== undefined && relative !== undefined) return { zone, fqdn, type, relative, call };
   throw refused(call, `${JSON.stringify(call.subject)} is not a name in the zone ${JSON.stringify(id)}`);
 }
 
-function readingOf(fqdn: string): CallInfo {
-  return reading("records", fqdn, `read the A records of ${JSON.stringify(fqdn)}`);
+function readingOf(text: string): CallInfo {
+  const { fqdn, type } = setNamed(text);
+  return reading("records", text, `read the ${type} records of ${JSON.stringify(fqdn)}`);
 }
 
 /** Returns what a 404 of a zone means. */
@@ -259,9 +273,9 @@ function fqdnOf(zone: string, relative: string): string {
   return comparableName(relative === "@" ? zone : `${relative}.${zone}`);
 }
 
-/** Reads a set. One of A records of this name must have IPv4 addresses; what others have is not looked at. */
-function addressSet(zone: string, relative: string): Schema<ReadSet> {
-  return choose(({ type, name }) => setOf(zone, type === "A" && name === relative ? IPV4 : TEXT));
+/** Reads a set. The one of this name and type must have addresses of its family; what others have is not looked at. */
+function addressSet(zone: string, relative: string, asked: RecordType): Schema<ReadSet> {
+  return choose(({ type, name }) => setOf(zone, type === asked && name === relative ? ADDRESS[asked] : TEXT));
 }
 
 /** One set of a zone's list; without `set` where it cannot be understood. */
@@ -272,10 +286,10 @@ interface ListedSet {
   readonly set?: ReadSet;
 }
 
-function listedSet(zone: string): Schema<ListedSet> {
+function listedSet(zone: string, asked: RecordType): Schema<ListedSet> {
   return choose<ListedSet>((fields) =>
     map(object({ id: TEXT, name: TEXT, type: TEXT }), ({ id, name, type }) => {
-      const set = readable(setOf(zone, IPV4), fields);
+      const set = readable(setOf(zone, ADDRESS[asked]), fields);
       return { id, fqdn: fqdnOf(zone, name), type, ...(set === undefined ? {} : { set }) };
     }),
   );

@@ -1,4 +1,4 @@
-// How the A records of one name are changed. There is no precondition, so the set is read right before.
+// How one set of address records is changed. There is no precondition, so the set is read right before.
 //
 //   no set       one is made (409: somebody else was faster)
 //   a set        its records are replaced at once, so the name is never empty in between; then its TTL is changed where it differs
@@ -9,6 +9,7 @@
 
 import type { Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
+import { setNamed, setText } from "../../model/record-types.ts";
 import { nextTryMs, TRIES, type Waits } from "../../model/waits.ts";
 import type { DNSProvider, RecordSetChange } from "../../ports/providers.ts";
 import type { Clock } from "../../ports/system.ts";
@@ -65,10 +66,12 @@ export class RecordWriter {
   get port(): Pick<DNSProvider, "writeRecords"> {
     return {
       writeRecords: async (zone: Zone, fqdn: string, change: RecordSetChange) => {
-        const name = recordName(zone, writing("write", fqdn, `write the A records of ${JSON.stringify(fqdn)}`));
+        const { fqdn: bare, type } = setNamed(fqdn);
+        const doing = `write the ${type} records of ${JSON.stringify(bare)}`;
+        const name = recordName(zone, writing("write", fqdn, doing));
         let set: RRset | undefined;
         return await changeRecordSet(change, {
-          fqdn: name.fqdn,
+          fqdn: setText(name),
           ttlRules: TTL_RULES,
           refuse: (reason) => refused(name.call, reason),
           read: async (purpose) => {
@@ -167,10 +170,10 @@ export class RecordWriter {
 /** What has to be sent, in order; nothing where everything is as it should be. */
 function stepsOf({ name, set, wanted, records: { others } }: Attempt): readonly Step[] {
   const addresses = [...new Set([...wanted.addresses, ...others.map(({ address }) => address)])].toSorted();
-  const path = `/${name.relative}/A`;
+  const path = `/${name.relative}/${name.type}`;
   const ttl = wanted.ttlSeconds;
   if (set === undefined) {
-    const made = { name: name.relative, type: "A", ttl, records: addresses.map((value) => ({ value })) };
+    const made = { name: name.relative, type: name.type, ttl, records: addresses.map((value) => ({ value })) };
     return addresses.length === 0 ? [] : [{ method: "POST", path: "", body: made }];
   }
   if (addresses.length === 0) return [{ method: "DELETE", path }];

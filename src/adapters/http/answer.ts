@@ -1,7 +1,8 @@
 // How an HTTP answer with JSON is read: by schemas, whose types are derived. A value is canonical, or the error names its path.
 
 import * as v from "valibot";
-import { canonicalIPv4 } from "../../model/address.ts";
+import { canonicalIPv4, canonicalIPv6 } from "../../model/address.ts";
+import type { RecordType } from "../../model/record-types.ts";
 import { oneLine } from "../../model/text.ts";
 import type { AnswerHeaders } from "./request.ts";
 
@@ -159,3 +160,10 @@ export const COUNT: Schema<number> = v.custom<number>(
 );
 /** Reads a canonical IPv4 address. */
 export const IPV4: Schema<string> = textLike((text) => canonicalIPv4(text) === text, "an IPv4 address");
+/** Reads an IPv6 address, however it is written, as its canonical text. */
+const IPV6: Schema<string> = map(
+  textLike((text) => canonicalIPv6(text) !== undefined, "an IPv6 address"),
+  (text) => canonicalIPv6(text) ?? text,
+);
+/** Reads the address that a record of a type holds. */
+export const ADDRESS: Readonly<Record<RecordType, Schema<string>>> = { A: IPV4, AAAA: IPV6 };

@@ -243,6 +243,7 @@ const RECORD_SET_SPEC: FieldsOf<RecordSetSpec> = {
   provider: textOrEmpty,
   dnsRecordSet: dnsRecordSet(""),
   addressType: orElse(text, "ExternalIP"),
+  ipFamilies: optional(list(text)),
   gracePeriodSeconds: seconds,
   match: defaulted(MATCH),
   whenEmpty: orElse(word(["Keep", "Delete"]), "Keep"),

@@ -1,3 +1,4 @@
+import { canonicalAddress } from "../../model/address.ts";
 import type { NodeFacts, Taint } from "../../model/node.ts";
 import { ADDRESS_ANNOTATION, compareText, POOL_ANNOTATION } from "../../model/resource.ts";
 import { optional, RESOURCES, resourcePath } from "./call.ts";
@@ -110,7 +111,7 @@ function decodeAddress(entry: unknown): NodeFacts["addresses"] {
   const type = asText(record?.["type"]);
   const address = asText(record?.["address"]);
   const isWanted = type === "ExternalIP" || type === "InternalIP";
-  return isWanted && address !== undefined ? [{ type, address }] : [];
+  return isWanted && address !== undefined ? [{ type, address: canonicalAddress(address) ?? address }] : [];
 }
 
 /** Returns the value if flipop's own annotations in it are text. Other annotations do not matter. */

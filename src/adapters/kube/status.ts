@@ -3,6 +3,7 @@ import { addressesOf, faultOf } from "../../model/fault-reason.ts";
 import type { FirewallMemory, PendingFirewall } from "../../model/firewall.ts";
 import type {
   Condition,
+  DNSMemory,
   IPStatus,
   IssuerMemory,
   LeftAddress,
@@ -230,11 +231,28 @@ export const ROUTED_IP_STATUS: StatusFormat<RoutedIPStatus> = statusFormat<Route
 /** A grace period that lost its beginning starts afresh. */
 const UNREADY = object<UnreadyNode>({ nodeName: text, since: text });
 
+/** What is remembered of AAAA records; a merge patch only adds to it. */
+const IPV6_FIELDS: FieldsOf<DNSMemory> = {
+  publishedDNS: optional(PUBLISHED_NAME),
+  formerDNS: list(NAME),
+  leftDNS: optional(list(LEFT)),
+  fight: optional(FIGHT),
+};
+
+const IPV6: Field<DNSMemory> = {
+  read: (value, wrong) => {
+    const stored = asRecord(value);
+    return stored === undefined ? undefined : (defaulted(IPV6_FIELDS).read(stored, wrong) as DNSMemory);
+  },
+  write: (memory, stored) => patchOf(IPV6_FIELDS, memory, stored),
+};
+
 /** `status` of a NodeDNSRecordSet. */
 export const RECORD_SET_STATUS: StatusFormat<RecordSetStatus> = statusFormat<RecordSetStatus>({
   ...COMMON,
   summary: optional(RECORD_SET_SUMMARY),
   state: optional(word(["active", "in-progress", "error"])),
+  ipv6: optional(IPV6),
   unreadyNodes: list(UNREADY),
 });
 

@@ -1,4 +1,6 @@
 import { Resolver } from "node:dns/promises";
+import { canonicalAddress } from "../../model/address.ts";
+import { setNamed } from "../../model/record-types.ts";
 import type { NameResolver, PublicAnswer } from "../../ports/resolver.ts";
 
 const TIMEOUT_MS = 1500;
@@ -20,9 +22,11 @@ export function createResolver(server?: string): NameResolver {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
   if (server !== undefined) resolver.setServers([server]);
   return {
-    addressesOf: async (fqdn): Promise<PublicAnswer> => {
+    addressesOf: async (text): Promise<PublicAnswer> => {
+      const { fqdn, type } = setNamed(text);
       try {
-        return { addresses: (await resolver.resolve4(fqdn)).toSorted() };
+        const found = type === "A" ? await resolver.resolve4(fqdn) : await resolver.resolve6(fqdn);
+        return { addresses: found.map((address) => canonicalAddress(address) ?? address).toSorted() };
       } catch (error) {
         return meansNothing(error) ? { addresses: [] } : { error: (error as Error).message };
       }

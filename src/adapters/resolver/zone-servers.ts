@@ -1,5 +1,7 @@
 import { Resolver } from "node:dns/promises";
+import { canonicalAddress } from "../../model/address.ts";
 import type { ServerAnswer, ZoneAnswer } from "../../model/live.ts";
+import { setNamed } from "../../model/record-types.ts";
 import type { ZoneServers } from "../../ports/resolver.ts";
 import { meansNothing } from "./resolver.ts";
 
@@ -52,7 +54,7 @@ export function createZoneServers({ only, finder, port = 53 }: Ways = {}): ZoneS
 /** The zone, or where it is not known every name above the name, the longest first; never a top-level domain. */
 function zonesOf(fqdn: string, zone: string | undefined): readonly string[] {
   if (zone !== undefined) return [zone];
-  const labels = fqdn.split(".");
+  const labels = setNamed(fqdn).fqdn.split(".");
   return labels.slice(0, -1).map((_, at) => labels.slice(at).join("."));
 }
 
@@ -86,11 +88,15 @@ async function findServers(find: Resolver, zone: string, port: number): Promise<
   }
 }
 
-async function ask({ name: server, at }: Server, fqdn: string): Promise<ServerAnswer> {
+async function ask({ name: server, at }: Server, text: string): Promise<ServerAnswer> {
   if (at === undefined) return { server, error: "its name has no IPv4 address" };
   try {
-    const records = await resolverOf(at).resolve4(fqdn, { ttl: true });
-    const addresses = records.map(({ address }) => address).toSorted();
+    const { fqdn, type } = setNamed(text);
+    const resolver = resolverOf(at);
+    const records = await (type === "A"
+      ? resolver.resolve4(fqdn, { ttl: true })
+      : resolver.resolve6(fqdn, { ttl: true }));
+    const addresses = records.map(({ address }) => canonicalAddress(address) ?? address).toSorted();
     return { server, addresses, ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)) };
   } catch (error) {
     return meansNothing(error) ? { server, addresses: [] } : { server, error: textOf(error) };

@@ -7,6 +7,7 @@
 //
 // Source: kubernetes-sigs/external-dns v0.22.0, provider/webhook (read 2026-08-22, its server run 2026-11-22).
 
+import { canonicalAddress } from "../../model/address.ts";
 import type { ProviderError, ProviderFailure } from "../../model/errors.ts";
 import { oneLine } from "../../model/text.ts";
 import { comparableName } from "../dns/names.ts";
@@ -180,8 +181,13 @@ export function isAutomatic({ ttlSeconds }: Endpoint): boolean {
   return ttlSeconds <= 1;
 }
 
-/** Returns the A records of a set, one for each target. */
+/** Returns the address records of a set, one for each target. */
 export function recordsOf(set: Endpoint): readonly ARecord[] {
   const isProxied = isAutomatic(set);
-  return set.targets.map((address) => ({ address, ttlSeconds: set.ttlSeconds, isProxied }));
+  return addressesOf(set).map((address) => ({ address, ttlSeconds: set.ttlSeconds, isProxied }));
+}
+
+/** Returns the targets of a set of address records, each in the one form that flipop writes where it is an address. */
+export function addressesOf({ targets }: Pick<Endpoint, "targets">): readonly string[] {
+  return targets.map((target) => canonicalAddress(target) ?? target);
 }

@@ -1,9 +1,9 @@
 // What a webhook shows: its domains, and all of its records. webhook.ts says how it is read.
 
-import { canonicalIPv4 } from "../../model/address.ts";
 import { ANY_TTL, canonicalDNSName, relativeName, type TTLRules, type Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
 import { waitingFor } from "../../model/progress.ts";
+import { RECORD_TYPES, type RecordSetName, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { ZoneListing } from "../../ports/providers.ts";
 import type { Clock } from "../../ports/system.ts";
@@ -18,10 +18,10 @@ import { type DomainFilter, isServed, isServedZone, readDomains } from "./domain
 /** Everything that the webhook shows, by name. */
 type Reading = ReadonlyMap<string, readonly Endpoint[]>;
 
-/** What a reading shows of one name. */
+/** What a reading shows of one set of records. */
 export interface SeenName {
-  readonly name: string;
-  /** Its sets of A records: usually one, or none. */
+  readonly name: RecordSetName;
+  /** The sets that it comes in: usually one, or none. */
   readonly sets: readonly Endpoint[];
   readonly records: readonly ARecord[];
   /** The same text as long as nothing of the sets changes. */
@@ -74,17 +74,20 @@ export class WebhookReader {
     return include.map((domain) => domain.replace(/^\./, ""));
   }
 
-  /** What was read of a name a moment ago, or is read now. @throws ProviderError `malformed` where it has A records that cannot be told */
+  /** What was read of a set of records a moment ago, or is read now. @throws ProviderError `malformed` where it has records that cannot be told */
   async look(zone: Zone, fqdn: string, purpose: Purpose): Promise<SeenName> {
     const name = await this.nameIn(zone, fqdn, readingOf(fqdn));
     return this.#seen(name, await this.#everything.recent(purpose));
   }
 
-  /** The A records of all names of a zone. */
-  async list(zone: Zone, purpose: Purpose): Promise<ZoneListing> {
-    const call = callOf("records", zone.id, `list the A records of the zone ${zone.id}`);
-    const sets = (await this.everythingIn(zone, call, purpose)).filter(({ type }) => type === "A" || type === "?");
-    const unclear = new Set(sets.flatMap((set) => (troubleOf(set) === undefined ? [] : [set.fqdn])));
+  /** The records of one type of all names of a zone. */
+  async list(zone: Zone, type: RecordType, purpose: Purpose): Promise<ZoneListing> {
+    const call = callOf("records", zone.id, `list the ${type} records of the zone ${zone.id}`);
+    const everything = await this.everythingIn(zone, call, purpose);
+    const sets = everything
+      .filter((set) => set.type === type || set.type === "?")
+      .map((set) => ({ ...set, fqdn: setText({ fqdn: set.fqdn, type }) }));
+    const unclear = new Set(sets.flatMap((set) => (troubleOf(set, type) === undefined ? [] : [set.fqdn])));
     const byName = Map.groupBy(sets, ({ fqdn }) => fqdn);
     const clear = [...byName].filter(([fqdn]) => !unclear.has(fqdn));
     return {
@@ -102,7 +105,7 @@ export class WebhookReader {
   }
 
   /** What is read of a name now. @throws ProviderError as {@link look} */
-  fresh(name: string, purpose: Purpose): Promise<SeenName> {
+  fresh(name: RecordSetName, purpose: Purpose): Promise<SeenName> {
     return this.#everything.fresh(purpose).then((everything) => this.#seen(name, everything));
   }
 
@@ -117,17 +120,18 @@ export class WebhookReader {
   }
 
   /**
-   * Returns the canonical name.
+   * Returns the set of records with its canonical name.
    * @throws ProviderError `not-found` where the webhook does not look after the zone; `refused` for a text that is no name in it, or a name that is left out of its domains
    */
-  async nameIn(zone: Zone, fqdn: string, call: CallInfo): Promise<string> {
-    const name = canonicalDNSName(fqdn);
-    if (name === undefined) throw this.refused(call, `${JSON.stringify(fqdn)} is not a DNS name`);
+  async nameIn(zone: Zone, text: string, call: CallInfo): Promise<RecordSetName> {
+    const { fqdn: written, type } = setNamed(text);
+    const name = canonicalDNSName(written);
+    if (name === undefined) throw this.refused(call, `${JSON.stringify(written)} is not a DNS name`);
     if (relativeName(zone.id, name) === undefined) throw this.refused(call, `it is not in the zone ${zone.id}`);
     // Whoever changes a name asks again for the domains: the webhook may have been started anew with others.
     const domains = call.isWrite ? await this.#domains.recent("recovery") : await this.#knownDomains();
     this.#expectZone(zone.id, domains, call);
-    if (isServed(name, domains)) return name;
+    if (isServed(name, domains)) return { fqdn: name, type };
     throw this.refused(call, "the webhook does not look after this name; its domain filter says which it does");
   }
 
@@ -146,12 +150,12 @@ export class WebhookReader {
     return webhookError(this.name, call, details);
   }
 
-  #seen(name: string, { reading, atMs }: { readonly reading: Reading; readonly atMs: number }): SeenName {
-    const all = reading.get(name) ?? [];
-    const trouble = all.map(troubleOf).find((reason) => reason !== undefined);
+  #seen(name: RecordSetName, { reading, atMs }: { readonly reading: Reading; readonly atMs: number }): SeenName {
+    const all = reading.get(name.fqdn) ?? [];
+    const trouble = all.map((set) => troubleOf(set, name.type)).find((reason) => reason !== undefined);
     if (trouble !== undefined)
-      throw this.error(readingOf(name), { failure: "malformed", status: 200, reason: trouble });
-    const sets = all.filter(({ type }) => type === "A");
+      throw this.error(readingOf(setText(name)), { failure: "malformed", status: 200, reason: trouble });
+    const sets = all.filter(({ type }) => type === name.type);
     const text = JSON.stringify(sets.map(({ raw }) => raw));
     const hasCNAME = all.some(({ type }) => type === "CNAME");
     return { name, sets, records: sets.flatMap(recordsOf), text, hasCNAME, atMs };
@@ -232,18 +236,22 @@ export function callOf(operation: string, subject: string, doing: string, isWrit
   return { operation, subject, doing, scope: "", isWrite };
 }
 
-function readingOf(fqdn: string): CallInfo {
-  return callOf("records", fqdn, `read the A records of ${fqdn}`);
+function readingOf(text: string): CallInfo {
+  const { fqdn, type } = setNamed(text);
+  return callOf("records", text, `read the ${type} records of ${fqdn}`);
 }
 
-/** Why flipop cannot tell the A records of a set's name; undefined where it can. */
-function troubleOf({ type, targets, setIdentifier }: Endpoint): string | undefined {
+/** Why flipop cannot tell the records of a type of a set's name; undefined where it can. */
+function troubleOf({ type, targets, setIdentifier }: Endpoint, asked: RecordType): string | undefined {
   if (type === "?") return "a record of the name cannot be understood";
-  if (type !== "A") return undefined;
+  if (type !== asked) return undefined;
   if (setIdentifier !== "")
-    return `the provider chooses among several sets of A records of the name (${setIdentifier}), which flipop does not do`;
-  const other = targets.find((target) => canonicalIPv4(target) !== target);
-  return other === undefined ? undefined : `an A record of the name leads to ${other}, which is no IPv4 address`;
+    return `the provider chooses among several sets of ${asked} records of the name (${setIdentifier}), which flipop does not do`;
+  const { canonical, family } = RECORD_TYPES[asked];
+  const other = targets.find((target) => canonical(target) === undefined);
+  return other === undefined
+    ? undefined
+    : `an ${asked} record of the name leads to ${other}, which is no ${family} address`;
 }
 
 /** True if nothing listens at all. */

@@ -8,6 +8,7 @@
 //             later passes.
 
 import type { Zone } from "../../model/dns.ts";
+import { setText } from "../../model/record-types.ts";
 import type { DNSProvider, DNSProviderReader, ProviderMeter, RecordSetChange } from "../../ports/providers.ts";
 import { recordSetState } from "../dns/record-sets.ts";
 import { textsAmong } from "../dns/zone-texts.ts";
@@ -52,9 +53,9 @@ function portOf(webhook: WebhookReader, client: Client): DNSProviderReader & Pro
     zoneNames: () => webhook.zoneNames(),
     readRecords: async (zone, fqdn, isAwaited) => {
       const { name, records } = await webhook.look(zone, fqdn, lookPurpose(isAwaited));
-      return recordSetState(name, records);
+      return recordSetState(setText(name), records);
     },
-    listRecords: (zone, _mostCalls, isAwaited) => webhook.list(zone, lookPurpose(isAwaited)),
+    listRecords: (zone, _mostCalls, isAwaited, type = "A") => webhook.list(zone, type, lookPurpose(isAwaited)),
     listTexts: async (zone) => {
       const records = await webhook.everythingIn(zone, textsOf(zone.id), lookPurpose(true));
       return textsAmong(

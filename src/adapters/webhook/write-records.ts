@@ -2,6 +2,7 @@
 
 import type { Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
+import { type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
 import type { Clock } from "../../ports/system.ts";
@@ -15,7 +16,7 @@ import {
 } from "../dns/record-sets.ts";
 import type { Fields } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
-import { type Client, type Endpoint, isAutomatic, type WebhookOptions } from "./api.ts";
+import { addressesOf, type Client, type Endpoint, isAutomatic, type WebhookOptions } from "./api.ts";
 import { callOf, type SeenName, type WebhookReader } from "./read-records.ts";
 
 /** One attempt to change a name. */
@@ -70,11 +71,12 @@ export class WebhookWriter {
 
   /** As `writeRecords` of the port. */
   async write(zone: Zone, fqdn: string, change: RecordSetChange): Promise<RecordSetResult> {
-    const call = callOf("write", fqdn, `write the A records of ${fqdn}`, true);
+    const { fqdn: bare, type } = setNamed(fqdn);
+    const call = callOf("write", fqdn, `write the ${type} records of ${bare}`, true);
     const name = await this.#reader.nameIn(zone, fqdn, call);
     let seen: SeenName | undefined;
     return changeRecordSet(change, {
-      fqdn: name,
+      fqdn: setText(name),
       ttlRules: this.#reader.ttlRules,
       refuse: (reason) => this.#reader.refused(call, reason),
       read: async (purpose) => {
@@ -108,14 +110,17 @@ export class WebhookWriter {
   async #trySending(attempt: Attempt): Promise<{ readonly end?: ChangeAttempt<ARecord>; readonly wish: string }> {
     const { call, before, records } = attempt;
     if (before.hasCNAME)
-      throw this.#reader.refused(call, "the name has a CNAME record, and no A record can stand beside it");
+      throw this.#reader.refused(
+        call,
+        `the name has a CNAME record, and no ${before.name.type} record can stand beside it`,
+      );
     const change = await this.#changeFor(attempt);
     const wish = JSON.stringify(change) ?? "";
     if (change === undefined) return { end: { kind: "written", own: records.own }, wish };
-    const known = this.#accepted.get(before.name);
+    const known = this.#accepted.get(setText(before.name));
     const isLookedFor = known?.before === before.text && known.wish === wish;
     if (isLookedFor && this.#clock.monotonicMs() - known.atMs < CACHED_MS) throw this.#notShown(call);
-    this.#accepted.delete(before.name);
+    this.#accepted.delete(setText(before.name));
     const end = await this.#send(attempt, change);
     return end === undefined ? { wish } : { end, wish };
   }
@@ -126,10 +131,11 @@ export class WebhookWriter {
     const [first] = before.sets;
     if (targets.length === 0) return first && { delete: before.sets.map(({ raw }) => raw) };
     // Two sets of one name are one to whoever changes it.
-    const old = first && { ...first.raw, targets: before.records.map(({ address }) => address) };
+    const old = first && { ...first.raw, targets: before.sets.flatMap((set) => set.targets) };
     const ttl = before.sets.some(isAutomatic) ? {} : { recordTTL: wanted.ttlSeconds };
-    const empty = { dnsName: before.name, recordType: "A" };
-    const adjusted = await this.#adjusted(call, { ...(first?.raw ?? empty), targets, ...ttl }, targets);
+    const { fqdn: dnsName, type: recordType } = before.name;
+    const empty = { dnsName, recordType };
+    const adjusted = await this.#adjusted(call, recordType, { ...(first?.raw ?? empty), targets, ...ttl }, targets);
     if (old === undefined) return { create: [adjusted.raw] };
     const hasTTL =
       adjusted.ttlSeconds === 0 || adjusted.ttlSeconds === first?.ttlSeconds || ttl.recordTTL === undefined;
@@ -142,10 +148,10 @@ export class WebhookWriter {
   }
 
   /** Asks how a set would be stored. @throws ProviderError `refused` where other addresses would be */
-  async #adjusted(call: CallInfo, set: Fields, targets: readonly string[]): Promise<Endpoint> {
+  async #adjusted(call: CallInfo, type: RecordType, set: Fields, targets: readonly string[]): Promise<Endpoint> {
     const [own] = await this.#reader.adjust({ ...call, isWrite: false }, [set], "rest");
     if (own === undefined) throw this.#reader.refused(call, "it would not store such a record (POST /adjustendpoints)");
-    if (own.type === "A" && isSameSet(own.targets, targets)) return own;
+    if (own.type === type && isSameSet(addressesOf(own), targets)) return own;
     throw this.#reader.refused(call, `it would store ${own.type} ${own.targets.join(" ")} (POST /adjustendpoints)`);
   }
 
@@ -197,7 +203,7 @@ export class WebhookWriter {
         throw this.#reader.error(call, { failure: "malformed", status: 204, reason });
       }
       if (waitMs === undefined) {
-        this.#accepted.set(before.name, { before: before.text, wish, atMs });
+        this.#accepted.set(setText(before.name), { before: before.text, wish, atMs });
         throw this.#notShown(call);
       }
       await this.#reader.waiting(() => this.#clock.sleep(waitMs, this.#options.signal));

@@ -1,6 +1,7 @@
 import type { WriteDNS } from "../../model/action.ts";
 import { recordAddresses } from "../../model/dns.ts";
 import type { Obstacle } from "../../model/plan.ts";
+import { type RecordType, setNamed } from "../../model/record-types.ts";
 import { type NameFight, ownAddresses } from "../../model/resource.ts";
 import type { Outcome } from "../../model/run.ts";
 import { formatTime, isPast, pastMs, timestamp } from "../../model/time.ts";
@@ -92,14 +93,15 @@ export function withRepair(fight: NameFight | undefined, write: WriteDNS, nowMs:
   };
 }
 
-/** Returns the fight as it is on record after these outcomes. A repair that was not made does not count; what else flipop wrote is what it defends from now on. Pure. */
+/** Returns the fight over records of a type as it is on record after these outcomes. A repair that was not made does not count; what else flipop wrote is what it defends from now on. Pure. */
 export function afterWrites(
   fight: NameFight | undefined,
+  type: RecordType,
   outcomes: readonly Outcome[],
   nowMs: number,
 ): { readonly fight?: NameFight } {
   const writes = outcomes.flatMap(({ action, outcome }) =>
-    action.kind === "update-dns" && outcome === "applied" ? [action] : [],
+    action.kind === "update-dns" && outcome === "applied" && setNamed(action.fqdn).type === type ? [action] : [],
   );
   let after = fight;
   for (const write of writes) {

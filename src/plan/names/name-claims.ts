@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
+import { setNamed } from "../../model/record-types.ts";
 import { bySeniority, type PublishedName, rightText } from "../../model/resource.ts";
 import { isPassing, type TargetName } from "./name-target.ts";
 import type { Publisher } from "./publishers.ts";
@@ -63,10 +64,18 @@ function claimedKey({ memory, target }: Publisher): string | undefined {
 /** Returns which keys an object may claim whose zone could not be read. Nobody waits for a zone that the token may not see. */
 function unresolvedName({ wish, target, mayPublish }: Publisher): readonly ((key: string) => boolean)[] {
   if (!mayPublish || wish.kind !== "named" || !isPassing(target) || target.name !== undefined) return [];
+  const { provider, recordType: type } = wish;
   const recordName = wish.recordName.toLowerCase();
-  const full = nameKey({ provider: wish.provider, fqdn: recordName });
-  const isOfProvider = (key: string): boolean => key.startsWith(nameKey({ provider: wish.provider, fqdn: "" }));
-  return [recordName === "@" ? isOfProvider : (key) => key === full || key.startsWith(`${full}.`)];
+  const full = nameKey({ provider, fqdn: recordName });
+  const isOfProvider = (name: string): boolean => name.startsWith(nameKey({ provider, fqdn: "" }));
+  const mayBe =
+    recordName === "@" ? isOfProvider : (name: string): boolean => name === full || name.startsWith(`${full}.`);
+  return [
+    (key) => {
+      const asked = setNamed(key);
+      return asked.type === type && mayBe(asked.fqdn);
+    },
+  ];
 }
 
 /** True when the two refer to the same object. */

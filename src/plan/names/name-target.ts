@@ -15,6 +15,7 @@ import {
 import type { Refusal } from "../../model/errors.ts";
 import { nearest } from "../../model/nearest.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
+import { asksFor, type RecordType, setText } from "../../model/record-types.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
   type DNSRecordSetSpec,
@@ -44,6 +45,7 @@ export interface BlockedTarget {
 export interface TargetName {
   readonly provider: string;
   readonly zone: string;
+  /** As of {@link setText}: the set of records that is meant. */
   readonly fqdn: string;
 }
 
@@ -78,7 +80,7 @@ export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): N
   const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
   if (zone?.kind === "known" && resolved.kind === "invalid")
     return { kind: "blocked", cause: "invalid", detail: resolved.error, needsPerson: true };
-  const name = resolved.kind === "name" ? { provider: wish.provider, zone: wish.zone, fqdn: resolved.fqdn } : undefined;
+  const name = targetName(wish, dns);
   return facts === undefined || zone === undefined || zone.kind !== "known" || name === undefined
     ? { ...obstacle(wish, facts, zone), ...(name === undefined ? {} : { name }) }
     : withRecords(wish, facts, zone.zone, name);
@@ -89,7 +91,8 @@ export function targetName(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): T
   if (wish.kind !== "named") return undefined;
   const zone = dns.get(wish.provider)?.zones.get(wish.zone);
   const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
-  return resolved.kind === "name" ? { provider: wish.provider, zone: wish.zone, fqdn: resolved.fqdn } : undefined;
+  if (resolved.kind !== "name") return undefined;
+  return { provider: wish.provider, zone: wish.zone, fqdn: setText({ fqdn: resolved.fqdn, type: wish.recordType }) };
 }
 
 /** True where another object owns the name. Pure. */
@@ -202,6 +205,7 @@ export interface NamedWish {
   readonly isZoneID: boolean;
   /** As written. */
   readonly recordName: string;
+  readonly recordType: RecordType;
   readonly ttlSeconds: number;
   readonly foreignRecords: ForeignRecordsPolicy;
 }
@@ -215,9 +219,13 @@ export function poolWish(
   return checkedWish(dnsProvider(spec.dnsRecordSet, registry), spec.dnsRecordSet, registry);
 }
 
-/** Where a record set asks to be published; nowhere once it is being deleted. Pure. */
-export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">, registry: ProviderRegistry): DNSWish {
-  if (meta.isDeleting) return { kind: "none" };
+/** Where a record set asks for records of a type; nowhere where it asks for none, and once it is being deleted. Pure. */
+export function recordSetWish(
+  { meta, spec }: Pick<RecordSet, "meta" | "spec">,
+  registry: ProviderRegistry,
+  recordType: RecordType = "A",
+): DNSWish {
+  if (meta.isDeleting || !asksFor(spec, recordType)) return { kind: "none" };
   const { provider: inner } = spec.dnsRecordSet;
   if (spec.provider !== "" && inner !== "" && spec.provider !== inner)
     return invalidWish(
@@ -226,12 +234,15 @@ export function recordSetWish({ meta, spec }: Pick<RecordSet, "meta" | "spec">, 
       `provider "${spec.provider}" and dnsRecordSet.provider "${inner}" differ`,
     );
   const isOuter = inner === "" && spec.provider !== "";
-  return checkedWish(
-    dnsProvider(spec.dnsRecordSet, registry, spec.provider),
-    spec.dnsRecordSet,
-    registry,
-    isOuter ? "provider" : undefined,
-  );
+  return checkedWish(dnsProvider(spec.dnsRecordSet, registry, spec.provider), spec.dnsRecordSet, registry, {
+    providerAt: isOuter ? "provider" : undefined,
+    recordType,
+  });
+}
+
+/** Where a record set asks to be published, whatever the type of its records. Pure. */
+export function statedWish(recordSet: Pick<RecordSet, "meta" | "spec">, registry: ProviderRegistry): DNSWish {
+  return recordSetWish(recordSet, registry, asksFor(recordSet.spec, "A") ? "A" : "AAAA");
 }
 
 /** Returns the DNS provider that a spec means. `beside` is the provider that a record set may name beside `dnsRecordSet`; what a pool names there is of its addresses. Pure. */
@@ -246,12 +257,18 @@ export function dnsProvider(
 /** `Adopt, Hold or Share`. */
 const POLICIES = FOREIGN_RECORDS.join(", ").replace(/, (?=[^,]*$)/, " or ");
 
-/** @param providerAt - where below `spec` the provider stands */
+/** How a wish is read. */
+interface WishOptions {
+  /** Where below `spec` the provider stands. Absent = in `dnsRecordSet`. */
+  readonly providerAt?: string | undefined;
+  readonly recordType?: RecordType;
+}
+
 function checkedWish(
   provider: string,
   { zone, recordName, ttlSeconds, foreignRecords: asked = DEFAULT_FOREIGN_RECORDS }: DNSRecordSetSpec,
   registry: ProviderRegistry,
-  providerAt = "dnsRecordSet.provider",
+  { providerAt = "dnsRecordSet.provider", recordType = "A" }: WishOptions = {},
 ): DNSWish {
   const traits = registry.get(provider);
   if (traits === undefined) return invalidWish("provider", providerAt, `unknown provider "${provider}"`);
@@ -270,7 +287,7 @@ function checkedWish(
   }
   const canonical = canonicalZone(zone);
   const isZoneID = registry.isZoneID(provider, canonical);
-  return { kind: "named", provider, zone: canonical, isZoneID, recordName, ttlSeconds, foreignRecords };
+  return { kind: "named", provider, zone: canonical, isZoneID, recordName, recordType, ttlSeconds, foreignRecords };
 }
 
 function invalidWish(part: WishPart, field: string, error: string): InvalidWish {

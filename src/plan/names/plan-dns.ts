@@ -1,13 +1,16 @@
-import { type Action, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
+import { type Action, ownPart, type WriteDNS } from "../../model/action.ts";
 import { type DNSFacts, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
+import { memoryOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
   type DNSMemory,
   ownAddresses,
   type Pool,
+  type PoolStatus,
   type PublishedName,
   type RecordSet,
+  type RecordSetStatus,
   type RecordSince,
   shownAddresses,
 } from "../../model/resource.ts";
@@ -20,7 +23,7 @@ import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from
 import { nameKey, publishedKey } from "./name-claims.ts";
 import { type NamePlan, type NamesContext, ownTarget, planName } from "./name-plan.ts";
 import { isTaken, type NameTarget } from "./name-target.ts";
-import type { Publisher, ServedAddresses } from "./publishers.ts";
+import { type Publisher, publisherKey, type ServedAddresses } from "./publishers.ts";
 
 /** What is done about all names of one object. */
 export interface ObjectNames {
@@ -33,7 +36,7 @@ export interface ObjectNames {
   readonly cleaning: Cleaning;
 }
 
-/** Plans the names of every object that has an entry in `served`, by {@link refKey}. Pure. */
+/** Plans the names of every publisher that has an entry in `served`, by {@link publisherKey}. Pure. */
 export function planDNS(
   publishers: readonly Publisher[],
   served: ReadonlyMap<string, ServedAddresses>,
@@ -44,7 +47,7 @@ export function planDNS(
   const names: NamesContext = { ...facts, recorded: recordedAddresses(publishers) };
   const present = new Map(
     publishers.flatMap((publisher) => {
-      const own = served.get(refKey(publisher.ref));
+      const own = served.get(publisherKey(publisher));
       return own === undefined ? [] : [[publisher, planName(publisher, own, names)] as const];
     }),
   );
@@ -205,6 +208,9 @@ function storedName(
   return names.flat().find((name) => target.name !== undefined && publishedKey(name) === nameKey(target.name));
 }
 
+/** What is to be stored of each type of records before anything is changed. */
+export type RecordedNames = Readonly<Record<RecordType, Partial<DNSMemory>>>;
+
 /**
  * What an object must have on record of names before its actions are carried out: the name that is about to be written for the first time, and the names before it.
  * Also what is about to be added to a known name, where records are to be cleaned one day or foreign ones stay: only addresses on record are ever taken out there.
@@ -214,19 +220,38 @@ function storedName(
  */
 export function recordedNames(
   actions: readonly Action[],
-  planned: DNSMemory,
+  planned: PoolStatus | RecordSetStatus,
   { spec, status }: Pick<Pool | RecordSet, "spec" | "status">,
   nowMs: number,
+): RecordedNames {
+  const of = (type: RecordType): Partial<DNSMemory> => {
+    const write = actions.find(
+      (action): action is WriteDNS => action.kind === "update-dns" && setNamed(action.fqdn).type === type,
+    );
+    if (write === undefined) return {};
+    return recordedName(write, memoryOf(planned, type), { spec, memory: memoryOf(status, type) }, nowMs);
+  };
+  return { A: of("A"), AAAA: of("AAAA") };
+}
+
+/** Returns a status with what is to be stored of names. Pure. */
+export function withNames<S extends PoolStatus | RecordSetStatus>(status: S, { A, AAAA }: RecordedNames): S {
+  return withMemory(withMemory(status, "A", A), "AAAA", AAAA);
+}
+
+function recordedName(
+  write: WriteDNS,
+  planned: DNSMemory,
+  { spec, memory }: { readonly spec: (Pool | RecordSet)["spec"]; readonly memory: DNSMemory },
+  nowMs: number,
 ): Partial<DNSMemory> {
-  const write = actions.find((action): action is WriteDNS => action.kind === "update-dns");
-  if (write === undefined) return {};
   const { dnsProvider: provider, zoneText: zone, fqdn: name } = write;
-  const known = status.publishedDNS;
+  const known = memory.publishedDNS;
   const left = planned.leftDNS === undefined ? {} : { leftDNS: planned.leftDNS };
   if (known?.provider === provider && known.name === name) {
     const isForGood = spec.reclaimPolicy === "Delete" || write.others !== undefined;
-    const fight = write.isRepair === true ? { fight: withRepair(status.fight, write, nowMs) } : {};
-    return { ...(isForGood ? attemptedName(status, write) : {}), ...left, ...fight };
+    const fight = write.isRepair === true ? { fight: withRepair(memory.fight, write, nowMs) } : {};
+    return { ...(isForGood ? attemptedName(memory, write) : {}), ...left, ...fight };
   }
   // What another object left there is this one's from now on: it may prove impossible to take out.
   const addresses = recordAddresses([...write.before.addresses, ...write.after.addresses]);
@@ -257,7 +282,8 @@ function without(
 }
 
 /** True if nothing may be written under a name that is not on record: its records are to be deleted one day, or others have records there. Pure. */
-export function isVitalName(names: Partial<DNSMemory>, { spec }: Pick<Pool | RecordSet, "spec">): boolean {
+export function isVitalName({ A, AAAA }: RecordedNames, { spec }: Pick<Pool | RecordSet, "spec">): boolean {
   const isShared = (spec.dnsRecordSet?.foreignRecords ?? DEFAULT_FOREIGN_RECORDS) !== DEFAULT_FOREIGN_RECORDS;
-  return names.publishedDNS !== undefined && (spec.reclaimPolicy === "Delete" || isShared);
+  const isNamed = A.publishedDNS !== undefined || AAAA.publishedDNS !== undefined;
+  return isNamed && (spec.reclaimPolicy === "Delete" || isShared);
 }

@@ -1,10 +1,11 @@
-import type { ObjectRef } from "../../model/action.ts";
+import { type ObjectRef, refKey } from "../../model/action.ts";
 import { canonicalIPv4 } from "../../model/address.ts";
 import { type Annotated, annotatedOn } from "../../model/annotated.ts";
 import { canonicalZone } from "../../model/dns.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
+import { memoryOf, RECORD_TYPES, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import {
   ADDRESS_ANNOTATION,
   DEFAULT_FOREIGN_RECORDS,
@@ -34,6 +35,7 @@ export function poolPublisher(view: PoolView, observation: Pick<Observation, "dn
   const own = new Set(view.managed.flatMap(({ ip, standing }) => (NOT_OWN.has(standing.kind) ? [] : [ip])));
   return {
     ref: view.object,
+    recordType: "A",
     meta,
     wish,
     memory: status,
@@ -72,29 +74,32 @@ function grantedTarget(
     return { target: { kind: "blocked", cause: "ungranted", detail: why.detail, needsPerson: true }, withheld };
   const zone = canonicalZone(last.zone);
   const isZoneID = registry.isZoneID(last.provider, zone);
-  const before = { ...wish, provider: last.provider, zone, isZoneID, recordName: `${last.name}.` };
+  const before = { ...wish, provider: last.provider, zone, isZoneID, recordName: `${setNamed(last.name).fqdn}.` };
   return { target: nameTarget(before, dns), withheld };
 }
 
-/** A record set as DNS sees it. Pure. */
+/** The records of one type of a record set, as DNS sees it. Pure. */
 export function recordSetPublisher(
   recordSet: RecordSet,
+  recordType: RecordType,
   judged: { readonly validation: Validation; readonly isSelected: boolean; readonly held: HeldWishes },
   observation: Observation,
 ): Publisher {
   const { validation, isSelected, held } = judged;
   const { registry, settling, observedAtMs, lease, nodes, pools } = observation;
   const { meta, spec, status } = recordSet;
+  const memory = memoryOf(status, recordType);
   const settlesAtMs = settling?.get(objectKey(meta));
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
-  const wish = recordSetWish(recordSet, registry);
+  const wish = recordSetWish(recordSet, registry, recordType);
   const mayPublish =
     validation.kind === "valid" && suspensionOf(recordSet, lease.suspension, observedAtMs) === undefined;
   return {
     ref,
+    recordType,
     meta,
     wish,
-    memory: status,
+    memory,
     retries: new Retries(status.retries, observedAtMs),
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: spec.whenEmpty,
@@ -107,7 +112,7 @@ export function recordSetPublisher(
     recognizes: (ip) => nodes.some((node) => nodeHas(node, spec.addressType, ip)) || isPooled(pools, ip),
     givenBack: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
-    ...grantedTarget(wish, status, held.name, observation),
+    ...grantedTarget(wish, memory, held.name, observation),
   };
 }
 
@@ -130,6 +135,8 @@ function isPooled(pools: readonly Pool[], ip: string): boolean {
 /** An object that publishes addresses under a name, or once did: a pool or a record set, as DNS sees it. */
 export interface Publisher {
   readonly ref: ObjectRef;
+  /** Which of its records this is about: those of another type are another publisher of the same object. */
+  readonly recordType: RecordType;
   readonly meta: ObjectMeta;
   readonly wish: DNSWish;
   readonly memory: DNSMemory & { readonly observedGeneration?: number };
@@ -161,6 +168,16 @@ export interface Publisher {
   readonly withheld?: { readonly fqdn: string; readonly why: Obstacle };
 }
 
+/** The key of a publisher, over all objects and types of records. Pure. */
+export function publisherKey({ ref, recordType }: Pick<Publisher, "ref" | "recordType">): string {
+  return setText({ fqdn: refKey(ref), type: recordType });
+}
+
+/** The key of the one publisher that a pool is: its records are A records. Pure. */
+export function poolKey({ object }: Pick<PoolView, "object">): string {
+  return publisherKey({ ref: object, recordType: "A" });
+}
+
 /** The addresses an object has to publish. */
 export interface ServedAddresses {
   /** Address → ids of the actions of this plan that must have succeeded first; none when it serves already. */
@@ -183,19 +200,23 @@ export interface NodeAddress {
 }
 
 /**
- * The IPv4 addresses a node offers for publication. Of the annotation, values that pools manage count as confirmed in this very pass, wherever the annotation
+ * The addresses a node offers for records of a type. Of the annotation, values that pools manage count as confirmed in this very pass, wherever the annotation
  * still stands; others are taken as written. Pure.
  */
 export function nodeAddresses(
   node: NodeFacts,
   addressType: string,
+  recordType: RecordType,
   verified: VerifiedAddresses,
 ): readonly NodeAddress[] {
   if (addressType !== ADDRESS_ANNOTATION) {
-    return node.addresses
-      .filter(({ type, address }) => type === addressType && canonicalIPv4(address) !== undefined)
-      .map(({ address }) => ({ address, isUndecided: false, after: [] }));
+    const { canonical } = RECORD_TYPES[recordType];
+    return node.addresses.flatMap(({ type, address: written }) => {
+      const address = type === addressType ? canonical(written) : undefined;
+      return address === undefined ? [] : [{ address, isUndecided: false, after: [] }];
+    });
   }
+  if (recordType !== "A") return [];
   const confirmed = (verified.byNode.get(node.name) ?? []).map(({ ip, after }) => ({
     address: ip,
     isUndecided: false,

@@ -30,7 +30,7 @@ export function foldIntoStatus(
   nowMs: number,
   registry: ProviderRegistry,
 ): PoolStatus {
-  const fought = afterWrites(pool.status.fight, outcomes, nowMs);
+  const fought = afterWrites(pool.status.fight, "A", outcomes, nowMs);
   return outcomes.reduce(
     (status, outcome): PoolStatus => {
       const retries = withOutcome(status.retries, outcome, { nowMs, ips: status.ips });

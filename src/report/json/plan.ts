@@ -11,7 +11,9 @@ import {
   type PlanGrants,
   type PoolAssessment,
   type RecordSetAssessment,
+  type SetAssessment,
 } from "../../model/plan.ts";
+import { type PublishedName, publishedNames } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { type Impact, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";
@@ -218,6 +220,7 @@ function routedIPField(routedIP: PoolAssessment): JSONObject {
 
 function recordSetField(recordSet: RecordSetAssessment): JSONObject {
   const { provider, zone, recordName } = recordSet.written;
+  const { ipv6 } = recordSet;
   return {
     object: objectField(recordSet.object),
     provider,
@@ -226,11 +229,20 @@ function recordSetField(recordSet: RecordSetAssessment): JSONObject {
     name: recordSet.fqdn ?? null,
     published: recordSet.published ?? null,
     dns: { provider, zone, recordName, name: recordSet.fqdn ?? null, published: recordSet.published ?? null },
-    ...foreignField(recordSet.status.publishedDNS ?? {}),
+    ...foreignField(publishedOf(recordSet, recordSet.fqdn) ?? {}),
+    ...(ipv6 === undefined ? {} : { ipv6: setField(recordSet, ipv6) }),
     matching: recordSet.matching,
     notMatching: recordSet.notMatching.map(verdictField),
     state: recordSet.status.state ?? null,
   };
+}
+
+function publishedOf({ status }: RecordSetAssessment, fqdn: string | undefined): PublishedName | undefined {
+  return publishedNames(status).find(({ name }) => name === fqdn);
+}
+
+function setField(recordSet: RecordSetAssessment, { fqdn, published }: SetAssessment): JSONObject {
+  return { name: fqdn ?? null, published: published ?? null, ...foreignField(publishedOf(recordSet, fqdn) ?? {}) };
 }
 
 function verdictField(verdict: NodeVerdict): JSONObject {

@@ -1,7 +1,8 @@
 import type { ObjectRef } from "../../model/action.ts";
 import type { ReleasedIP } from "../../model/address.ts";
 import { readSkipped } from "../../model/node-phrase.ts";
-import type { DNSMemory, ObjectMeta, RetryStatus } from "../../model/resource.ts";
+import { memoryOf } from "../../model/record-types.ts";
+import { type DNSMemory, type ObjectMeta, type RetryStatus, rememberedNames } from "../../model/resource.ts";
 import type { Suspension } from "../../model/suspension.ts";
 import { plain } from "../../model/text.ts";
 import { parseTime } from "../../model/time.ts";
@@ -106,13 +107,16 @@ function routedIPField(row: RoutedIPRow): JSONObject {
 }
 
 function recordSetField(row: RecordSetRow): JSONObject {
-  const { recordSet, name, retry } = row;
+  const { recordSet, name, ipv6, retry } = row;
   const { meta, status } = recordSet;
+  const other = name.type === "A" ? "AAAA" : "A";
+  const hasOther = ipv6 !== undefined || rememberedNames(memoryOf(status, other)).length > 0;
   return {
     ...readinessFields("dns", meta, row),
     state: status.state ?? null,
     error: status.error === undefined ? undefined : plain(status.error),
-    ...namesFields(name, status),
+    ...namesFields(name, memoryOf(status, name.type)),
+    ...(hasOther ? { [other === "AAAA" ? "ipv6" : "ipv4"]: namesFields(ipv6, memoryOf(status, other)) } : {}),
     createdAt: createdAt(meta),
     retry: retryField(retry),
   };

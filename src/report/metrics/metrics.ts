@@ -113,22 +113,22 @@ export const METRICS = {
   flipop_dns_drift: {
     type: "gauge",
     labels: "kind namespace name provider dns",
-    help: "A records that differ from what they should be after the last run; absent when they could not be read.",
+    help: "Records that differ from what they should be after the last run; absent when they could not be read.",
   },
   flipop_dns_foreign_changes_total: {
     type: "counter",
     labels: "kind namespace name provider dns",
-    help: "How often somebody else had changed the A records of the name, and flipop put them right.",
+    help: "How often somebody else had changed the records of the name, and flipop put them right.",
   },
   flipop_dns_foreign_records: {
     type: "gauge",
     labels: "kind namespace name provider dns",
-    help: "A records of the name that flipop did not write, after the last run; absent when they could not be read.",
+    help: "Records of the name that flipop did not write, after the last run; absent when they could not be read.",
   },
   flipop_dns_foreign_records_replaced_total: {
     type: "counter",
     labels: "kind namespace name provider dns",
-    help: "A records of the name that flipop had not written, and replaced or removed (foreignRecords: Adopt).",
+    help: "Records of the name that flipop had not written, and replaced or removed (foreignRecords: Adopt).",
   },
   flipop_failover_duration_seconds: {
     type: "histogram",
@@ -220,7 +220,7 @@ export const METRICS = {
   flipop_nodednsrecordset_records: {
     type: "gauge",
     labels: "namespace name provider dns",
-    help: "A records of a record set's name; absent when they could not be read.",
+    help: "Address records of a record set's name; absent when they could not be read.",
   },
   flipop_providers_calls_total: {
     type: "counter",

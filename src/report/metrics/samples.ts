@@ -7,7 +7,7 @@ import type { Outcome, RunEnd } from "../../model/run.ts";
 import { EXIT, isSuccess } from "../exit-code.ts";
 import { isRouted } from "../overview.ts";
 import { type LabelName, METRICS, type MetricName } from "./metrics.ts";
-import { addressKey, nameOf, nameTotalsKey, type Totals } from "./totals.ts";
+import { addressKey, namesOf, nameTotalsKey, type Totals } from "./totals.ts";
 
 /** What a run is told with. */
 interface MetricsRequest extends Pick<RunFacts, "version" | "exitCode"> {
@@ -72,11 +72,13 @@ function changeSamples({ changes, failovers }: Totals): readonly Sample[] {
   ];
 }
 
-function recordSamples({ object, written, fqdn, published }: RecordSetAssessment): readonly Sample[] {
-  if (published === undefined) return [];
+function recordSamples({ object, written, ipv6, ...first }: RecordSetAssessment): readonly Sample[] {
   const { namespace, name } = object;
-  const labels = { namespace, name, provider: written.provider, dns: fqdn ?? "" };
-  return [sample("flipop_nodednsrecordset_records", labels, published.length)];
+  return [first, ipv6 ?? []].flat().flatMap(({ fqdn, published }) => {
+    if (published === undefined) return [];
+    const labels = { namespace, name, provider: written.provider, dns: fqdn ?? "" };
+    return [sample("flipop_nodednsrecordset_records", labels, published.length)];
+  });
 }
 
 /** Samples of one metric stand together, as the text format wants them. */
@@ -164,7 +166,7 @@ function objectSamples(remaining: Plan, found: Plan, totals: Totals): readonly S
       ...holdSamples(one.object, own),
       ...graceSamples(one.object, own),
       // After a failed write the records are unknown: then they are as the run found them.
-      ...nameSamples(one, one.drift ?? before.get(key)?.drift, totals),
+      ...nameSamples(one, before.get(key), totals),
     ];
   });
 }
@@ -227,17 +229,20 @@ function firstEnd(holds: readonly Hold[], wanted: Hold["reason"]): readonly numb
   return ends.length === 0 ? [] : [Math.min(...ends)];
 }
 
-function nameSamples(one: Assessment, drift: number | undefined, totals: Totals): readonly Sample[] {
-  const name = nameOf(one);
-  if (name === undefined) return [];
-  const labels = { ...objectLabels(one.object), provider: name.provider, dns: name.fqdn };
-  const { foreign = 0, replaced = 0 } = totals.names[nameTotalsKey(one.object, name)] ?? {};
-  return [
-    ...(drift === undefined ? [] : [sample("flipop_dns_drift", labels, drift)]),
-    sample("flipop_dns_foreign_changes_total", labels, foreign),
-    ...(one.foreign === undefined ? [] : [sample("flipop_dns_foreign_records", labels, one.foreign.length)]),
-    sample("flipop_dns_foreign_records_replaced_total", labels, replaced),
-  ];
+/** @param before - the same object as the run found it */
+function nameSamples(one: Assessment, before: Assessment | undefined, totals: Totals): readonly Sample[] {
+  const known = before === undefined ? [] : namesOf(before);
+  return namesOf(one).flatMap((name) => {
+    const drift = name.drift ?? known.find(({ fqdn }) => fqdn === name.fqdn)?.drift;
+    const labels = { ...objectLabels(one.object), provider: name.provider, dns: name.fqdn };
+    const { foreign = 0, replaced = 0 } = totals.names[nameTotalsKey(one.object, name)] ?? {};
+    return [
+      ...(drift === undefined ? [] : [sample("flipop_dns_drift", labels, drift)]),
+      sample("flipop_dns_foreign_changes_total", labels, foreign),
+      ...(name.foreign === undefined ? [] : [sample("flipop_dns_foreign_records", labels, name.foreign.length)]),
+      sample("flipop_dns_foreign_records_replaced_total", labels, replaced),
+    ];
+  });
 }
 
 type Labels = { readonly kind: string; readonly namespace: string; readonly name: string };

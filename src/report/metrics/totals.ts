@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { isAssign, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { changesName } from "../../model/action-kinds.ts";
 import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
-import type { Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
-import { ownerKey, shownAddresses } from "../../model/resource.ts";
+import type { Plan, PoolAssessment, RecordSetAssessment, SetAssessment } from "../../model/plan.ts";
+import { ownerKey, publishedNames, shownAddresses } from "../../model/resource.ts";
 import type { Outcome, PassResult, RunEnd } from "../../model/run.ts";
 import { contentHash } from "../../model/text.ts";
 
@@ -119,10 +119,25 @@ export function nameTotalsKey(object: ObjectRef, { provider, fqdn }: Name): stri
   return `${refKey(object)} ${provider} ${fqdn}`;
 }
 
-/** Returns the name that an object publishes under; undefined when it asks for none, or when the name is not known. */
-export function nameOf(one: Assessment): Name | undefined {
-  const { provider, fqdn } = "written" in one ? { provider: one.written.provider, fqdn: one.fqdn } : (one.dns ?? {});
-  return provider === undefined || fqdn === undefined ? undefined : { provider, fqdn };
+/** A name that an object publishes under, and what is known of its records. */
+interface AssessedName extends Name, Pick<SetAssessment, "drift" | "foreign"> {}
+
+/** Returns the names that an object publishes under: of A records, then of AAAA records. Leaves out what is not known. */
+export function namesOf(one: Assessment): readonly AssessedName[] {
+  const provider = "written" in one ? one.written.provider : one.dns?.provider;
+  const sets = "written" in one ? [one, one.ipv6 ?? []].flat() : [{ ...one, fqdn: one.dns?.fqdn }];
+  return sets.flatMap(({ fqdn, drift, foreign }) =>
+    provider === undefined || fqdn === undefined
+      ? []
+      : [
+          {
+            provider,
+            fqdn,
+            ...(drift === undefined ? {} : { drift }),
+            ...(foreign === undefined ? {} : { foreign }),
+          },
+        ],
+  );
 }
 
 /**
@@ -196,13 +211,19 @@ function afterWrite(totals: NameTotals, right: string, { action, outcome, genera
 
 /** Returns the names whose records are right now, with their keys. Leaves out objects with nothing to publish: anybody may have written those records. */
 function rightNames({ pools, recordSets, holds }: Plan): readonly (readonly [string, string])[] {
-  const empty = new Set(holds.flatMap(({ object, reason }) => (reason === "NothingToPublish" ? [refKey(object)] : [])));
+  const empty = new Set(
+    holds.flatMap(({ object, subject, reason }) =>
+      reason === "NothingToPublish" ? [`${refKey(object)} ${subject}`] : [],
+    ),
+  );
   return [...pools, ...recordSets].flatMap((one) => {
-    const name = nameOf(one);
-    const { publishedDNS, observedGeneration = 0 } = one.status;
-    if (name === undefined || one.drift !== 0 || empty.has(refKey(one.object))) return [];
-    if (publishedDNS?.name !== name.fqdn) return [];
-    return [[nameTotalsKey(one.object, name), `${observedGeneration}:${addressesHash(shownAddresses(publishedDNS))}`]];
+    const { observedGeneration = 0 } = one.status;
+    return namesOf(one).flatMap((name) => {
+      const published = publishedNames(one.status).find((known) => known.name === name.fqdn);
+      if (published === undefined || name.drift !== 0 || empty.has(`${refKey(one.object)} ${name.fqdn}`)) return [];
+      const key = nameTotalsKey(one.object, name);
+      return [[key, `${observedGeneration}:${addressesHash(shownAddresses(published))}`] as const];
+    });
   });
 }
 
@@ -212,9 +233,9 @@ function addressesHash(addresses: readonly string[]): string {
 
 /** Returns the totals without names that no object asks for. Keeps all names of an object whose name is not known in this run. */
 function stillAsked(known: NamesTotals, { pools, recordSets }: Plan): NamesTotals {
-  const all = [...pools, ...recordSets].map((one) => ({ object: one.object, name: nameOf(one) }));
-  const asked = new Set(all.flatMap(({ object, name }) => (name === undefined ? [] : [nameTotalsKey(object, name)])));
-  const open = new Set(all.flatMap(({ object, name }) => (name === undefined ? [refKey(object)] : [])));
+  const all = [...pools, ...recordSets].map((one) => ({ object: one.object, names: namesOf(one) }));
+  const asked = new Set(all.flatMap(({ object, names }) => names.map((name) => nameTotalsKey(object, name))));
+  const open = new Set(all.flatMap(({ object, names }) => (names.length === 0 ? [refKey(object)] : [])));
   const isAsked = (key: string): boolean => asked.has(key) || open.has(key.slice(0, key.indexOf(" ")));
   return Object.fromEntries(Object.entries(known).filter(([key]) => isAsked(key)));
 }

@@ -10,9 +10,16 @@ import {
   type Plan,
   type PoolAssessment,
   type RecordSetAssessment,
+  type SetAssessment,
 } from "../../model/plan.ts";
 import { REASONS } from "../../model/reason.ts";
-import type { DNSMemory, IPState, IPStatus } from "../../model/resource.ts";
+import {
+  type IPState,
+  type IPStatus,
+  type PoolStatus,
+  publishedNames,
+  type RecordSetStatus,
+} from "../../model/resource.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionText } from "./actions.ts";
 import { whyHold } from "./holds.ts";
@@ -340,10 +347,15 @@ function recordSetSection(recordSet: RecordSetAssessment, own: Own, layout: Plan
 function recordSetFacts(recordSet: RecordSetAssessment, own: Own): string {
   const blocked = blockedText(own.holds);
   if (blocked !== undefined) return blocked;
-  const { published } = recordSet;
-  const addresses =
-    published === undefined ? "records unknown" : `${countText(published.length, "address", "addresses")} published`;
-  return `: ${writtenName(recordSet)}, ${addresses}, ${matchText(recordSet, own)}`;
+  const { ipv6 } = recordSet;
+  const both = ipv6 === undefined ? "" : `, ${ipv6.fqdn ?? "AAAA"}: ${shownText(ipv6)}`;
+  return `: ${writtenName(recordSet)}, ${shownText(recordSet)}${both}, ${matchText(recordSet, own)}`;
+}
+
+function shownText({ published }: SetAssessment): string {
+  return published === undefined
+    ? "records unknown"
+    : `${countText(published.length, "address", "addresses")} published`;
 }
 
 /** Returns `www.example.com at cloudflare`, or the name as written where the full one is not known: `www in zone example.com at cloudflare`. */
@@ -383,34 +395,39 @@ function errorEntry(error: string | undefined, holds: readonly Hold[]): readonly
 
 /** Returns, with `all`, a name whose records stay as they are: nothing where an action or a hold tells of it. */
 function publishedEntries(
-  { publishedDNS }: DNSMemory,
+  status: PoolStatus | RecordSetStatus,
   told: readonly (Action | Hold)[],
   layout: PlanLayout,
 ): readonly Entry[] {
   const { all, wide, focus } = layout;
-  if (!all || publishedDNS === undefined) return [];
-  const { name, provider, addresses } = publishedDNS;
-  if (focus !== undefined && !addresses.some((address) => focus.has(address))) return [];
-  if (told.some((entry) => ("subject" in entry ? entry.subject : subjectOf(entry)) === name)) return [];
-  const list = listText(addresses, wide ? Number.POSITIVE_INFINITY : 8);
-  return [{ symbol: "=", what: `${name} at ${provider} stays ${list === "" ? "without an address" : list}`, why: "" }];
+  if (!all) return [];
+  return publishedNames(status).flatMap(({ name, provider, addresses }) => {
+    if (focus !== undefined && !addresses.some((address) => focus.has(address))) return [];
+    if (told.some((entry) => ("subject" in entry ? entry.subject : subjectOf(entry)) === name)) return [];
+    const list = listText(addresses, wide ? Number.POSITIVE_INFINITY : 8);
+    return [
+      { symbol: "=", what: `${name} at ${provider} stays ${list === "" ? "without an address" : list}`, why: "" },
+    ];
+  });
 }
 
 /** Returns the records of a name that flipop did not write and that stay, each with the time since when it is known. */
 function foreignEntries(
-  { publishedDNS }: DNSMemory,
+  status: PoolStatus | RecordSetStatus,
   actions: readonly Action[],
   { focus }: PlanLayout,
 ): readonly Entry[] {
-  if (publishedDNS?.foreign === undefined || focus !== undefined) return [];
+  if (focus !== undefined) return [];
   const replaced = new Set(actions.flatMap((action) => (changesName(action) ? (action.unrecorded ?? []) : [])));
-  return publishedDNS.foreign
-    .filter(({ address }) => !replaced.has(address))
-    .map(({ address, since }) => ({
-      symbol: "=",
-      what: `${publishedDNS.name}: ${address} is foreign and stays, first seen ${since}`,
-      why: "",
-    }));
+  return publishedNames(status).flatMap(({ name, foreign = [] }) =>
+    foreign
+      .filter(({ address }) => !replaced.has(address))
+      .map(({ address, since }) => ({
+        symbol: "=",
+        what: `${name}: ${address} is foreign and stays, first seen ${since}`,
+        why: "",
+      })),
+  );
 }
 
 /** Nodes to tell of: those an object does not want, those that can take nothing, those that wait. */

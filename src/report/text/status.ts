@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
+import { memoryOf } from "../../model/record-types.ts";
 import {
   type DNSMemory,
   type IPState,
@@ -81,7 +82,7 @@ export function statusTables(
     objectTable("pool", pools, poolTable(pools), look),
     addressTable(pools, look),
     objectTable("routedip", routedIPs, routedIPTable(routedIPs, look), look),
-    objectTable("dns", recordSets, recordSetTable(look), look),
+    objectTable("dns", recordSets.flatMap(setRows), recordSetTable(look), look),
     releasedTable({ pools, routedIPs }, look),
   ].filter(({ rows }) => rows.length > 0);
 }
@@ -346,10 +347,22 @@ function recordSetTable({ nowMs, palette, wide }: Look): ObjectTable<RecordSetRo
     ],
     wideColumns: [
       ["ZONE", ({ name }) => name.zone || "-"],
-      ["FORMER NAMES", ({ name, recordSet }) => formerText(formerNames(name, recordSet.status))],
+      ["FORMER NAMES", (row) => formerText(formerOf(row))],
       ["RETRY", ({ retry }) => retryText(retry, nowMs)],
     ],
   };
+}
+
+/** A row for each set of records that is asked for. */
+function setRows(row: RecordSetRow): readonly RecordSetRow[] {
+  return row.ipv6 === undefined ? [row] : [row, { ...row, name: row.ipv6 }];
+}
+
+/** The former names of the set; of the other one, too, where that is not asked for. */
+function formerOf({ name, ipv6, recordSet: { status } }: RecordSetRow): DNSMemory["formerDNS"] {
+  const own = formerNames(name, memoryOf(status, name.type));
+  if (ipv6 !== undefined) return own;
+  return [...own, ...formerNames({ isPublished: false }, memoryOf(status, name.type === "A" ? "AAAA" : "A"))];
 }
 
 /** The state that status has; what waits for a person is no progress, whatever the Go operator calls it. */
@@ -368,7 +381,7 @@ const MOST_ADDRESSES = 3;
 
 /** The addresses that the record set wrote, and how many others stand beside them. */
 function publishedText({ name, recordSet }: RecordSetRow, wide: boolean): string {
-  const { publishedDNS } = recordSet.status;
+  const { publishedDNS } = memoryOf(recordSet.status, name.type);
   if (!name.isPublished || publishedDNS === undefined) return "-";
   const own = listText(shownAddresses(publishedDNS), wide ? Number.POSITIVE_INFINITY : MOST_ADDRESSES) || "none";
   const { foreign = [] } = publishedDNS;

@@ -1,4 +1,5 @@
 import { canonicalZone, recordFQDN } from "../../model/dns.ts";
+import { type RecordType, setText } from "../../model/record-types.ts";
 import type { DNSMemory, DNSRecordSetSpec, PublishedName } from "../../model/resource.ts";
 
 /** The name an object asks for, as far as its spec and its status tell. */
@@ -6,7 +7,8 @@ export interface WrittenName {
   readonly provider: string;
   readonly zone: string;
   readonly recordName: string;
-  /** In full; absent while it is not known: an invalid one, or one in a zone given by its id. */
+  readonly type: RecordType;
+  /** In full, as `setText` has it; absent while it is not known: an invalid one, or one in a zone given by its id. */
   readonly fqdn?: string;
   /** True once its records were written or seen to be right. */
   readonly isPublished: boolean;
@@ -15,14 +17,19 @@ export interface WrittenName {
 /** Providers of DNS are `digitalocean` unless the object says otherwise. */
 const DEFAULT_PROVIDER = "digitalocean";
 
-/** Returns the name of `dnsRecordSet`; of a record set the provider may stand beside it. */
-export function writtenName(spec: DNSRecordSetSpec, { publishedDNS }: DNSMemory, provider = ""): WrittenName {
+/** Returns the name of `dnsRecordSet` with its records of a type; of a record set the provider may stand beside it. `memory` is that of the type. */
+export function writtenName(
+  spec: DNSRecordSetSpec,
+  { publishedDNS }: DNSMemory,
+  provider = "",
+  type: RecordType = "A",
+): WrittenName {
   const { zone, recordName } = spec;
-  const written = { provider: provider || spec.provider || DEFAULT_PROVIDER, zone, recordName };
+  const written = { provider: provider || spec.provider || DEFAULT_PROVIDER, zone, recordName, type };
   const zoneName = canonicalZone(zone);
   const isID = /^[0-9a-f]{32}$/.test(zoneName);
   const resolved = zone === "" || recordName === "" ? undefined : recordFQDN(recordName, isID ? undefined : zoneName);
-  const fqdn = resolved?.kind === "name" ? resolved.fqdn : undefined;
+  const fqdn = resolved?.kind === "name" ? setText({ fqdn: resolved.fqdn, type }) : undefined;
   const isHere = publishedDNS?.provider === written.provider && canonicalZone(publishedDNS.zone) === zoneName;
   const known = fqdn ?? (isHere && isID ? publishedDNS?.name : undefined);
   const isPublished = isHere && known !== undefined && publishedDNS?.name === known;
@@ -39,8 +46,8 @@ export function formerNames(
 }
 
 /** Returns `www.example.com`, or as much of it as is known. */
-export function nameText({ fqdn, recordName, zone }: WrittenName): string {
-  return fqdn ?? `${recordName || "no name"} in zone ${zone || "-"}`;
+export function nameText({ fqdn, recordName, zone, type }: WrittenName): string {
+  return fqdn ?? setText({ fqdn: `${recordName || "no name"} in zone ${zone || "-"}`, type });
 }
 
 /** Returns {@link nameText} on one line, with a note while its records are not known to be written; `-` for none. */

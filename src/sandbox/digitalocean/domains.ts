@@ -1,4 +1,4 @@
-import { canonicalIPv4 } from "../../model/address.ts";
+import { canonicalIPv4, canonicalIPv6 } from "../../model/address.ts";
 import { type APIObject, membersOf, type Route } from "../provider.ts";
 import { type Caller, listAnswer, need, notFound, type RouteAnswer, type RouteCall, unprocessable } from "./calls.ts";
 import {
@@ -142,6 +142,8 @@ function refuseName(name: string): void {
 function refuseData(type: RecordType, data: string): void {
   if (type === "A" && canonicalIPv4(data) === undefined)
     throw unprocessable("IP address did not match IPv4 format (e.g. 127.0.0.1).");
+  if (type === "AAAA" && canonicalIPv6(data) === undefined)
+    throw unprocessable("IP address did not match IPv6 format (e.g. 2001:db8::ff00:42:8329).");
   if (["CNAME", "MX", "NS"].includes(type) && !data.endsWith("."))
     throw unprocessable("Data needs to end with a dot (.)");
 }

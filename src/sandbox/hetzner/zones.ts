@@ -1,4 +1,4 @@
-import { isIPv4 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 import { type APIObject, membersOf, Refusal, type Route } from "../provider.ts";
 import { type Answer, actionJSON, bodyOf, type Call, listAnswer } from "./calls.ts";
 import { startAction } from "./floating-ips.ts";
@@ -130,7 +130,8 @@ function checkedRecords(records: unknown, type: string): RRsetState["records"] {
   if (!Array.isArray(records) || records.length === 0 || records.length > 50) throw invalid("records");
   const read = records.map((record) => {
     const { value, comment } = membersOf(record) ?? {};
-    if (typeof value !== "string" || (type === "A" && !isIPv4(value))) throw invalid("records");
+    const isWrong = (type === "A" && !isIPv4(String(value))) || (type === "AAAA" && !isIPv6(String(value)));
+    if (typeof value !== "string" || isWrong) throw invalid("records");
     return { value, ...(typeof comment === "string" ? { comment } : {}) };
   });
   if (new Set(read.map(({ value }) => value)).size < read.length) throw invalid("records");

@@ -1,4 +1,4 @@
-import { isIPv4 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 import { relativeName } from "../../model/dns.ts";
 import type { SandboxReply, SandboxRequest, SandboxServer } from "../http-server.ts";
 import {
@@ -177,7 +177,13 @@ function isValid({ records, domains }: WebhookState, { dnsName, recordType, targ
     (other) => other.dnsName === dnsName && (other.recordType === "CNAME") !== (recordType === "CNAME"),
   );
   const hasTargets = Array.isArray(targets) && targets.length > 0 && new Set(targets).size === targets.length;
-  return isInside && !isBeside && hasTargets && (recordType !== "A" || targets.every(isIPv4));
+  return (
+    isInside &&
+    !isBeside &&
+    hasTargets &&
+    (recordType !== "A" || targets.every(isIPv4)) &&
+    (recordType !== "AAAA" || targets.every(isIPv6))
+  );
 }
 
 /** Some webhooks keep what they read from their provider for a while, and show it whatever was changed. */

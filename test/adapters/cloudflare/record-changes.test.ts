@@ -20,7 +20,7 @@ function records(text: string): readonly DNSRecord[] {
 function plan(current: string, addresses: readonly number[], ttlSeconds = 60): string {
   const desired = { addresses: addresses.map(ip), ttlSeconds };
   const short = (content = ""): string => content.slice("203.0.113.".length);
-  return recordBatches(fqdn, records(current), desired)
+  return recordBatches({ fqdn, type: "A" }, records(current), desired)
     .map(({ deletes, patches, posts }) =>
       [
         ...deletes.map(({ id }) => `-${id}`),
@@ -68,12 +68,12 @@ describe("the changes of a record set", () => {
 
   test("of more than 200 come in batches that add before they delete", () => {
     const current = Array.from({ length: 250 }, (_, at) => `r${String(at).padStart(3, "0")}=${at}`).join(" ");
-    const batches = recordBatches(fqdn, records(current), { addresses: ["192.0.2.1"], ttlSeconds: 60 });
+    const batches = recordBatches({ fqdn, type: "A" }, records(current), { addresses: ["192.0.2.1"], ttlSeconds: 60 });
     expect(batches.map(({ patches, deletes }) => [patches.length, deletes.length])).toEqual([
       [1, 199],
       [0, 50],
     ]);
-    const posts = recordBatches(fqdn, [], {
+    const posts = recordBatches({ fqdn, type: "A" }, [], {
       addresses: Array.from({ length: 201 }, (_, at) => `198.18.0.${at}`),
       ttlSeconds: 60,
     });
@@ -95,7 +95,10 @@ function expectNeverEmpty(seed: number): void {
   const current = records(Array.from({ length: 1 + random(250) }, (_, at) => `r${at}=${random(250)}`).join(" "));
   const addresses = [...new Set(Array.from({ length: 1 + random(250) }, () => ip(random(250))))].sort();
   const set = new Map(current.map((record) => [record.id, record.address]));
-  for (const { deletes, patches, posts } of recordBatches(fqdn, current, { addresses, ttlSeconds: 60 })) {
+  for (const { deletes, patches, posts } of recordBatches({ fqdn, type: "A" }, current, {
+    addresses,
+    ttlSeconds: 60,
+  })) {
     for (const { id } of deletes) set.delete(id);
     for (const { id, content } of patches) set.set(id, content ?? set.get(id) ?? "");
     for (const { content } of posts) set.set(`new ${content}`, content);

@@ -1,0 +1,67 @@
+import { canonicalIPv4, canonicalIPv6 } from "./address.ts";
+import type { DNSMemory, RecordSet } from "./resource.ts";
+
+/** The types of address records: A records hold IPv4 addresses, AAAA records IPv6 addresses. */
+export type RecordType = "A" | "AAAA";
+
+/** What a record of each type holds. */
+export const RECORD_TYPES: Readonly<Record<RecordType, RecordTypeFacts>> = {
+  A: { family: "IPv4", canonical: canonicalIPv4 },
+  AAAA: { family: "IPv6", canonical: canonicalIPv6 },
+};
+
+interface RecordTypeFacts {
+  /** As Kubernetes writes it. */
+  readonly family: "IPv4" | "IPv6";
+  /** Returns the address in the one form that flipop writes; undefined where a record of the type cannot hold it. */
+  readonly canonical: (text: string) => string | undefined;
+}
+
+/** One set of address records: a name and a type. */
+export interface RecordSetName {
+  /** FQDN in lower case without trailing dot. */
+  readonly fqdn: string;
+  readonly type: RecordType;
+}
+
+/** A status with what is remembered of each type of records. */
+type Remembering = DNSMemory & { readonly ipv6?: DNSMemory };
+
+/** Returns what a status remembers of the records of a type. Pure. */
+export function memoryOf(status: Remembering, type: RecordType): DNSMemory {
+  return type === "A" ? status : (status.ipv6 ?? { formerDNS: [] });
+}
+
+/** Returns a status that remembers something else of the records of a type. Pure. */
+export function withMemory<S extends Remembering>(status: S, type: RecordType, changes: Partial<DNSMemory>): S {
+  if (Object.keys(changes).length === 0) return status;
+  return type === "A" ? { ...status, ...changes } : { ...status, ipv6: { ...memoryOf(status, type), ...changes } };
+}
+
+const AAAA_SUFFIX = " AAAA";
+
+/**
+ * Returns a set of records as one text, as people are shown it: the FQDN alone is the set of A records, `www.example.com AAAA` that of AAAA records. Wherever flipop
+ * says `fqdn` of records it means this text: the sets of one name have nothing to do with each other. Pure.
+ */
+export function setText({ fqdn, type }: RecordSetName): string {
+  return type === "A" ? fqdn : `${fqdn}${AAAA_SUFFIX}`;
+}
+
+/** Returns the set of records that a text of {@link setText} names. Pure. */
+export function setNamed(text: string): RecordSetName {
+  return text.endsWith(AAAA_SUFFIX)
+    ? { fqdn: text.slice(0, -AAAA_SUFFIX.length), type: "AAAA" }
+    : { fqdn: text, type: "A" };
+}
+
+/** True where a record set publishes addresses of the family that records of this type hold. Without a list that is IPv4; so is an empty list. Pure. */
+export function asksFor({ ipFamilies = ["IPv4"] }: RecordSet["spec"], type: RecordType): boolean {
+  const { family } = RECORD_TYPES[type];
+  return (ipFamilies.length === 0 ? ["IPv4"] : ipFamilies).includes(family);
+}
+
+/** Returns the types of records that a record set has, or had: A first. Pure. */
+export function recordTypesOf({ spec, status }: Pick<RecordSet, "spec" | "status">): readonly RecordType[] {
+  return asksFor(spec, "AAAA") || status.ipv6 !== undefined ? ["A", "AAAA"] : ["A"];
+}
