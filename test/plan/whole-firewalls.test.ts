@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
+import type { Action } from "../../src/model/action.ts";
+import { changesFirewall, changesMachines } from "../../src/model/action-kinds.ts";
 import type { Firewall, OtherFirewalls } from "../../src/model/firewall.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";
 import { aFirewall, aRoutedIP, firewallFacts, memoryOf, type RoutedParts } from "./firewall-builders.ts";
 import { planText } from "./plan-text.ts";
+import { randomWholeFirewallWorld } from "./random-firewall-world.ts";
 
 // Firewalls of a provider that replaces them as a whole, and shows which other ones a machine is behind.
 
@@ -137,4 +140,50 @@ test("what was added for an object that is deleted stays without the label, and 
   const { actions, holds } = plan(worldOf(firewall, parts), {});
   expect(actions.filter(({ kind }) => kind === "close-ports" || kind === "remove-from-firewall")).toEqual([]);
   expect(holds).toContainEqual(expect.objectContaining({ kind: "close-ports", reason: "FirewallNotOwned" }));
+});
+
+/** The firewall with this id. @throws Error without it */
+function firewallIn({ firewalls }: Observation, id: string): Firewall {
+  const facts = [...firewalls.values()].flatMap((one) => [...one.firewalls.values()]);
+  for (const fact of facts) if (fact.kind === "known" && fact.firewall.id === id) return fact.firewall;
+  throw new Error(`there is no firewall ${id}`);
+}
+
+/** What is wrong with the actions of a plan at such firewalls: `SEED KIND MACHINE`. */
+function wrongIn(world: Observation, actions: readonly Action[], seed: number): readonly string[] {
+  return actions.flatMap((action) => {
+    if (!changesFirewall(action)) return [];
+    const firewall = firewallIn(world, action.firewall.id);
+    if (firewall.isUnlabelled === true) return [`${seed} ${action.kind}`];
+    if (!changesMachines(action)) return [];
+    const isWrong = action.kind === "add-to-firewall" ? isUnfitFor(firewall) : isLastAt(firewall);
+    return action.machines
+      .filter(({ machineID }) => isWrong(machineID))
+      .map(({ machineID }) => `${seed} ${action.kind} ${machineID}`);
+  });
+}
+
+function isUnfitFor({ limitsOutgoing, othersAt }: Firewall): (machineID: string) => boolean {
+  return (machineID) => {
+    const { inForce, pending } = othersAt?.get(machineID) ?? NONE;
+    return inForce === 0 || inForce + pending >= 5 || limitsOutgoing === true;
+  };
+}
+
+/** A machine that the provider does not list is taken out. */
+function isLastAt({ othersAt }: Firewall): (machineID: string) => boolean {
+  return (machineID) => othersAt?.get(machineID)?.inForce === 0;
+}
+
+test("in any world no node gets its first firewall or loses its last, and no firewall without label changes", () => {
+  const happened: string[] = [];
+  const wrong = Array.from({ length: 500 }, (_, seed) => {
+    const world = randomWholeFirewallWorld(seed);
+    const { actions, holds } = plan(world, {});
+    happened.push(...actions.map(({ kind }) => kind), ...holds.map(({ reason }) => reason));
+    return wrongIn(world, actions, seed);
+  });
+  expect(wrong.flat()).toEqual([]);
+  const often = ["add-to-firewall", "remove-from-firewall", "NodeWithoutFirewall", "LastFirewall", "FirewallNotOwned"];
+  expect(often.filter((what) => happened.filter((one) => one === what).length < 5)).toEqual([]);
 });
