@@ -112,6 +112,7 @@ const HETZNER: ProviderEntry = {
       isMoveOneCall: true,
     },
     dns: { ttlRules: HETZNER_TTLS },
+    firewalls: {},
   },
   label: "Hetzner",
   variablePrefix: "HCLOUD",

@@ -47,7 +47,7 @@ export const PLAN_CHECKS: Checks<
   FLP162: held("name", ["Conflict"], "no name is asked for twice"),
   FLP171: held(
     "firewall",
-    ["FirewallUnchangeable", "FirewallNotFound", "FirewallAmbiguous", "FirewallReserved"],
+    ["FirewallUnchangeable", "FirewallNotFound", "FirewallAmbiguous", "FirewallReserved", "FirewallNotOwned"],
     "every firewall can be used",
   ),
   FLP172: held("firewall", ["FirewallFull"], "every firewall has room"),

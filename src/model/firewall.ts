@@ -27,7 +27,23 @@ export interface Firewall {
   readonly pendingMachineIDs: readonly string[];
   /** Machines where the provider gave a change up; ids sorted as texts, none of them in `pendingMachineIDs`. */
   readonly failedMachineIDs: readonly string[];
+  /** Set where the provider replaces the rules of a firewall as a whole, and this one has not the label {@link FIREWALL_LABEL}: it may not be changed. */
+  readonly isUnlabelled?: true;
+  /** Set where it has rules for what machines send. A machine that is put behind it may lose what it could send before. */
+  readonly limitsOutgoing?: true;
+  /** By machine id, of every machine of the account: the other firewalls that it is behind. Absent = the provider does not show it, and nothing depends on it. */
+  readonly othersAt?: ReadonlyMap<string, OtherFirewalls>;
 }
+
+/** How many other firewalls a machine is behind. */
+export interface OtherFirewalls {
+  readonly inForce: number;
+  /** The machine is being put behind them, or taken from them. */
+  readonly pending: number;
+}
+
+/** The label, with the value `true`, of a firewall whose rules nothing but flipop writes. */
+export const FIREWALL_LABEL = "flipop.digitalocean.com/owned";
 
 /** A change that is pending at a firewall for so long asks for a person, milliseconds. */
 export const FIREWALL_PATIENCE_MS: number = 5 * 60_000;
@@ -65,8 +81,10 @@ export interface FirewallFacts {
 export interface FirewallLimits {
   /** Inbound and outbound together. */
   readonly rules: number;
-  /** Machines attached one by one. */
+  /** Machines attached one by one; infinite where the provider names no limit. */
   readonly machines: number;
+  /** Firewalls that one machine can be behind. Absent = it does not matter. */
+  readonly perMachine?: number;
 }
 
 /** `status.firewalls[]`: what flipop added to one firewall for an object, or is just adding; only that is ever removed. Sorted by provider and id. */

@@ -81,6 +81,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
       "FirewallNotFound",
       "FirewallAmbiguous",
       "FirewallReserved",
+      "FirewallNotOwned",
       "FirewallFull",
       "FirewallPending",
       "FirewallStuck",

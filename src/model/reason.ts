@@ -387,6 +387,27 @@ const ROWS = {
     advice:
       "Create a firewall of your own with the cluster's tag k8s:CLUSTER-ID, and put its name into routedIPFirewallName of the issuer.",
   },
+  FirewallNotOwned: {
+    text: "The provider replaces the rules of a firewall as a whole, so it must be flipop's own: with its label, and without rules for outgoing traffic.",
+    wait: "change",
+    phrase: "firewall that is not flipop's own",
+    service: "config",
+    held: { firewall: "cannot be used" },
+    advice:
+      "Create a firewall with the label flipop.digitalocean.com/owned=true, and put its name into routedIPFirewallName of the issuer. Label one that exists only if nobody else writes its rules.",
+  },
+  NodeWithoutFirewall: {
+    text: "The node is behind no firewall, so all is open there: its first firewall would close what it does not open itself.",
+    wait: "change",
+    held: { firewall: "not attached" },
+    advice: "Put the node behind a firewall of your own that opens what it needs; flipop then adds this one.",
+  },
+  LastFirewall: {
+    text: "No other firewall is in force at the node: without this one everything would be open there.",
+    wait: "change",
+    held: { firewall: "stays attached" },
+    advice: "Put the node behind another firewall, or take it out of this one by hand.",
+  },
   FirewallFull: {
     text: "The firewall can take no more rules or machines.",
     wait: "change",

@@ -26,7 +26,7 @@ export function askedOfFirewalls({ name, pools }: Pick<ReadFirewallsOptions, "na
 }
 
 /**
- * Reads the firewalls that objects name, or that were changed for them, or why that cannot be done; undefined when no object does. One call per 200 firewalls of the account, and
+ * Reads the firewalls that objects name, or that were changed for them, or why that cannot be done; undefined when no object does. One call per page of the list, more where machines say what is in force, and
  * one per tag of those that are named. A list may lag behind: one that was changed is gone only when the list and a single read say so, and where a list lacks
  * something on record the single read counts. Never throws for a provider's failure.
  */

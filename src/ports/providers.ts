@@ -162,25 +162,27 @@ export interface FirewallProviderReader {
   /** The name used in `spec.provider` of an issuer: `digitalocean`. */
   readonly name: string;
   readonly firewallLimits: FirewallLimits;
-  /** Every firewall of the account, sorted by id; one call per 200. */
+  /** Every firewall of the account, sorted by id; one call per page. */
   listFirewalls(): Promise<readonly Firewall[]>;
   /** One firewall; undefined when the provider does not know it (404). */
   getFirewall(id: string): Promise<Firewall | undefined>;
-  /** Ids of the machines that have a tag, one call per 200; empty when there is no such tag. */
+  /** Ids of the machines that have a tag, as `tags` of a firewall writes it; one call per page; empty when there is no such tag. */
   machinesWithTag(tag: string): Promise<ReadonlySet<string>>;
 }
 
 /**
- * A provider whose firewalls may also be changed, only by calls that add or remove: what others put there stays. Nothing here is repeated by the adapter. Each is
- * one call, accepted when it resolves: `progressAt` of a later reading tells when a machine has it. ProviderError `not-found` when the firewall (or a machine) is gone.
+ * A provider whose firewalls may also be changed. Each method adds or removes what it names: what others put there stays. Where the provider knows no such call, the
+ * adapter reads the firewall, and writes it as a whole; it refuses that for a firewall that is `isUnlabelled`. No write is repeated by the adapter. Each method makes
+ * one at most, accepted when it resolves: `progressAt` of a later reading tells when a machine has it. ProviderError `not-found` when the firewall (or a machine) is gone.
  */
 export interface FirewallProvider extends FirewallProviderReader {
   /** Lets everybody in (0.0.0.0/0 and ::/0) on these ports. */
   openPorts(id: string, ports: readonly PortRange[]): Promise<void>;
   /** Removes the rules that {@link openPorts} made for exactly these ports; rules that are not there are no error. */
   closePorts(id: string, ports: readonly PortRange[]): Promise<void>;
+  /** Where firewalls show `othersAt`, a machine that no other firewall is in force at is refused: its first firewall would close what is open there. */
   addMachines(id: string, machineIDs: readonly string[]): Promise<void>;
-  /** Machines that are not attached are no error. */
+  /** Machines that are not attached are no error. Where firewalls show `othersAt`, the last firewall of a machine is refused. */
   removeMachines(id: string, machineIDs: readonly string[]): Promise<void>;
 }
 

@@ -200,6 +200,14 @@ function maxPerNode({ object: { spec }, world: { registry } }: Seen): number {
   return registry.maxPerNode(spec.provider, "maxPerNode" in spec ? spec.maxPerNode : undefined);
 }
 
+/** Returns how many addresses a node has at most if the pool allows one more; undefined where its provider gives a machine no more, or the object is no pool. Pure. */
+export function raisedMaxPerNode(seen: Seen): number | undefined {
+  const { ref, object, world } = seen;
+  const raised = maxPerNode(seen) + 1;
+  const isRoom = ref.kind === "pool" && world.registry.maxPerNode(object.spec.provider, raised) === raised;
+  return isRoom ? raised : undefined;
+}
+
 /** Returns the gates that keep an object from acquiring what it lacks. Pure. */
 export function acquiringGates(seen: Seen): readonly Gate[] {
   return holdsOf(seen)

@@ -7,7 +7,7 @@ import { CORDON_KEY, type Taint } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { FactEdit } from "./edit.ts";
 import { editWorld } from "./edited-world.ts";
-import { meantSelector, poolOf, type Seen } from "./gates.ts";
+import { meantSelector, poolOf, raisedMaxPerNode, type Seen } from "./gates.ts";
 import { withoutSuspension, withoutSuspensionOfAll } from "./resumed.ts";
 
 /** A change that a person could make, or wait for: what is told of it, and what it makes of a world. */
@@ -323,7 +323,9 @@ function freed({ detail: other }: Gate, { seen, ip }: Concern): readonly Change[
   const away = waiting.slice(0, 1).flatMap((node) => byHand(seen, other, node));
   const owners = seen.world.pools.filter(({ spec }) => spec.ips.some((one) => canonicalIPv4(one) === other));
   const dropped = ip === other ? [] : listedElsewhere(seen, other);
-  return [...(owners.length === 0 ? [detached(other, 3)] : []), ...away, ...dropped];
+  const most = raisedMaxPerNode(seen);
+  const stacked = most === undefined ? [] : ofSpec(seen, "maxPerNode", most, 2);
+  return [...stacked, ...(owners.length === 0 ? [detached(other, 3)] : []), ...away, ...dropped];
 }
 
 /** Each pool that lists an address lists it no longer; not where it was the only one, or that pool would be invalid. */

@@ -11,6 +11,7 @@ import {
   objectGates,
   type Planned,
   poolOf,
+  raisedMaxPerNode,
   type Seen,
   seenIn,
   takingGates,
@@ -168,15 +169,16 @@ function addressObstacles(seen: Seen, ip: string): readonly Found[] {
   return own.length > 0 ? own : nearestNode(seen, ip);
 }
 
-/** The obstacles of the node whose gates are opened most easily; nodes that have another address of the object are no use. */
+/** The obstacles of the node whose gates are opened most easily; nodes that have another address of the object are no use unless the object can allow them more. */
 function nearestNode(seen: Seen, ip?: string): readonly Found[] {
   const used = new Set(
     Object.entries(poolOf(seen)?.status.ips ?? {}).flatMap(([other, { state, nodeName }]) =>
       other !== ip && state === "active" && nodeName !== undefined ? [nodeName] : [],
     ),
   );
+  const canStack = raisedMaxPerNode(seen) !== undefined;
   const ranked = seen.world.nodes
-    .filter(({ name }) => !used.has(name))
+    .filter(({ name }) => canStack || !used.has(name))
     .map((node) => ({ found: nodeObstacles(seen, node, ip), cost: costOf(seen, node) }))
     .filter(({ found, cost }) => found.length > 0 && cost < Number.POSITIVE_INFINITY)
     .toSorted((a, b) => a.cost - b.cost);

@@ -14,7 +14,14 @@ import type {
 } from "../model/dns.ts";
 import type { Refusal } from "../model/errors.ts";
 import type { ExternalOwner } from "../model/external-dns.ts";
-import type { Firewall, FirewallFact, FirewallFacts, FirewallLimits, FirewallRule } from "../model/firewall.ts";
+import type {
+  Firewall,
+  FirewallFact,
+  FirewallFacts,
+  FirewallLimits,
+  FirewallRule,
+  OtherFirewalls,
+} from "../model/firewall.ts";
 import type { GrantFacts, GrantProblem, NamespaceGrants } from "../model/grants.ts";
 import type { NodeFacts, Readiness, Taint } from "../model/node.ts";
 import type { LeaseFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
@@ -203,17 +210,25 @@ const DNS: Shape<DNSFacts> = fields<DNSFacts>(
   "lookFrom",
 );
 
-const FIREWALL: Shape<Firewall> = fields<Firewall>({
-  id: firewallName,
-  name: firewallName,
-  rules: list(fields<FirewallRule>({ ports: PORT_RANGE, isOpenToAll: flag, isPlain: flag })),
-  ruleCount: number,
-  machineIDs: list(text),
-  tags: list(text),
-  isWaiting: flag,
-  pendingMachineIDs: list(text),
-  failedMachineIDs: list(text),
-});
+const FIREWALL: Shape<Firewall> = fields<Firewall>(
+  {
+    id: firewallName,
+    name: firewallName,
+    rules: list(fields<FirewallRule>({ ports: PORT_RANGE, isOpenToAll: flag, isPlain: flag })),
+    ruleCount: number,
+    machineIDs: list(text),
+    tags: list(text),
+    isWaiting: flag,
+    pendingMachineIDs: list(text),
+    failedMachineIDs: list(text),
+    isUnlabelled: mark,
+    limitsOutgoing: mark,
+    othersAt: mapOf(fields<OtherFirewalls>({ inForce: number, pending: number })),
+  },
+  "isUnlabelled",
+  "limitsOutgoing",
+  "othersAt",
+);
 
 const FIREWALL_FACT: Shape<FirewallFact> = oneOf<FirewallFact>({
   known: fields({ kind: word("known"), firewall: FIREWALL, taggedMachineIDs: setOf(text) }),
@@ -226,7 +241,7 @@ const FIREWALLS: Shape<FirewallFacts> = fields<FirewallFacts>(
   {
     name: term,
     unusable: REFUSAL,
-    limits: fields<FirewallLimits>({ rules: number, machines: number }),
+    limits: fields<FirewallLimits>({ rules: number, machines: number, perMachine: number }, "perMachine"),
     firewalls: mapOf(FIREWALL_FACT, firewallName),
   },
   "unusable",

@@ -42,7 +42,7 @@ describe("the providers of a run", () => {
       { kind: "no-token", name: "hetzner", variables: ["HCLOUD_TOKEN", "HCLOUD_TOKEN_FILE"] },
     ];
     expect([...providers]).toEqual([digitalocean, hetzner]);
-    expect([...firewallProviders]).toEqual([digitalocean]);
+    expect([...firewallProviders]).toEqual([digitalocean, hetzner]);
     expect([...dnsProviders]).toEqual([
       digitalocean,
       [
@@ -60,7 +60,7 @@ describe("the providers of a run", () => {
     const all = kinds.flatMap((kind) => [...kind.values()].map((access) => Object.keys(usable<object>(access))));
     const writing = /assign|create|delete|write|addMachines|remove|open|close/;
     expect(all.flat().filter((name) => writing.test(name))).toEqual([]);
-    expect(all).toHaveLength(6);
+    expect(all).toHaveLength(7);
   });
 
   test("speak to the addresses that the environment names", async () => {

@@ -1,4 +1,23 @@
+import type { Firewall } from "../../src/model/firewall.ts";
 import type { FirewallProvider } from "../../src/ports/providers.ts";
+
+/** What providers differ in, as far as a contract can tell. */
+export interface FirewallDifferences {
+  /** The id of a firewall that nobody has. */
+  readonly unknownID: string;
+  /** How many items a page of a list has. */
+  readonly pageSize: number;
+  /** True if rights are given one by one. Else a token may read, or do everything. */
+  readonly hasScopes: boolean;
+  /** What to do about a token that may not write. */
+  readonly writeAdvice: string;
+  /** True if several firewalls can have one name. */
+  readonly sharesNames: boolean;
+  /** True if only so many machines can be attached one by one. */
+  readonly limitsMachines: boolean;
+  /** True if a firewall is read before it is changed, since it is written as a whole, and if machines say what is in force. */
+  readonly readsFirst: boolean;
+}
 
 /** A firewall as it is made behind everybody's back. */
 export interface SeededFirewall {
@@ -18,6 +37,7 @@ export interface SeededFirewall {
 /** An account without firewalls to test a provider against; changes take more than 0 s and less than a minute to reach the machines. */
 export interface FirewallProviderWorld {
   readonly provider: FirewallProvider;
+  readonly differs: FirewallDifferences;
   readonly seed: {
     machine(id: string, tags?: readonly string[]): void;
     /** Returns its id. */
@@ -34,11 +54,17 @@ export interface FirewallProviderWorld {
   failWrite(fault: { readonly hasEffect: boolean }): void;
   /** How many calls the account has received, whatever came of them. */
   calls(): number;
+  /** How many of them were to change something. */
+  writes(): number;
   dispose(): void | Promise<void>;
 }
 
-/** Declares a test that gets a new world and disposes of it. */
-export type InFirewallWorld = (title: string, body: (world: FirewallProviderWorld) => Promise<void>) => void;
+/** Declares a test that gets a new world and disposes of it. `only` = it says nothing about providers without this difference. */
+export type InFirewallWorld = (
+  title: string,
+  body: (world: FirewallProviderWorld) => Promise<void>,
+  only?: keyof FirewallDifferences,
+) => void;
 
 /** A firewall that the provider must know. @throws Error when it does not */
 export async function knownFirewall(
@@ -47,5 +73,10 @@ export async function knownFirewall(
 ): Promise<NonNullable<Awaited<ReturnType<FirewallProvider["getFirewall"]>>>> {
   const firewall = await provider.getFirewall(id);
   if (firewall === undefined) throw new Error(`the provider does not know the firewall ${id}`);
+  return firewall;
+}
+
+/** A firewall without what only some providers show of it. */
+export function plainly({ othersAt: _others, limitsOutgoing: _outgoing, ...firewall }: Firewall): Firewall {
   return firewall;
 }

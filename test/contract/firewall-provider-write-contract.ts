@@ -35,7 +35,9 @@ function ports(inWorld: InFirewallWorld): void {
     await provider.openPorts(id, every);
     expect((await knownFirewall(provider, id)).rules.map((rule) => rule.ports)).toEqual(every);
     expect(await rulesOf(provider, id)).toEqual(["icmp", "tcp/1-65535", "tcp/80", "udp/8000-9000"]);
-    expect(world.calls()).toBe(3);
+    // Written as a whole: the firewall is read before, and its servers and actions are read with it.
+    expect(world.calls()).toBe(world.differs.readsFirst ? 7 : 3);
+    expect(world.writes()).toBe(1);
   });
 
   inWorld("close exactly what was opened, whatever the range", async ({ provider, seed }) => {
@@ -85,7 +87,7 @@ function othersRules(inWorld: InFirewallWorld): void {
 
   inWorld("leaves other firewalls alone", async ({ provider, seed }) => {
     const id = seed.firewall({ name: "web", rules: [{ protocol: "tcp", ports: "80", sources: anybody }] });
-    const other = seed.firewall({ name: "web", rules: [{ protocol: "tcp", ports: "80", sources: anybody }] });
+    const other = seed.firewall({ name: "other", rules: [{ protocol: "tcp", ports: "80", sources: anybody }] });
     const before = await knownFirewall(provider, other);
     await provider.openPorts(id, [https]);
     await provider.closePorts(id, [http]);
@@ -133,7 +135,7 @@ function settling(inWorld: InFirewallWorld): void {
     await provider.openPorts(id, [http]);
     const pending = { isWaiting: false, pendingMachineIDs: ["42", "7"], failedMachineIDs: [] };
     expect(await knownFirewall(provider, id)).toMatchObject({ ...pending, rules: [{ isPlain: true }] });
-    expect(await provider.listFirewalls()).toMatchObject([pending]);
+    expect((await provider.listFirewalls()).find((firewall) => firewall.id === id)).toMatchObject(pending);
     await seed.advance(minuteMs);
     expect(await knownFirewall(provider, id)).toMatchObject({ isWaiting: false, pendingMachineIDs: [] });
   });

@@ -1,4 +1,5 @@
 import type { AddressFact } from "../../src/model/address.ts";
+import type { Firewall, FirewallFact } from "../../src/model/firewall.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import { anObservation, known, NOW, nodes } from "./builders.ts";
@@ -8,6 +9,32 @@ import { random } from "./random-world.ts";
 
 const PORTS = ["tcp/80", "tcp/443", "udp/53", "tcp/8000-9000"];
 const MACHINES = ["101", "102", "103", "104", "105"];
+
+/** The same world at a provider that replaces firewalls as a whole, and shows which other ones a machine is behind: none, some, or some that are not in force. */
+export function randomWholeFirewallWorld(seed: number): Observation {
+  const next = random(seed * 31 + 7);
+  const world = randomFirewallWorld(seed);
+  const count = (): number => Math.max(0, Math.floor(next() * 7) - 2);
+  const changed = new Map<string, Firewall>();
+  const withOthers = (firewall: Firewall): Firewall => {
+    const seen = MACHINES.filter(() => next() > 0.05);
+    const made: Firewall = {
+      ...firewall,
+      ...(next() < 0.1 ? { isUnlabelled: true } : {}),
+      ...(next() < 0.1 ? { limitsOutgoing: true } : {}),
+      othersAt: new Map(seen.map((machine) => [machine, { inForce: count(), pending: next() < 0.8 ? 0 : 1 }])),
+    };
+    changed.set(firewall.id, made);
+    return made;
+  };
+  const of = (fact: FirewallFact): FirewallFact =>
+    fact.kind === "known" ? { ...fact, firewall: changed.get(fact.firewall.id) ?? withOthers(fact.firewall) } : fact;
+  const firewalls = [...world.firewalls].map(([name, facts]) => {
+    const known = new Map([...facts.firewalls].map(([key, fact]) => [key, of(fact)]));
+    return [name, { ...facts, limits: { ...facts.limits, perMachine: 5 }, firewalls: known }] as const;
+  });
+  return { ...world, firewalls: new Map(firewalls) };
+}
 
 /** Some RoutedIPs on one or two firewalls, each in any state that a history can leave: partly open, partly on record, moving, deleted, suspended. */
 export function randomFirewallWorld(seed: number): Observation {

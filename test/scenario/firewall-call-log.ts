@@ -7,10 +7,15 @@ import { nodeOf } from "./scenario-names.ts";
 /** The firewalls of the account, by which a log names them. */
 type Firewalls = readonly Pick<FirewallState, "id" | "name">[];
 
+/** True for a call about firewalls. */
+export function isOfFirewalls({ operation }: MemoryCall): boolean {
+  return /firewall|-ports$|-machines$|^machines$/.test(operation);
+}
+
 /** A call of the firewall provider in memory: `open tcp/80 on web`, `add n1 to web`. */
 export function loggedMemoryFirewallCall({ operation, subject, detail }: MemoryCall, firewalls: Firewalls): LoggedCall {
   const name = nameOf(subject, firewalls);
-  const [, what = ""] = /^\w+ (?:droplets? )?(.*?) (?:in|to|from) the firewall /.exec(detail) ?? [];
+  const [, what = ""] = /^\w+ (?:(?:droplet|server)s? )?(.*?) (?:in|to|from) the firewall /.exec(detail) ?? [];
   switch (operation) {
     case "open-ports":
       return write(`open ${what} on ${name}`);

@@ -1,7 +1,15 @@
+import { FIREWALL_LABEL } from "../../src/model/firewall.ts";
 import type { CloudState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
+import type { FirewallState as DropletFirewall } from "../../src/sandbox/digitalocean/firewall-rules.ts";
 import type { HetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
-import type { FloatingIPState, ProjectState, ServerState } from "../../src/sandbox/hetzner/project-state.ts";
+import type {
+  FirewallState,
+  FloatingIPState,
+  ProjectState,
+  RuleState,
+  ServerState,
+} from "../../src/sandbox/hetzner/project-state.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { idOf, WorldCloud } from "./world-cloud.ts";
 
@@ -20,6 +28,9 @@ export class HetznerCloud extends WorldCloud {
     this.#project.edit((state) => {
       const server = { id, location: options.region ?? "nyc3" } as ServerState;
       state.servers = [...state.servers.filter((one) => one.id !== id), server];
+      const base = state.firewalls.find(({ name }) => name === BASE);
+      if (base === undefined) state.firewalls.push({ name: BASE, servers: [id] } as FirewallState);
+      else base.servers = [...new Set([...base.servers, id])];
     });
   }
 
@@ -63,8 +74,66 @@ export class HetznerCloud extends WorldCloud {
     });
   }
 
-  override firewall(): string {
-    throw new Error("flipop changes no firewalls at Hetzner");
+  /** One of that name that is there already goes; a project has each name once. Rules are those of a person. */
+  override firewall(
+    name = "web",
+    {
+      open = [],
+      nodes = [],
+      tags = [],
+      labels = { [FIREWALL_LABEL]: "true" },
+    }: {
+      readonly open?: readonly string[];
+      readonly nodes?: readonly string[];
+      readonly tags?: readonly string[];
+      readonly labels?: Readonly<Record<string, string>>;
+    } = {},
+  ): string {
+    this.#project.edit((state) => {
+      const servers = nodes.map(idOf);
+      const rules = open.map(ruleOf);
+      const made = { name, rules, servers, selectors: [...tags], labels: { ...labels } } as FirewallState;
+      state.firewalls = [...state.firewalls.filter((one) => one.name !== name), made];
+    });
+    return String(this.firewallState(name).id);
+  }
+
+  /** The firewall itself, to be changed in place as a person does. @throws Error without it */
+  firewallState(name = "web"): FirewallState {
+    const found = this.#project.project().state.firewalls.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`the project has no firewall ${name}`);
+    return found;
+  }
+
+  /** The firewall that each server is behind from the beginning. */
+  get base(): FirewallState {
+    return this.firewallState(BASE);
+  }
+
+  /** The server of a node itself, to be changed in place. @throws Error without it */
+  server(node: string): ServerState {
+    const found = this.#project.project().state.servers.find(({ id }) => id === idOf(node));
+    if (found === undefined) throw new Error(`the project has no server of ${node}`);
+    return found;
+  }
+
+  override isOpen(machine: number): boolean {
+    const { servers, firewalls } = this.#project.project().state;
+    const server = servers.find(({ id }) => id === machine);
+    return (
+      server?.ipv4 === null || firewalls.every((one) => !one.servers.includes(machine) && one.selectors.length === 0)
+    );
+  }
+
+  /** The settings of the project. Changed in place. */
+  get settings(): ProjectState["settings"] {
+    return this.#project.project().state.settings;
+  }
+
+  removeFirewall(name = "web"): void {
+    this.#project.edit((state) => {
+      state.firewalls = state.firewalls.filter((one) => one.name !== name);
+    });
   }
 
   /** The project in the words of the account that scenarios know. */
@@ -75,9 +144,14 @@ export class HetznerCloud extends WorldCloud {
       tokens: {},
       byoip: [],
       domains: [],
-      firewalls: [],
+      firewalls: state.firewalls.filter(({ name }) => name !== BASE).map(inOtherWords),
       account: limitOf(state),
-      droplets: state.servers,
+      droplets: state.servers.map((server) => ({
+        ...server,
+        set tags(tags: readonly string[]) {
+          server.labels = Object.fromEntries(tags.map((tag) => [tag, ""]));
+        },
+      })),
       reserved_ips: state.floating_ips.map(({ ip, server }) => ({ ip, droplet_id: server })),
     };
     return view as unknown as CloudState;
@@ -103,6 +177,47 @@ export class HetznerCloud extends WorldCloud {
       change(address);
     });
   }
+}
+
+const BASE = "base";
+
+function ruleOf(text: string): RuleState {
+  const [protocol = "", port = null] = text.split("/");
+  return {
+    direction: "in",
+    protocol: protocol as RuleState["protocol"],
+    port,
+    source_ips: ["0.0.0.0/0", "::/0"],
+    destination_ips: [],
+    description: null,
+  };
+}
+
+/** A firewall in the words of the account that scenarios know; its rules and machines can be set there. */
+function inOtherWords(
+  firewall: FirewallState,
+): Pick<DropletFirewall, "id" | "name" | "inbound_rules" | "droplet_ids" | "tags"> {
+  return {
+    id: String(firewall.id),
+    name: firewall.name,
+    tags: firewall.selectors,
+    get inbound_rules() {
+      return firewall.rules.map(({ protocol, port, source_ips: addresses }) => ({
+        protocol: protocol as "tcp",
+        ports: port ?? "0",
+        sources: { addresses },
+      }));
+    },
+    set inbound_rules(rules) {
+      firewall.rules = rules.map(({ protocol, ports }) => ruleOf(`${protocol}/${ports}`));
+    },
+    get droplet_ids() {
+      return firewall.servers;
+    },
+    set droplet_ids(ids) {
+      firewall.servers = ids;
+    },
+  };
 }
 
 function limitOf({ settings }: ProjectState): object {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hetznerFirewallScenarios } from "./hetzner-firewall-scenarios.ts";
 import { hetznerOnlyScenarios } from "./hetzner-only-scenarios.ts";
 import { hetznerWorld } from "./memory-world.ts";
 import { partOf } from "./part-of.ts";
@@ -7,10 +8,8 @@ import { play } from "./scenario.ts";
 import { severalPerNodeScenarios } from "./several-per-node-scenarios.ts";
 import { World } from "./world.ts";
 
-/** Groups whose histories are about what Hetzner has not: firewalls that flipop may change, and a limit that can be read. Names are played with the other worlds. */
+/** Groups whose histories are about what Hetzner has not, such as changes of a firewall that it shows, and a limit that can be read. Names are played with the other worlds. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
-  "routed IPs",
-  "faults at firewalls",
   "pending firewalls",
   "named addresses",
   "fair purchases",
@@ -60,18 +59,13 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "desiredIPs is lowered: what serves and goes is a reduction",
     "grants: an annotation of the object that claims a purchase for a machine",
   ],
-  "they have a firewall": [
-    "grants: spec.address of a RoutedIP",
-    "grants: a RoutedIP without address",
-    "grants: routedIPFirewallName of an issuer",
-    "grants: spec.dnsRecordSet of a RoutedIP",
-    "grants: a firewall that is withdrawn",
-    "grants: an object that is served moves although its issuer",
-    "refused EndpointSlices hold the RoutedIP",
-    "objects called constructor",
-    "ports that open for a machine which is no node",
-    "killed before write",
-  ],
+  "a server that is not listed is not asked for, no names are reserved or there twice, and a firewall takes any number of servers":
+    [
+      "a node that the firewall refuses is passed over",
+      "a firewall that is of DigitalOcean Kubernetes",
+      "a firewall that is one of two with that name",
+      "a firewall with ten droplets takes no more",
+    ],
 };
 
 const BEGINNINGS: readonly string[] = Object.values(NOT_SO).flat();
@@ -93,6 +87,19 @@ runScenarios("memory", hetznerWorld, {
 
 describe("scenarios › Hetzner › only there", () => {
   hetznerOnlyScenarios((title, body, options = {}) =>
+    test(title, async () => {
+      const world = new World(hetznerWorld());
+      try {
+        await play({ title, body, options }, world);
+      } finally {
+        await world.close();
+      }
+    }),
+  );
+});
+
+describe("scenarios › Hetzner › firewalls", () => {
+  hetznerFirewallScenarios((title, body, options = {}) =>
     test(title, async () => {
       const world = new World(hetznerWorld());
       try {

@@ -18,7 +18,7 @@ import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { emptyAccount } from "./account.ts";
 import type { Backend, ProviderPorts, Rest } from "./backend.ts";
 import { type LoggedCall, loggedMemoryCall, loggedMemoryWrite } from "./call-log.ts";
-import { loggedMemoryFirewallCall } from "./firewall-call-log.ts";
+import { isOfFirewalls, loggedMemoryFirewallCall } from "./firewall-call-log.ts";
 import { type MemoryDNS, memoryDNS, processDNSProvider } from "./memory-dns.ts";
 import { cloudMemoryFault, clusterMemoryFault, clusterOperation } from "./memory-fault.ts";
 import type { OperationFault } from "./operation-fault.ts";
@@ -36,6 +36,8 @@ export function memoryWorld(): Backend {
 export const HETZNER_SETTINGS: object = {
   action_delay_ms: 300,
   floating_ip_limit: 100,
+  // The other world's provider takes changes one upon the other.
+  locks_firewalls: false,
   // Regions of the other world are locations here, each in a network zone of its own.
   locations: { nyc3: "nyc3", fra1: "fra1", ams3: "ams3", fsn1: "eu-central", nbg1: "eu-central", ash: "us-east" },
 };
@@ -204,11 +206,19 @@ function memoryCloud(
   if (hetzner === undefined) return { provider, firewalls };
   const recorded: MemoryCall[] = [];
   const stage = { account: hetznerDNSAccount(hetzner), clock, recorded };
+  const inProject = (call: MemoryCall): LoggedCall =>
+    isOfFirewalls(call)
+      ? loggedMemoryFirewallCall(
+          call,
+          hetzner.project().state.firewalls.map(({ id, name }) => ({ id: String(id), name })),
+        )
+      : loggedMemoryCall(call);
   const logging = {
-    beforeCall: (operation: string, subject: string) => beforeCall(recorded, loggedMemoryCall, operation, subject),
+    beforeCall: (operation: string, subject: string) => beforeCall(recorded, inProject, operation, subject),
   };
   const client = memoryClient(hetznerAPI(), hetznerClient(stage.account), stage, logging);
-  return { provider: openHetzner({ token: "token", userAgent: "flipop-test", clock }, client).addresses, firewalls };
+  const opened = openHetzner({ token: "token", userAgent: "flipop-test", clock }, client);
+  return { provider: opened.addresses, firewalls: opened.firewalls };
 }
 
 function memoryClusterOptions(

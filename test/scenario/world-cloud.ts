@@ -88,6 +88,11 @@ export class WorldCloud {
     return firewall === undefined ? "gone" : `${rules.toSorted().join(" ")} | ${nodes.toSorted().join(" ")}`.trim();
   }
 
+  /** True for a machine that is behind no firewall, and is therefore put behind none. */
+  isOpen(_machine: number): boolean {
+    return false;
+  }
+
   /** The account's state itself: settings, tokens, limits. Changed in place. */
   get state(): CloudState {
     return this.#account.cloud().state;

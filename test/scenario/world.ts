@@ -392,7 +392,7 @@ export class World {
       leaseName,
       providers: new Map([[this.#provider, { kind: "usable", provider: slow("addresses", provider) }]]),
       registry: PROVIDERS,
-      firewallProviders: new Map([["digitalocean", { kind: "usable", provider: slow("firewalls", firewalls) }]]),
+      firewallProviders: new Map([[firewalls.name, { kind: "usable", provider: slow("firewalls", firewalls) }]]),
       dnsProviders: new Map(
         DNS_NAMES.map((name) => [
           name,

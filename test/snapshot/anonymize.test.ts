@@ -5,13 +5,18 @@ import { anonymize } from "../../src/snapshot/anonymize.ts";
 import { Names, nameParts } from "../../src/snapshot/anonymous-names.ts";
 import { readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
 import { randomDNSWorld } from "../plan/random-dns-world.ts";
-import { randomFirewallWorld } from "../plan/random-firewall-world.ts";
+import { randomFirewallWorld, randomWholeFirewallWorld } from "../plan/random-firewall-world.ts";
 import { randomWorld } from "../plan/random-world.ts";
 import { afterRoutedFailure } from "../report/routed-world.ts";
 import { afterFailure, aNode } from "../report/world.ts";
 import { checkAnonymized, storedOf } from "./check-anonymized.ts";
 
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed + 1);
+
+/** Random worlds of every kind. */
+function worldsOf(seed: number): readonly Observation[] {
+  return [randomWorld(seed), randomDNSWorld(seed), randomFirewallWorld(seed), randomWholeFirewallWorld(seed)];
+}
 
 describe("the plan of a world with other names is its plan with these names", () => {
   test.for([
@@ -20,8 +25,7 @@ describe("the plan of a world with other names is its plan with these names", ()
   ] as const)("%s", ([, observation]) => checkAnonymized(observation));
 
   test.for(SEEDS)("of random worlds, seed %i", (seed) => {
-    for (const observation of [randomWorld(seed), randomDNSWorld(seed), randomFirewallWorld(seed)])
-      checkAnonymized(observation);
+    for (const observation of worldsOf(seed)) checkAnonymized(observation);
   });
 });
 

@@ -9,7 +9,7 @@ import type { JSONObject } from "../../src/report/json/document.ts";
 import { readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
 import { bigSnapshot, snapshotText } from "../bench/tools.ts";
 import { randomDNSWorld } from "../plan/random-dns-world.ts";
-import { randomFirewallWorld } from "../plan/random-firewall-world.ts";
+import { randomFirewallWorld, randomWholeFirewallWorld } from "../plan/random-firewall-world.ts";
 import { randomWorld } from "../plan/random-world.ts";
 import { afterRoutedFailure } from "../report/routed-world.ts";
 import { afterFailure } from "../report/world.ts";
@@ -31,6 +31,11 @@ function readText(text: string): Snapshot {
 
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed + 1);
 
+/** Random worlds of every kind. */
+function worldsOf(seed: number): readonly Observation[] {
+  return [randomWorld(seed), randomDNSWorld(seed), randomFirewallWorld(seed), randomWholeFirewallWorld(seed)];
+}
+
 describe("a snapshot", () => {
   test.for([
     ["after a failure", afterFailure()],
@@ -41,7 +46,7 @@ describe("a snapshot", () => {
   });
 
   test.for(SEEDS)("of random worlds, seed %i, plans as they do, and comes back byte for byte", (seed) => {
-    for (const observation of [randomWorld(seed), randomDNSWorld(seed), randomFirewallWorld(seed)]) {
+    for (const observation of worldsOf(seed)) {
       checkSnapshot(observation, announce(plan(observation, {}), observation, {}), {});
       const text = textOf(snapshotOf(observation));
       expect(textOf(readText(text))).toBe(text);

@@ -40,6 +40,7 @@ import {
   reading,
   readPage,
   refused,
+  serverNumber,
   withQuery,
   writing,
 } from "./api.ts";
@@ -428,11 +429,4 @@ const SERVER: Schema<Server> = map(
 function aboutAddress(call: CallInfo): CallInfo {
   if (canonicalIPv4(call.subject) !== undefined) return call;
   throw refused(call, `${JSON.stringify(call.subject)} is not an IPv4 address`);
-}
-
-/** Returns the id of a server as the number that the API takes. @throws ProviderError `refused` when JavaScript does not hold it exactly */
-function serverNumber(call: CallInfo, machineID: string): number {
-  const number = /^[1-9]\d*$/.test(machineID) ? Number(machineID) : Number.NaN;
-  if (Number.isSafeInteger(number)) return number;
-  throw refused({ ...call, subject: machineID }, `${JSON.stringify(machineID)} is not the id of a server`);
 }

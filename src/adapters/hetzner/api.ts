@@ -1,4 +1,4 @@
-// Hetzner Cloud's API as such: its limits, its errors, its lists. What is asked of it: addresses.ts, records.ts, write-records.ts.
+// Hetzner Cloud's API as such: its limits, its errors, its lists. What is asked of it: addresses.ts, firewalls.ts, records.ts, write-records.ts.
 //
 // There is no client for JavaScript that is well kept (2026-11), so requests are written by hand.
 // Source: Hetzner's own description of the API (July 2026) and its client hcloud-go v2.47.0, read 2026-11-22. What they leave open is said where it matters.
@@ -224,3 +224,16 @@ export const ID: Schema<string> = map(
   check(ANY, (value) => Number.isSafeInteger(value) && Number(value) > 0, "a numeric id"),
   String,
 );
+
+/** Returns the id of a server as the number that the API takes. @throws ProviderError `refused` when JavaScript does not hold it exactly */
+export function serverNumber(call: CallInfo, machineID: string): number {
+  const number = wholeNumber(machineID);
+  if (number !== undefined) return number;
+  throw refused({ ...call, subject: machineID }, `${JSON.stringify(machineID)} is not the id of a server`);
+}
+
+/** Returns the number > 0 that a decimal text is; undefined if JavaScript does not hold it exactly. */
+export function wholeNumber(text: string): number | undefined {
+  const number = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}

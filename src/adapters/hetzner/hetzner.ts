@@ -1,20 +1,24 @@
 import type {
   DNSProvider,
   DNSProviderReader,
+  FirewallProvider,
+  FirewallProviderReader,
   IPProvider,
   IPProviderReader,
   ProviderMeter,
 } from "../../ports/providers.ts";
 import { addressPort, addressReader } from "./addresses.ts";
 import { type Client, createClient, type HetznerOptions } from "./api.ts";
+import { firewallPort, firewallReader } from "./firewalls.ts";
 import { RecordReader } from "./records.ts";
 import { RecordWriter } from "./write-records.ts";
 
 /** What one project of Hetzner Cloud offers. All of it shares the limits of one token, and one meter. */
-interface Hetzner<Addresses, DNS> {
+interface Hetzner<Addresses, DNS, Firewalls> {
   readonly addresses: Addresses & ProviderMeter;
   /** Lets calls about addresses go first, and leaves a part of the limit to them. */
   readonly dns: DNS & ProviderMeter;
+  readonly firewalls: Firewalls & ProviderMeter;
   readonly meter: ProviderMeter;
 }
 
@@ -25,13 +29,14 @@ interface Hetzner<Addresses, DNS> {
 export function openHetzner(
   options: HetznerOptions,
   client: Client = createClient(options),
-): Hetzner<IPProvider, DNSProvider> {
+): Hetzner<IPProvider, DNSProvider, FirewallProvider> {
   const { meter } = client;
   const reader = new RecordReader(client);
   const writer = new RecordWriter(client, reader, options);
   return {
     addresses: { ...addressPort(client), ...meter },
     dns: { ...reader.port, ...writer.port, ...meter },
+    firewalls: { ...firewallPort(client), ...meter },
     meter,
   };
 }
@@ -43,11 +48,12 @@ export function openHetzner(
 export function openHetznerReaders(
   options: HetznerOptions,
   client: Client = createClient(options),
-): Hetzner<IPProviderReader, DNSProviderReader> {
+): Hetzner<IPProviderReader, DNSProviderReader, FirewallProviderReader> {
   const { meter } = client;
   return {
     addresses: { ...addressReader(client), ...meter },
     dns: { ...new RecordReader(client).port, ...meter },
+    firewalls: { ...firewallReader(client), ...meter },
     meter,
   };
 }

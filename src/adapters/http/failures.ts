@@ -10,7 +10,7 @@ export interface CallInfo {
   /**
    * The port's operation: `list`, `get`, `machine`, `limit`, `assign`, `unassign`, `action`, `create`, `delete`; for DNS `zone`,
    * `records`, `texts`, `write`, `adjust`, or the steps of a write: `add-record`, `set-ttl`, `remove-record`; for firewalls `firewalls`, `firewall`,
-   * `tagged-machines`, `open-ports`, `close-ports`, `add-machines`, `remove-machines`.
+   * `machines`, `tagged-machines`, `open-ports`, `close-ports`, `add-machines`, `remove-machines`.
    */
   readonly operation: string;
   /** The address, machine, zone, FQDN, firewall or tag the call is about; `""` for a whole list. */

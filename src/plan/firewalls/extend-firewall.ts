@@ -9,6 +9,8 @@ import {
   type FirewallTarget,
   firewallObstacle,
   isBehind,
+  isUncovered,
+  joiningObstacle,
   machinesFull,
   otherMachines,
   rulesFull,
@@ -39,10 +41,14 @@ export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Pl
   );
   if (target.kind === "blocked") return { ...NOTHING, holds: [held(view, target), ...unusable] };
   if (target.withheld !== undefined) unusable.push(held(view, target.withheld));
-  const outside = [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText);
+  const { uncovered = [], outside = [] } = Object.groupBy(
+    [...needs.wanted].filter((machine) => !isBehind(target.fact, machine)).toSorted(compareText),
+    (machine) => (isUncovered(target, machine) ? "uncovered" : "outside"),
+  );
   const refusal = needs.wanted.size === 0 ? refusalOfAll(view) : undefined;
   if (refusal !== undefined) return { ...NOTHING, holds: [held(view, refusal), ...unusable] };
-  const holds = [...unfinished(view, needs), ...unusable];
+  const open = uncovered.map((machine) => held(view, withoutFirewall(view, machine)));
+  const holds = [...unfinished(view, needs), ...open, ...unusable];
   const isInStep = needs.wanted.size === 0 || (target.missing.length === 0 && outside.length === 0);
   if (isInStep) return { ...NOTHING, holds };
   if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...holds] };
@@ -84,8 +90,9 @@ function add(
   const opened = [...new Set(target.missing.flatMap((ports) => at.ports.get(portText(ports)) ?? []))];
   const refused = new Map(
     outside.flatMap((machine) => {
-      const isRefused = isFullWith(target, at) && !at.machines.has(machine);
-      return isRefused ? [[machine, machinesFull(target)] as const] : [];
+      if (at.machines.has(machine)) return [];
+      const why = isFullWith(target, at) ? machinesFull(target) : joiningObstacle(target, view.placeOf(machine));
+      return why === undefined ? [] : [[machine, why] as const];
     }),
   );
   const adding = addMachines(
@@ -163,6 +170,12 @@ function addMachines(
   };
   for (const machine of own) planned.set(machine, action.id);
   return [action];
+}
+
+/** Says that a machine is not put behind the firewall, as it is behind none. */
+function withoutFirewall(view: PoolView, machine: string): Omit<BlockedFirewall, "kind"> {
+  const { nodeName } = view.placeOf(machine);
+  return { reason: "NodeWithoutFirewall", detail: nodeName ?? `machine ${machine}`, needsPerson: true };
 }
 
 function held(view: PoolView, why: Omit<BlockedFirewall, "kind">): Hold {

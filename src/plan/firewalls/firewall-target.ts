@@ -2,6 +2,7 @@ import type { AcquireIP, AssignIP, Place } from "../../model/action.ts";
 import { changesAddress } from "../../model/action-kinds.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import {
+  FIREWALL_LABEL,
   FIREWALL_PATIENCE_MS,
   type Firewall,
   type FirewallFact,
@@ -86,6 +87,8 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   const reserved = traits?.firewalls?.reservedPrefix;
   if (reserved !== undefined && firewall.name.startsWith(reserved))
     return blocked("FirewallReserved", firewall.name, true);
+  if (firewall.isUnlabelled === true)
+    return blocked("FirewallNotOwned", `${firewall.name} has no label ${FIREWALL_LABEL}=true`, true);
   const closed = wish.ports.filter((ports) => !isOpen(ports, fact, context.made.get(firewall.id)));
   return { kind: "ready", fact, limits: facts.limits, ...changesOf(pool, firewall, facts.limits, { closed, context }) };
 }
@@ -137,14 +140,57 @@ export function isFirewallAwaited({ status }: Pool, facts: FirewallContext["fire
 export function firewallObstacle(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
   if (target.kind === "none") return undefined;
   if (target.kind === "blocked") return target;
+  if (isUncovered(target, place.machineID)) return undefined;
   const unfinished = unfinishedAt(target, place);
   if (unfinished !== undefined) return unfinished;
   const isInside = isBehind(target.fact, place.machineID);
   if (isInside && target.missing.length === 0) return undefined;
   if (target.isPassedBy === true) return undefined;
   if (target.waiting !== undefined) return target.waiting;
-  return isInside || target.fact.firewall.machineIDs.length < target.limits.machines ? undefined : machinesFull(target);
+  if (isInside) return undefined;
+  return target.fact.firewall.machineIDs.length < target.limits.machines
+    ? joiningObstacle(target, place)
+    : machinesFull(target);
 }
+
+/**
+ * True for a machine that is behind no firewall: everything is open there, and the first firewall would close all that it does not open. So an address may go
+ * there, and the machine is not put behind its firewall. Pure.
+ */
+export function isUncovered({ fact }: ReadyTarget, machineID: string): boolean {
+  const others = fact.firewall.othersAt?.get(machineID);
+  return others !== undefined && others.inForce + others.pending === 0 && !isBehind(fact, machineID);
+}
+
+/** Returns why a machine that other firewalls cover cannot be put behind this one; undefined when it can. Only what another firewall lets in now stays as it is: so that one must be in force. Pure. */
+export function joiningObstacle({ fact, limits }: ReadyTarget, place: Place): BlockedFirewall | undefined {
+  const { othersAt, limitsOutgoing, name } = fact.firewall;
+  if (othersAt === undefined) return undefined;
+  const where = machineText(place);
+  const others = othersAt.get(place.machineID);
+  if (others === undefined) return blocked("Unreadable", `${where}: the provider lists no such machine`, false);
+  if (others.inForce === 0) return blocked("InProgress", `${where}: no other firewall is in force there yet`, false);
+  if (limitsOutgoing === true)
+    return blocked(
+      "FirewallNotOwned",
+      `${name} has rules for outgoing traffic: ${where} could lose what it can send now`,
+      true,
+    );
+  const { perMachine: most = Number.POSITIVE_INFINITY } = limits;
+  const sum = others.inForce + others.pending;
+  return sum < most ? undefined : blocked("FirewallFull", `${where} is behind ${sum} of ${most} firewalls`, true);
+}
+
+/** True for a machine that must not be taken from a firewall: no other one is in force there, and everything would be open. Pure. */
+export function isLastFirewall({ othersAt }: Firewall, machineID: string): boolean {
+  return othersAt !== undefined && othersAt.get(machineID)?.inForce === 0;
+}
+
+function machineText({ machineID, nodeName }: Place): string {
+  return nodeName === undefined ? `machine ${machineID}` : `node ${nodeName} (machine ${machineID})`;
+}
+
+type ReadyTarget = Extract<FirewallTarget, { kind: "ready" }>;
 
 /**
  * Returns what of a firewall the provider has not carried out at a machine; undefined when nothing is left there. A change that
@@ -153,9 +199,9 @@ export function firewallObstacle(target: FirewallTarget, place: Place): BlockedF
  */
 export function unfinishedAt(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
   if (target.kind !== "ready") return undefined;
-  const { machineID, nodeName } = place;
-  const machine = nodeName === undefined ? `machine ${machineID}` : `node ${nodeName} (machine ${machineID})`;
-  const where = `firewall ${target.fact.firewall.name}, ${machine}`;
+  const { machineID } = place;
+  if (isUncovered(target, machineID)) return undefined;
+  const where = `firewall ${target.fact.firewall.name}, ${machineText(place)}`;
   switch (progressAt(target.fact.firewall, machineID)) {
     case "in-force":
       return undefined;
@@ -187,16 +233,17 @@ export function rulesFull(ruleCount: number, more: number, limits: FirewallLimit
 }
 
 /** Says that no more machines can be put behind a firewall one by one, and what can be done. Pure. */
-export function machinesFull({ fact, limits }: Extract<FirewallTarget, { kind: "ready" }>): BlockedFirewall {
+export function machinesFull({ fact, limits }: ReadyTarget): BlockedFirewall {
   const { machineIDs, tags } = fact.firewall;
   const way = tags.length === 0 ? "give it a tag that the nodes have" : `give the nodes its tag ${tags.join(" or ")}`;
   return blocked("FirewallFull", `${machineIDs.length} of ${limits.machines} machines; ${way}`, true);
 }
 
-/** True when the firewall of an object shows that everything may come in at that machine; {@link unfinishedAt} tells whether it is in force there. Pure. */
+/** True when the firewall of an object shows that everything may come in at that machine, or no firewall covers it; {@link unfinishedAt} tells whether it is in force there. Pure. */
 export function isLetIn(target: FirewallTarget, machineID: string): boolean {
   if (target.kind === "none") return true;
-  return target.kind === "ready" && target.missing.length === 0 && isBehind(target.fact, machineID);
+  if (target.kind !== "ready") return false;
+  return isUncovered(target, machineID) || (target.missing.length === 0 && isBehind(target.fact, machineID));
 }
 
 /** True for a machine that the firewall covers, by itself or by a tag. Pure. */

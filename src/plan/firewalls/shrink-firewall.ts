@@ -1,5 +1,6 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
 import {
+  type Firewall,
   type FirewallFact,
   type FirewallFacts,
   type FirewallMemory,
@@ -13,7 +14,7 @@ import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import type { PoolView } from "../pool-view.ts";
 import { firewallSubject } from "../retries.ts";
 import { entriesOf, entryKey, factByID } from "./firewall-memory.ts";
-import { type BlockedFirewall, otherMachines, type Sending } from "./firewall-target.ts";
+import { type BlockedFirewall, isLastFirewall, otherMachines, type Sending } from "./firewall-target.ts";
 
 /** What is taken from a firewall for one object. */
 export interface Reduction {
@@ -78,13 +79,15 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
   const ports = memory.ports.filter(
     (text) => kept?.ports.has(text) !== true && shown.has(text) && isFree(text) && standIn(text) !== "unopened",
   );
-  const machines = memory.machineIDs.filter(
+  const unneeded = memory.machineIDs.filter(
     (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
   );
-  if (ports.length === 0 && machines.length === 0) return NOTHING;
+  if (ports.length === 0 && unneeded.length === 0) return NOTHING;
   const isPresent = isPresentFirewall(view, memory);
-  const hold = obstacle(view, memory, context);
+  const hold = obstacle(view, memory, firewall, context);
   if (hold !== undefined) return { ...NOTHING, holds: [hold] };
+  const machines = unneeded.filter((id) => !isLastFirewall(firewall, id));
+  const last = unneeded.filter((id) => isLastFirewall(firewall, id)).map((id) => lastFirewall(view, memory, id));
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
   const needed = ports.map(standIn).filter((one) => one !== "unopened");
   const openings = needed.flatMap((one) => one.openings);
@@ -96,7 +99,7 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
       : [{ ...closePorts(view, memory, ports, afterOpening, fact), ...(replaced.length === 0 ? {} : { replaced }) }];
   const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
   const removed = [...ports, ...machines].map((what) => entryKey(memory.id, what));
-  return { actions: [...closing, ...leaving], holds: [], removed };
+  return { actions: [...closing, ...leaving], holds: last, removed };
 }
 
 function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
@@ -162,8 +165,10 @@ function commonOf(
 function obstacle(
   view: PoolView,
   memory: FirewallMemory,
+  { isUnlabelled }: Firewall,
   { stillPublished, isCarriedOver, unfinished }: ReductionContext,
 ): Hold | undefined {
+  if (isUnlabelled === true) return { ...held(view, memory, "FirewallNotOwned"), needsPerson: true };
   if (!isPresentFirewall(view, memory) && !isCarriedOver) {
     const { reason = "InProgress", detail = "" } = unfinished ?? {};
     return { ...held(view, memory, reason), detail };
@@ -176,6 +181,11 @@ function obstacle(
     return { ...held(view, memory, "Draining"), notBeforeMs: drainUntilMs };
   const why = view.retries.obstacle(firewallSubject(memory.id));
   return why === undefined ? undefined : { ...held(view, memory, "Backoff"), ...why };
+}
+
+function lastFirewall(view: PoolView, memory: FirewallMemory, machine: string): Hold {
+  const { nodeName } = view.placeOf(machine);
+  return { ...held(view, memory, "LastFirewall"), detail: nodeName ?? `machine ${machine}`, needsPerson: true };
 }
 
 function unreadable(view: PoolView, memory: FirewallMemory, error: string): Hold {

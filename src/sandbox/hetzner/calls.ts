@@ -51,10 +51,12 @@ export function actionJSON({
   floating_ip: ip,
   server,
   zone,
+  firewall,
 }: ActionState): APIObject {
   const resources = [
     ...(server == null ? [] : [{ id: server, type: "server" }]),
     ...(ip === undefined ? [] : [{ id: ip, type: "floating_ip" }]),
+    ...(firewall === undefined ? [] : [{ id: firewall, type: "firewall" }]),
     ...(zone === undefined ? [] : [{ id: zone, type: "zone" }]),
   ];
   return {

@@ -103,6 +103,7 @@ function refuseLocked(state: ProjectState, { id, server, locked }: FloatingIPSta
   const isBusy = state.actions.some(
     (action) =>
       action.status === "running" &&
+      action.firewall === undefined &&
       (action.floating_ip === id ||
         [action.server, action.from_server].some((one) => one != null && involved.has(one))),
   );
@@ -116,23 +117,28 @@ function startMove(
   nowMs: number,
 ): ActionState {
   const command = target === null ? "unassign_floating_ip" : "assign_floating_ip";
-  const { settings } = state;
-  const isPlannedToFail = settings.fail_next_actions > 0 || settings.fail_actions_of.includes(floatingIP.ip);
-  if (settings.fail_next_actions > 0) settings.fail_next_actions -= 1;
+  const isPlannedToFail = state.settings.fail_actions_of.includes(floatingIP.ip);
   return startAction(state, nowMs, {
     command,
     floating_ip: floatingIP.id,
     server: target,
     from_server: floatingIP.server,
-    outcome: isPlannedToFail ? "error" : "success",
+    outcome: takePlannedFailure(state) || isPlannedToFail ? "error" : "success",
   });
+}
+
+/** True if the next action is to end in an error; then one less is. */
+export function takePlannedFailure({ settings }: ProjectState): boolean {
+  if (settings.fail_next_actions === 0) return false;
+  settings.fail_next_actions -= 1;
+  return true;
 }
 
 /** Accepts an action; it has its effect when {@link settle} sees its time come. */
 export function startAction(
   state: ProjectState,
   nowMs: number,
-  facts: Pick<ActionState, "command" | "floating_ip" | "server" | "from_server" | "zone" | "outcome">,
+  facts: Pick<ActionState, "command" | "floating_ip" | "server" | "from_server" | "zone" | "firewall" | "outcome">,
 ): ActionState {
   const started = timeText(nowMs);
   const ends = timeText(nowMs + state.settings.action_delay_ms);
@@ -147,6 +153,9 @@ export function settle(state: ProjectState, nowMs: number): void {
   const due = state.actions.filter(({ status, ends }) => status === "running" && Date.parse(ends) <= nowMs);
   for (const action of due.toSorted((a, b) => Date.parse(a.ends) - Date.parse(b.ends) || a.id - b.id)) {
     action.status = action.outcome;
+    const changed = state.firewalls.find(({ id }) => id === action.firewall);
+    if (changed !== undefined && action.server != null && action.outcome === "error")
+      changed.failed.push(action.server);
     const moved = state.floating_ips.find(({ id }) => id === action.floating_ip);
     if (moved === undefined || action.outcome === "error") continue;
     const isThere = action.server === null || state.servers.some(({ id }) => id === action.server);

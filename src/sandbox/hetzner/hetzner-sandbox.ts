@@ -11,6 +11,7 @@ import {
   timeText,
 } from "../provider.ts";
 import { type Answer, actionJSON, bodyOf, type Call, listAnswer } from "./calls.ts";
+import { firewallRoutes, firewallsOn, isSelected } from "./firewalls.ts";
 import {
   assign,
   createFloatingIP,
@@ -50,7 +51,7 @@ export interface HetznerSandbox {
 /**
  * Opens or makes an emulated project. The file is read again before a request when a person changed it, and written after each request that changed something.
  *
- * Its API has what flipop asks for: floating IPs, servers, actions, zones and their records. Everything else is the router's 404.
+ * Its API has what flipop asks for: floating IPs, servers, firewalls, actions, zones and their records. Everything else is the router's 404.
  * @throws ConfigError naming the file when it cannot be read; BadValue when `state` is invalid.
  */
 export function hetznerSandbox(options: ProviderOptions): HetznerSandbox {
@@ -98,6 +99,7 @@ const routes: readonly Route<Call, Answer>[] = [
   ["GET", /^\/v1\/actions\/(\d+)$/, readAction],
   ["GET", /^\/v1\/servers$/, listServers],
   ["GET", /^\/v1\/servers\/(\d+)$/, readServer],
+  ...firewallRoutes,
   ...zoneRoutes,
 ];
 
@@ -144,14 +146,6 @@ function listFloatingIPs(call: Call): Answer {
     found.map((one) => floatingIPJSON(state, one)),
     call,
   );
-}
-
-/** Of the selectors only `key` and `key=value` are known, joined by commas. */
-function isSelected(labels: Readonly<Record<string, string>>, selector: string): boolean {
-  return selector.split(",").every((term) => {
-    const [key = "", value] = term.split(/==?/);
-    return Object.hasOwn(labels, key) && (value === undefined || labels[key] === value);
-  });
 }
 
 function readFloatingIP({ state }: Call, id = ""): Answer {
@@ -245,7 +239,10 @@ function readAction({ state }: Call, id = ""): Answer {
 function listServers(call: Call): Answer {
   const { state, request } = call;
   const name = request.query.get("name");
-  const found = state.servers.filter((one) => name === null || one.name === name).toSorted((a, b) => a.id - b.id);
+  const selector = request.query.get("label_selector");
+  const found = state.servers
+    .filter((one) => (name === null || one.name === name) && (selector === null || isSelected(one.labels, selector)))
+    .toSorted((a, b) => a.id - b.id);
   return listAnswer(
     "servers",
     found.map((one) => serverJSON(state, one)),
@@ -274,17 +271,18 @@ function locationJSON({ settings }: ProjectState, name: string): APIObject {
   return { id, name, ...places, network_zone: settings.locations[name] ?? "" };
 }
 
-function serverJSON(state: ProjectState, { id, name, status, location, ipv4 }: ServerState): APIObject {
+function serverJSON(state: ProjectState, server: ServerState): APIObject {
+  const { id, name, status, location, ipv4, labels } = server;
   const floating = state.floating_ips.filter((one) => one.server === id).map((one) => one.id);
   return {
-    ...{ id, name, status, locked: false, created: CREATED, labels: {} },
+    ...{ id, name, status, locked: false, created: CREATED, labels },
     location: locationJSON(state, location),
     public_net: {
       ipv4:
         ipv4 === null ? null : { id: id + 1_000_000, ip: ipv4, blocked: false, dns_ptr: `server-${id}.example.com` },
       ipv6: null,
       floating_ips: floating,
-      firewalls: [],
+      firewalls: firewallsOn(state, server),
     },
     private_net: [],
     protection: { delete: false, rebuild: false },

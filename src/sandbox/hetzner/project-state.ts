@@ -19,6 +19,7 @@ export interface ServerState {
     | "unknown";
   /** null = it was made without a public address. */
   ipv4: string | null;
+  labels: Record<string, string>;
 }
 
 /** A floating IP. */
@@ -35,6 +36,33 @@ export interface FloatingIPState {
   protected: boolean;
   labels: Record<string, string>;
   /** Written by hand: something else works on it, and no action is taken. */
+  locked?: boolean;
+}
+
+/** A rule of a firewall, as the API takes and shows it. */
+export interface RuleState {
+  direction: "in" | "out";
+  protocol: "tcp" | "udp" | "icmp" | "esp" | "gre";
+  /** `80`, `8000-9000`; null for a protocol without ports. */
+  port: string | null;
+  source_ips: string[];
+  destination_ips: string[];
+  description: string | null;
+}
+
+/** A firewall. */
+export interface FirewallState {
+  id: number;
+  name: string;
+  labels: Record<string, string>;
+  rules: RuleState[];
+  /** Servers that it is applied to one by one. */
+  servers: number[];
+  /** Label selectors whose servers it is applied to as well: `role=web`. */
+  selectors: string[];
+  /** Servers where the last change ended in an error: they stay `pending`. */
+  failed: number[];
+  /** Written by hand: something else works on it, and no change is taken. */
   locked?: boolean;
 }
 
@@ -72,6 +100,8 @@ export interface ActionState {
   /** The server that had it when the action was accepted. */
   from_server?: number | null;
   zone?: number;
+  /** Set for an action of a firewall; `server` is then where it is carried out, if it is about one. */
+  firewall?: number;
   /** RFC 3339, like every time here. */
   started: string;
   /** When it ends; it has its effect then and not before. */
@@ -91,6 +121,8 @@ interface ProjectSettings {
   shows_target_early: boolean;
   /** How many floating IPs the project may have. */
   floating_ip_limit: number;
+  /** True if a firewall takes no change while another one of it runs: nobody has verified how the real one is. */
+  locks_firewalls: boolean;
   /** Calls in a row, before each has to wait for the next second. */
   rate_limit: number;
   /** False if lists say nothing of their totals. */
@@ -103,6 +135,7 @@ interface ProjectSettings {
 export interface ProjectState {
   servers: ServerState[];
   floating_ips: FloatingIPState[];
+  firewalls: FirewallState[];
   zones: ZoneState[];
   settings: ProjectSettings;
   /** Token → what it may do. Empty: every token is accepted and may do everything. */
@@ -141,6 +174,7 @@ const server = {
   location: { ...text, default: "fsn1" },
   status: { ...text, enum: statuses, default: "running" },
   ipv4: { ...text, nullable: true },
+  labels,
 };
 
 const floatingIP = {
@@ -153,6 +187,32 @@ const floatingIP = {
   blocked: flag,
   protected: flag,
   labels,
+  locked: { type: "boolean" },
+};
+
+const cidrs = { type: "array", maxItems: 100, items: { ...text, pattern: "^[0-9a-f:.]+/\\d+$" }, default: [] } as const;
+
+/** A rule as JSON Schema, in the file as in requests. */
+export const RULE_SCHEMA: object = object(
+  {
+    direction: { ...text, enum: ["in", "out"] },
+    protocol: { ...text, enum: ["tcp", "udp", "icmp", "esp", "gre"] },
+    port: { ...text, pattern: "^\\d{1,5}(-\\d{1,5})?$", nullable: true, default: null },
+    source_ips: cidrs,
+    destination_ips: cidrs,
+    description: { ...text, maxLength: 255, nullable: true, default: null },
+  },
+  ["direction", "protocol"],
+);
+
+const firewall = {
+  id,
+  name: { ...text, minLength: 1, maxLength: 128 },
+  labels,
+  rules: { type: "array", maxItems: 50, items: RULE_SCHEMA, default: [] },
+  servers: list(id),
+  selectors: list(text),
+  failed: list(id),
   locked: { type: "boolean" },
 };
 
@@ -182,6 +242,7 @@ const action = {
   server: idOrNull,
   from_server: idOrNull,
   zone: id,
+  firewall: id,
   started: time,
   ends: time,
   outcome: { ...text, enum: ["success", "error"] },
@@ -193,6 +254,7 @@ const settings = {
   fail_actions_of: { type: "array", items: text, default: [] },
   shows_target_early: flag,
   floating_ip_limit: { ...count, default: 5 },
+  locks_firewalls: { ...flag, default: true },
   rate_limit: { ...count, minimum: 1, default: 3600 },
   tells_totals: { ...flag, default: true },
   locations: {
@@ -210,6 +272,7 @@ const validate = fileSchema(
   object({
     servers: list(object(server, ["id"])),
     floating_ips: list(object(floatingIP, ["ip"])),
+    firewalls: list(object(firewall, ["name"])),
     zones: list(object(zone, ["name"])),
     settings: { ...object(settings), default: {} },
     tokens: { type: "object", additionalProperties: { ...text, enum: ["read", "read_write"] }, default: {} },
@@ -230,7 +293,9 @@ export function completeProject(input: unknown): ProjectState {
   state.servers = state.servers.map(completeServer);
   refuseTwice("servers", "id", state.servers);
   refuseTwice("floating_ips", "ip", state.floating_ips);
-  const used = new Set([...state.floating_ips, ...state.zones].map((item: { readonly id?: number }) => item.id));
+  const used = new Set(
+    [...state.floating_ips, ...state.firewalls, ...state.zones].map((item: { readonly id?: number }) => item.id),
+  );
   const newID = (): number => {
     do state.next.id += 1;
     while (used.has(state.next.id - 1));
@@ -238,6 +303,13 @@ export function completeProject(input: unknown): ProjectState {
   };
   state.floating_ips = state.floating_ips.map((one, at) => completeFloatingIP(state, one, at, newID));
   state.zones = state.zones.map((one: Partial<ZoneState>) => ({ ...one, id: one.id ?? newID() }) as ZoneState);
+  const servers = new Set(state.servers.map((one) => one.id));
+  state.firewalls = state.firewalls.map((one: Partial<FirewallState>) => ({
+    ...(one as FirewallState),
+    id: one.id ?? newID(),
+    servers: (one.servers ?? []).filter((number) => servers.has(number)),
+  }));
+  for (const key of ["id", "name"] as const) refuseTwice("firewalls", key, state.firewalls);
   for (const key of ["id", "name"] as const) refuseTwice("floating_ips", key, state.floating_ips);
   for (const key of ["id", "name"] as const) refuseTwice("zones", key, state.zones);
   return state;
@@ -303,5 +375,6 @@ export const PROJECT_HEADER: string = `The project of Hetzner Cloud of this sand
 Try: remove a server (its floating IPs become unassigned) · set the server of a floating IP to null · blocked: true · protected: true ·
 settings.floating_ip_limit: 1 · settings.action_delay_ms: 20000 (assignments take 20 s) · settings.fail_next_actions: 2 (they end in an error) ·
 settings.rate_limit: 10 (then one call each second) · tokens: {my-token: read} (read, read_write; none at all = any token is accepted) ·
-zones: [{name: example.com, rrsets: [{name: www, records: [{value: 203.0.113.1}]}]}] ("@" is the zone itself).
+firewalls: [{name: web, labels: {flipop.digitalocean.com/owned: "true"}, servers: [101], selectors: [role=web], rules: [{direction: in, protocol: tcp,
+port: "22", source_ips: [0.0.0.0/0]}]}] (locked: true = no change is taken) · zones: [{name: example.com, rrsets: [{name: www, records: [{value: 203.0.113.1}]}]}] ("@" is the zone itself).
 Missing fields get defaults: "servers: [{id: 101}]" is enough. Comments further down are lost when it is written.`;

@@ -137,6 +137,140 @@ describe("floating IPs", () => {
   });
 });
 
+describe("firewalls", () => {
+  const ssh = { direction: "in", protocol: "tcp", port: "22", source_ips: ["192.0.2.0/24"] };
+  const FIREWALLS = {
+    servers: [{ id: 42, labels: { role: "web" } }, { id: 43 }, { id: 44, ipv4: null }],
+    firewalls: [
+      { id: 38, name: "web", rules: [ssh], servers: [43] },
+      { id: 39, name: "base", selectors: ["role=web"], labels: { "flipop.digitalocean.com/owned": "true" } },
+    ],
+    settings: { action_delay_ms: 1000 },
+  };
+  const on = (client: Client, server: number): unknown =>
+    (client.ask("GET", `/servers/${server}`).body["server"] as { readonly public_net: Record<string, unknown> })
+      .public_net["firewalls"];
+  const to = (server: number) => [{ type: "server", server: { id: server } }];
+
+  test("show their rules, their servers and whom a selector selects; servers show them, too", () => {
+    const client = new Client(FIREWALLS);
+    const shown = { ...ssh, destination_ips: [], description: null };
+    expect(client.ask("GET", "/firewalls/38").body["firewall"]).toMatchObject({ rules: [shown], applied_to: to(43) });
+    expect(client.ask("GET", "/firewalls/39").body["firewall"]).toMatchObject({
+      applied_to: [{ type: "label_selector", label_selector: { selector: "role=web" }, applied_to_resources: to(42) }],
+    });
+    expect(client.ask("GET", "/firewalls?name=web").body["firewalls"]).toMatchObject([{ id: 38 }]);
+    expect(
+      client.ask("GET", "/firewalls?label_selector=flipop.digitalocean.com%2Fowned%3Dtrue").body["firewalls"],
+    ).toMatchObject([{ id: 39 }]);
+    expect([on(client, 42), on(client, 43), on(client, 44)]).toEqual([
+      [{ id: 39, status: "applied" }],
+      [{ id: 38, status: "applied" }],
+      [],
+    ]);
+    expect(client.ask("GET", "/servers?label_selector=role%3Dweb").body["servers"]).toMatchObject([{ id: 42 }]);
+  });
+
+  test("have all their rules replaced at once, which reaches each server by an action", () => {
+    const client = new Client(FIREWALLS);
+    const http = {
+      direction: "in",
+      protocol: "tcp",
+      port: "80",
+      source_ips: ["0.0.0.0/0", "::/0"],
+      description: "flipop",
+    };
+    const { status, body } = client.ask("POST", "/firewalls/38/actions/set_rules", { rules: [http] });
+    expect([status, body["actions"]]).toMatchObject([
+      201,
+      [
+        { command: "set_firewall_rules", status: "success" },
+        { command: "apply_firewall", status: "running", resources: [{ id: 43 }, { id: 38, type: "firewall" }] },
+      ],
+    ]);
+    expect(client.ask("GET", "/firewalls/38").body["firewall"]).toMatchObject({ rules: [{ port: "80" }] });
+    expect(on(client, 43)).toEqual([{ id: 38, status: "pending" }]);
+    expect(client.refusal("POST", "/firewalls/38/actions/set_rules", { rules: [] })).toBe("423 locked");
+    client.nowMs += 1000;
+    expect(on(client, 43)).toEqual([{ id: 38, status: "applied" }]);
+    expect(client.ask("POST", "/firewalls/38/actions/set_rules", { rules: [] }).status).toBe(201);
+    expect(client.ask("GET", "/firewalls/38").body["firewall"]).toMatchObject({ rules: [] });
+  });
+
+  test("are applied to servers and taken from them, each by an action", () => {
+    const client = new Client(FIREWALLS);
+    const apply = "/firewalls/38/actions/apply_to_resources";
+    const remove = "/firewalls/38/actions/remove_from_resources";
+    expect(client.ask("POST", apply, { apply_to: to(42) }).status).toBe(201);
+    expect(on(client, 42)).toEqual([
+      { id: 38, status: "pending" },
+      { id: 39, status: "applied" },
+    ]);
+    client.nowMs += 1000;
+    expect(client.refusal("POST", apply, { apply_to: to(42) })).toBe("422 firewall_already_applied");
+    expect(client.refusal("POST", apply, { apply_to: to(44) })).toBe("422 private_net_only_server");
+    expect(client.refusal("POST", apply, { apply_to: to(99) })).toBe("404 firewall_resource_not_found");
+    expect(client.refusal("POST", apply, { apply_to: [] })).toBe("422 invalid_input");
+    expect(client.refusal("DELETE", "/firewalls/38")).toBe("422 resource_in_use");
+    expect(client.ask("POST", remove, { remove_from: [...to(42), ...to(43)] }).status).toBe(201);
+    expect(on(client, 43)).toEqual([{ id: 38, status: "pending" }]);
+    client.nowMs += 1000;
+    expect(on(client, 43)).toEqual([]);
+    expect(client.refusal("POST", remove, { remove_from: to(43) })).toBe("404 firewall_resource_not_found");
+    expect(client.refusal("POST", "/firewalls/39/actions/remove_from_resources", { remove_from: to(42) })).toBe(
+      "422 firewall_managed_by_label_selector",
+    );
+    expect(client.ask("DELETE", "/firewalls/38").status).toBe(204);
+  });
+
+  test("stay pending at a server where an action ended in an error, until the next one", () => {
+    const client = new Client({ ...FIREWALLS, settings: { action_delay_ms: 0, fail_next_actions: 1 } });
+    client.ask("POST", "/firewalls/38/actions/apply_to_resources", { apply_to: to(42) });
+    expect(on(client, 42)).toContainEqual({ id: 38, status: "pending" });
+    client.ask("POST", "/firewalls/38/actions/set_rules", { rules: [] });
+    expect(on(client, 42)).toContainEqual({ id: 38, status: "applied" });
+  });
+
+  test("are made with a name of their own, and at most five are on a server", () => {
+    const client = new Client({
+      ...FIREWALLS,
+      firewalls: [
+        ...FIREWALLS.firewalls,
+        ...[1, 2, 3, 4, 5].map((id) => ({ id, name: `f${id}`, servers: id > 3 ? [43] : [42, 43] })),
+      ],
+    });
+    expect(client.ask("POST", "/firewalls", { name: "new", labels: { "a.b/c": "d" } }).status).toBe(201);
+    expect(client.refusal("POST", "/firewalls", { name: "new" })).toBe("409 uniqueness_error");
+    expect(client.ask("PUT", "/firewalls/38", { labels: {} }).body).toMatchObject({ firewall: { labels: {} } });
+    const limit = client.refusal("POST", "/firewalls/39/actions/apply_to_resources", { apply_to: to(43) });
+    expect(limit).toBe("403 resource_limit_exceeded");
+    client.sandbox.edit((state) => {
+      for (const firewall of state.firewalls) firewall.locked = true;
+    });
+    expect(client.refusal("POST", "/firewalls/38/actions/set_rules", { rules: [] })).toBe("423 locked");
+  });
+
+  test.each([
+    [{ ...ssh, port: null }, "a port that is missing"],
+    [{ direction: "in", protocol: "icmp", port: "80", source_ips: ["::/0"] }, "a port that icmp has not"],
+    [{ ...ssh, source_ips: [] }, "no sources"],
+    [{ ...ssh, destination_ips: ["0.0.0.0/0"] }, "targets of what comes in"],
+    [{ ...ssh, colour: "red" }, "a field that is unknown"],
+    [{ ...ssh, description: "x".repeat(256) }, "a description that is too long"],
+  ] as const)("refuse the rule %j: %s", (rule, _why) => {
+    expect(new Client(FIREWALLS).refusal("POST", "/firewalls/38/actions/set_rules", { rules: [rule] })).toBe(
+      "422 invalid_input",
+    );
+  });
+
+  test("refuse more than 50 rules", () => {
+    const rules = Array.from({ length: 51 }, (_, at) => ({ ...ssh, port: String(at + 1) }));
+    expect(new Client(FIREWALLS).refusal("POST", "/firewalls/38/actions/set_rules", { rules })).toBe(
+      "422 invalid_input",
+    );
+  });
+});
+
 describe("zones and their sets", () => {
   const zones = [{ name: "example.com" }, { name: "example.net", mode: "secondary" }];
   const records = [{ value: "203.0.113.1" }];
