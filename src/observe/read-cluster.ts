@@ -2,7 +2,7 @@ import { isRequestRefusal, KubeError } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
 import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
 import { nearestSelector } from "../model/nearest.ts";
-import { type PodSelector, podSelectorKey } from "../model/node.ts";
+import { type PodFacts, type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
 import { summarizeEndpoints, summarizePods } from "../model/pods.ts";
 import { objectKey, type Pool, type RecordSet, shownText } from "../model/resource.ts";
@@ -118,10 +118,19 @@ export async function readPods(
 ): Promise<Observation["pods"]> {
   const pods = new Map<string, PodReading>();
   for (const selector of selectors) {
-    const read = async (): Promise<ReadonlyMap<string, PodSummary>> => summarizePods(await cluster.listPods(selector));
+    const read = async (): Promise<ReadonlyMap<string, PodSummary>> => summaryOf(await cluster.listPods(selector));
     pods.set(podSelectorKey(selector), await readOrRefused(read, selectorText(selector), selector.namespace !== ""));
   }
   return pods;
+}
+
+const SUMMARIES = new WeakMap<readonly PodFacts[], ReadonlyMap<string, PodSummary>>();
+
+/** The summary of a list, the same one each time: who watches has the same list until it changes, and what follows from it is known. */
+function summaryOf(pods: readonly PodFacts[]): ReadonlyMap<string, PodSummary> {
+  const known = SUMMARIES.get(pods) ?? summarizePods(pods);
+  SUMMARIES.set(pods, known);
+  return known;
 }
 
 /** Returns `the pods of label selector "app=web" in namespace "shop"`, without the part that the selector does not have. */

@@ -63,10 +63,7 @@ import { type Deciders, type Excess, excess, NOTHING_WITHHELD, type Withheld } f
  * objects are written. Claims, matches and conflicts cover the whole cluster.
  */
 export function plan(observed: Observation, selection: Selection): Plan {
-  const world: Observation = {
-    ...observed,
-    nodes: observed.nodes.toSorted((a, b) => compareText(a.name, b.name)),
-  };
+  const world: Observation = { ...observed, nodes: inOrder(observed.nodes) };
   const grants = judgeGrants(world);
   const deciders = decidersOf(world);
   if (deciders === undefined) return planned(world, selection, { grants, withheld: NOTHING_WITHHELD }).made;
@@ -83,6 +80,12 @@ export function plan(observed: Observation, selection: Selection): Plan {
     };
     withheld = new Map([...withheld, ...more.withheld]);
   }
+}
+
+/** The nodes sorted by name. A list that is sorted is the result itself: what is known of it need not be found out again. */
+function inOrder(nodes: Observation["nodes"]): Observation["nodes"] {
+  const isSorted = nodes.every(({ name }, place) => compareText(nodes[place - 1]?.name ?? "", name) <= 0);
+  return isSorted ? nodes : nodes.toSorted((a, b) => compareText(a.name, b.name));
 }
 
 function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toApprove">): Partial<Plan> {

@@ -113,7 +113,10 @@ export function viewRecordSet(
     validation,
     ...(suspended === undefined ? {} : { suspended }),
     matching: [...verdicts.matches.map(({ name }) => name), ...namesInGrace].toSorted(),
-    notMatching: verdicts.notMatching.filter(({ nodeName }) => !namesInGrace.has(nodeName)),
+    notMatching:
+      namesInGrace.size === 0
+        ? verdicts.notMatching
+        : verdicts.notMatching.filter(({ nodeName }) => !namesInGrace.has(nodeName)),
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,

@@ -166,6 +166,7 @@ function withMatcher(object: Matching, pods: Pods): Validation {
     nodeLabel: shownText(nodeLabel),
     tolerations,
     podsByNode: reading?.byNode,
+    key: JSON.stringify([nodeLabel, tolerations]),
     ...(unplaced === undefined ? {} : { unplaced }),
   };
   return { kind: "valid", matcher };

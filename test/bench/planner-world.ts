@@ -52,7 +52,7 @@ function podsOf(pool: number, groups: number, nodes: readonly NodeFacts[]): read
 }
 
 function pool(number: number, hasName: boolean): Pool {
-  const ips = numbers(10).map((index) => `10.0.${number}.${index}`);
+  const ips = numbers(10).map((index) => `10.${number >> 8}.${number & 255}.${index}`);
   const dns = hasName ? { dnsRecordSet: name(`web${number}`) } : {};
   return aPool({ name: `web${number}`, createdAtMs: NOW - number, spec: { ips, match: matchOf(number), ...dns } });
 }

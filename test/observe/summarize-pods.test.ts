@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import type { PodFacts } from "../../src/model/node.ts";
+import { type PodFacts, podSelectorKey } from "../../src/model/node.ts";
 import type { PodSummary } from "../../src/model/observation.ts";
 import { summarizePods } from "../../src/model/pods.ts";
+import { readPods } from "../../src/observe/read-cluster.ts";
 
 const pod = (override: Partial<PodFacts>): PodFacts => ({
   namespace: "a",
@@ -47,4 +48,17 @@ test.for<[string, PodFacts[], PodSummary | undefined]>([
   ],
 ])("%s", ([, pods, expected]) => {
   expect(summarizePods(pods).get("n1")).toEqual(expected);
+});
+
+test("a list that is the same is not summed up again, one that is new is", async () => {
+  const selector = { namespace: "web", label: "" };
+  const list: readonly PodFacts[] = [pod({})];
+  const read = async (pods: readonly PodFacts[]): Promise<unknown> => {
+    const reading = (await readPods({ listPods: async () => pods }, [selector])).get(podSelectorKey(selector));
+    return reading?.kind === "read" ? reading.byNode : reading;
+  };
+  const first = await read(list);
+  expect(await read(list)).toBe(first);
+  const other = await read([...list, pod({ nodeName: "n2", ready: { isReady: false } })]);
+  expect(other).toEqual(new Map([...(first as Map<string, unknown>), ["n2", { ready: 0, notReady: 1 }]]));
 });

@@ -96,13 +96,16 @@ export function headersOf({ headersDistinct }: IncomingMessage): AnswerHeaders {
   return new Map(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
 }
 
-/** Reads the body of an answer whose head has come. @throws Error with the code `ECONNRESET` when it breaks off; AbortError when its signal ends it */
-export function readBody(answer: IncomingMessage): Promise<Buffer> {
+/**
+ * Reads the body of an answer whose head has come. It goes to `take`, piece by piece, where that is given, and the result is empty.
+ * @throws Error with the code `ECONNRESET` when it breaks off; AbortError when its signal ends it
+ */
+export function readBody(answer: IncomingMessage, take?: (chunk: Buffer) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // It may have broken before anybody listened.
     if (answer.destroyed) reject(answer.errored ?? Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
     const chunks: Buffer[] = [];
-    answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+    answer.on("data", take ?? ((chunk: Buffer) => chunks.push(chunk)));
     answer.on("error", reject);
     answer.on("end", () => resolve(Buffer.concat(chunks)));
   });

@@ -1,7 +1,7 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
 import { KubeError } from "../../model/errors.ts";
 import type { AnnotatableCluster, AnnotationChanges } from "../../ports/cluster.ts";
-import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
+import { type Call, type Connection, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import { encodeLease } from "./lease.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
@@ -27,8 +27,7 @@ class KubeAnnotator extends KubeClusterReader implements AnnotatableCluster {
   constructor(transport: Transport) {
     super({
       connection: transport.connection,
-      send: ({ path, verb, resource, subject, accept }) =>
-        transport.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }),
+      send: (call, receive) => transport.read(call, receive),
       nowMs: () => transport.nowMs(),
       close: () => transport.close(),
     });

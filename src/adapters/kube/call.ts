@@ -172,8 +172,15 @@ export interface Connection {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
+  /** Empty where somebody has taken it while it arrived. */
   readonly body: Buffer;
 }
+
+/**
+ * Begins to take the body of a successful answer, and returns what takes it, piece by piece, without ever throwing. Called anew for each try: one that breaks off is
+ * repeated from its start.
+ */
+export type Receive = () => (chunk: Buffer) => void;
 
 /** An object of one member, or of none when the value is undefined: to the compiler, absent and undefined differ. Pure. */
 export function optional<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {

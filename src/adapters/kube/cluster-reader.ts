@@ -46,8 +46,7 @@ export function createClusterReader(
   const transport = new Transport(connection, options);
   return new KubeClusterReader({
     connection,
-    send: ({ path, verb, resource, subject, accept }) =>
-      transport.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }),
+    send: (call, receive) => transport.read(call, receive),
     nowMs: () => transport.nowMs(),
     close: () => transport.close(),
     ...optional("overlay", overlay),

@@ -52,11 +52,10 @@ export function createClusterWriter(
 
 /** Everything that a transport can do, for who may write. */
 export function writeAccess(transport: Transport): WriteAccess & Pick<Transport, "open"> {
-  const send = transport.send.bind(transport);
   return {
     connection: transport.connection,
-    send,
-    write: send,
+    send: (call, receive) => transport.send(call, { receive }),
+    write: (call, confirm) => transport.send(call, { confirm }),
     open: transport.open.bind(transport),
     nowMs: () => transport.nowMs(),
     close: () => transport.close(),

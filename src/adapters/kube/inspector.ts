@@ -1,7 +1,7 @@
 import { KubeError } from "../../model/errors.ts";
 import type { LeaseRecord } from "../../ports/cluster.ts";
 import type { ClusterInspector, Definition, Permission } from "../../ports/inspection.ts";
-import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
+import { type Call, type Connection, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asFlag, asList, asRecord, asText } from "./json.ts";
@@ -41,8 +41,7 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
   constructor(transport: Transport) {
     super({
       connection: transport.connection,
-      send: ({ path, verb, resource, subject, accept }) =>
-        transport.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }),
+      send: (call, receive) => transport.read(call, receive),
       nowMs: () => transport.nowMs(),
       close: () => transport.close(),
     });

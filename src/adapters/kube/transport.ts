@@ -5,7 +5,7 @@ import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { Clock } from "../../ports/system.ts";
 import { createAgent } from "../http/agents.ts";
 import { openRequest, type Request, readBody } from "../http/request.ts";
-import { type Answer, type Call, type Connection, RESOURCES } from "./call.ts";
+import { type Answer, type Call, type Connection, optional, RESOURCES, type Receive } from "./call.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
 import { callFailure, codeOf, networkFailure } from "./failures.ts";
 
@@ -33,6 +33,12 @@ export interface TransportOptions {
  * when it carries what was sent, else undefined.
  */
 export type Confirmation = (refusal: KubeError) => Promise<Answer | undefined>;
+
+/** What a caller does about one call. */
+interface SendOptions {
+  readonly confirm?: Confirmation | undefined;
+  readonly receive?: Receive | undefined;
+}
 
 type TryEnd = { readonly answer: Answer } | { readonly error: unknown };
 
@@ -80,18 +86,23 @@ export class Transport {
    * The answer of a call that succeeded. Time an exec plugin takes at first is not part of the deadline.
    * @throws KubeError for refusals and missing answers; ConfigError for certificates and credentials that cannot be used.
    */
-  send(call: Call, confirm?: Confirmation): Promise<Answer> {
-    return waitingFor(this.#options.progress, { kind: "cluster" }, () => this.#send(call, confirm));
+  send(call: Call, how: SendOptions = {}): Promise<Answer> {
+    return waitingFor(this.#options.progress, { kind: "cluster" }, () => this.#send(call, how));
   }
 
-  async #send(call: Call, confirm: Confirmation | undefined): Promise<Answer> {
+  /** As {@link send}; whatever it is made to send leaves as a GET without a body. */
+  read({ path, verb, resource, subject, accept }: Call, receive?: Receive): Promise<Answer> {
+    return this.send({ method: "GET", path, verb, resource, subject, ...optional("accept", accept) }, { receive });
+  }
+
+  async #send(call: Call, { confirm, receive }: SendOptions): Promise<Answer> {
     const { clock } = this.#options;
     await this.#credentials.current();
     const timeoutMs = this.#allowedMs();
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const signal = AbortSignal.timeout(timeoutMs);
     for (let repeats = 0; ; repeats++) {
-      const end = await this.#try(call, signal);
+      const end = await this.#try(call, signal, receive);
       if (isSuccess(end)) return end.answer;
       const timedOutAfterMs = signal.aborted ? timeoutMs : undefined;
       const waitMs = timedOutAfterMs === undefined ? delayMs(call, end, repeats) : undefined;
@@ -126,10 +137,10 @@ export class Transport {
     return Math.min(this.#timeoutMs, Math.max(SHORTEST_MS, Math.ceil(untilMs - clock.monotonicMs())));
   }
 
-  async #try(call: Call, signal: AbortSignal): Promise<TryEnd> {
+  async #try(call: Call, signal: AbortSignal, receive: Receive | undefined): Promise<TryEnd> {
     const agents = call.resource === RESOURCES.leases ? this.#leaseAgents : this.#agents;
     try {
-      return { answer: await answerOf(await this.#openLoggedIn(call, agents, signal)) };
+      return { answer: await answerOf(await this.#openLoggedIn(call, agents, signal), receive) };
     } catch (error) {
       return { error };
     }
@@ -197,13 +208,17 @@ export class Transport {
 }
 
 /** The whole of an answer whose head has come. */
-async function answerOf(response: IncomingMessage): Promise<Answer> {
+async function answerOf(response: IncomingMessage, receive?: Receive): Promise<Answer> {
   const { statusCode: status = 0, headers } = response;
-  return { status, headers, body: await readBody(response) };
+  return { status, headers, body: await readBody(response, isGood(status) ? receive?.() : undefined) };
 }
 
 function isSuccess(end: TryEnd): end is { readonly answer: Answer } {
-  return "answer" in end && end.answer.status >= 200 && end.answer.status < 300;
+  return "answer" in end && isGood(end.answer.status);
+}
+
+function isGood(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 function delayMs(call: Call, end: TryEnd, repeats: number): number | undefined {

@@ -1,17 +1,17 @@
 import type { NodeFacts } from "../../model/node.ts";
-import type { Observation } from "../../model/observation.ts";
+import type { Observation, PodSummary } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
 import { compareText, type ObjectMeta } from "../../model/resource.ts";
 import { undecidedText } from "../holds.ts";
 import type { MatchVerdict, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
-import { ANY_NODE, judge, judgedUntilMs, stillServes } from "./match.ts";
+import { ANY_NODE, judge, judgedUntilMs, type Matcher, stillServes } from "./match.ts";
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
   { meta }: { readonly meta: ObjectMeta },
   validation: Validation,
-  { nodes, nodesReadAtMs: nowMs }: Pick<Observation, "nodes" | "nodesReadAtMs">,
+  world: Pick<Observation, "nodes" | "nodesReadAtMs">,
 ): Verdicts {
   if (validation.kind === "blocked" || meta.isDeleting) {
     const reason = validation.kind === "blocked" ? validation.why.reason : "InvalidSpec";
@@ -19,6 +19,135 @@ export function judgeNodes(
     return { matches: [], notMatching: [], undecided: [], of: () => verdict, untilMs: Number.POSITIVE_INFINITY };
   }
   const { matcher } = validation;
+  return { ...judgement(matcher, world), of: (node) => judge(node, matcher, world.nodesReadAtMs) };
+}
+
+type Judgement = Omit<Verdicts, "of">;
+
+/** What is known of a list of nodes; it goes with the list. */
+const COMMON = new WeakMap<readonly NodeFacts[], Common>();
+
+interface Common {
+  /** Name of a node → its place in the list. */
+  readonly places: ReadonlyMap<string, number>;
+  /** By the pods that are asked for, and by what is asked of nodes. */
+  readonly judgements: WeakMap<Pods, Map<string, Judged>>;
+}
+
+type Pods = ReadonlyMap<string, PodSummary>;
+
+interface Judged {
+  readonly judgement: Judgement;
+  /** When it holds, milliseconds; undefined = always. */
+  readonly atMs: number | undefined;
+}
+
+/** Where no pod is anywhere. */
+const NO_PODS: Pods = new Map();
+/** Stands for no need of pods. */
+const ANY_PODS: Pods = new Map();
+
+/**
+ * Of thousands of nodes and hundreds of objects most are judged alike. So whatever asks the same of the same nodes and pods is judged once, in a later pass, too; and what
+ * does not depend on pods once for all pods: for each selector only the nodes are judged that its pods are on.
+ */
+function judgement(
+  matcher: Matcher,
+  { nodes, nodesReadAtMs: nowMs }: Pick<Observation, "nodes" | "nodesReadAtMs">,
+): Judgement {
+  const { key, podsByNode, unplaced } = matcher;
+  const common = commonOf(nodes);
+  const isAlone = key === undefined || unplaced !== undefined || common.places.size !== nodes.length;
+  if (isAlone) return judgeEach(nodes, matcher, nowMs);
+  const atMs = matcher.tolerations.some(({ tolerationSeconds }) => tolerationSeconds !== undefined) ? nowMs : undefined;
+  const judged = (pods: Pods, judge: () => Judgement): Judgement => {
+    const known = common.judgements.get(pods) ?? new Map<string, Judged>();
+    common.judgements.set(pods, known);
+    const before = known.get(key);
+    if (before !== undefined && before.atMs === atMs) return before.judgement;
+    const made = judge();
+    known.set(key, { judgement: made, atMs });
+    return made;
+  };
+  if (podsByNode === undefined) return judged(ANY_PODS, () => judgeEach(nodes, matcher, nowMs));
+  const podless = (): Judgement => judged(NO_PODS, () => judgeEach(nodes, { ...matcher, podsByNode: NO_PODS }, nowMs));
+  return judged(podsByNode, () => withPods(podless(), { nodes, places: common.places, matcher, nowMs }));
+}
+
+function commonOf(nodes: readonly NodeFacts[]): Common {
+  const known = COMMON.get(nodes);
+  if (known !== undefined) return known;
+  const common: Common = {
+    places: new Map(nodes.map(({ name }, place) => [name, place])),
+    judgements: new WeakMap<Pods, Map<string, Judged>>(),
+  };
+  COMMON.set(nodes, common);
+  return common;
+}
+
+/** @param podless - the judgement where pods are asked for and none is there: no node matches */
+function withPods(
+  podless: Judgement,
+  {
+    nodes,
+    places,
+    matcher,
+    nowMs,
+  }: {
+    readonly nodes: readonly NodeFacts[];
+    readonly places: Common["places"];
+    readonly matcher: Matcher;
+    readonly nowMs: number;
+  },
+): Judgement {
+  const hosts = [...(matcher.podsByNode ?? NO_PODS).keys()]
+    .flatMap((name) => places.get(name) ?? [])
+    .toSorted((a, b) => a - b);
+  const own = judgeEach(
+    hosts.flatMap((place) => nodes[place] ?? []),
+    matcher,
+    nowMs,
+  );
+  const isHost = new Set(hosts);
+  const placeOf = ({ node }: Judgement["undecided"][number]): number => places.get(node.name) ?? 0;
+  return {
+    matches: own.matches,
+    notMatching: inPlace(podless.notMatching, own.notMatching, { hosts, nodes }),
+    undecided: [...podless.undecided.filter((one) => !isHost.has(placeOf(one))), ...own.undecided].toSorted(
+      (a, b) => placeOf(a) - placeOf(b),
+    ),
+    untilMs: Math.min(podless.untilMs, own.untilMs),
+  };
+}
+
+/** The verdicts of all nodes, those of some replaced by their own, if they do not match. */
+function inPlace(
+  all: readonly NodeVerdict[],
+  own: readonly NodeVerdict[],
+  { hosts, nodes }: { readonly hosts: readonly number[]; readonly nodes: readonly NodeFacts[] },
+): readonly NodeVerdict[] {
+  const verdicts: NodeVerdict[] = [];
+  let from = 0;
+  let next = 0;
+  const copyTo = (end: number): void => {
+    for (let place = from; place < end; place += 1) {
+      const verdict = all[place];
+      if (verdict !== undefined) verdicts.push(verdict);
+    }
+    from = end + 1;
+  };
+  for (const host of hosts) {
+    copyTo(host);
+    const verdict = own[next];
+    if (verdict === undefined || verdict.nodeName !== nodes[host]?.name) continue;
+    verdicts.push(verdict);
+    next += 1;
+  }
+  copyTo(all.length);
+  return verdicts;
+}
+
+function judgeEach(nodes: readonly NodeFacts[], matcher: Matcher, nowMs: number): Judgement {
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   const undecided: { readonly node: NodeFacts; readonly why: string }[] = [];
@@ -30,7 +159,7 @@ export function judgeNodes(
     if (verdict.kind === "match") matches.push(node);
     else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
   }
-  return { matches, notMatching, undecided, of: (node) => judge(node, matcher, nowMs), untilMs };
+  return { matches, notMatching, undecided, untilMs };
 }
 
 /**

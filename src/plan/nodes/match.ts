@@ -15,6 +15,8 @@ export interface Matcher {
   readonly podsByNode: ReadonlyMap<string, PodSummary> | undefined;
   /** An unreadable list of endpoints, which may say of any node that it serves. */
   readonly unplaced?: string;
+  /** The same on matchers that differ at most in their pods; absent where nobody has made one. */
+  readonly key?: string;
 }
 
 /** What is asked where no spec is known: nothing but a node that is up. */

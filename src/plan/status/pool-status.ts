@@ -52,7 +52,8 @@ export function assessPool(decision: Decision, own: OwnPlan): PoolAssessment {
     ...(drift === undefined ? {} : { drift }),
     ...(foreign === undefined ? {} : { foreign }),
     matching: [...new Set([...view.matches.map(({ name: node }) => node), ...inGrace])].toSorted(compareText),
-    notMatching: view.notMatching.filter(({ nodeName }) => !inGrace.includes(nodeName)),
+    notMatching:
+      inGrace.length === 0 ? view.notMatching : view.notMatching.filter(({ nodeName }) => !inGrace.includes(nodeName)),
     waiting,
     skipped,
     desired: view.desired,

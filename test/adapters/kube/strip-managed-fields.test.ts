@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stripManagedFields } from "../../../src/adapters/kube/lists.ts";
+import { stripManagedFields } from "../../../src/adapters/kube/list-page.ts";
 
 const strip = (text: string): string => stripManagedFields(Buffer.from(text)).toString();
 const fields = [{ manager: 'a"]\\', fieldsV1: { 'k:{"b":"]"}': {}, list: [[1], []] } }];

@@ -193,7 +193,7 @@ async function watchFrom(facts: ClusterFacts, version: string): Promise<unknown>
   const inputs = { kubeconfig: facts.kubeconfig, home: "", inCluster: {}, environment: {} };
   const transport = new Transport(await loadConfig(inputs), { version: "0.0.0", clock: REAL_CLOCK });
   const access = { connection: transport.connection, clock: REAL_CLOCK, random: () => 0 };
-  const [send, open] = [transport.send.bind(transport), transport.open.bind(transport)];
+  const [send, open] = [transport.read.bind(transport), transport.open.bind(transport)];
   const source = new KubeWatchSource({ ...access, send, open }, NODES_REQUEST);
   try {
     await source.watch(version, {

@@ -34,7 +34,7 @@ describe("a watch over HTTP", () => {
     await withWarm([nodeList(7, aNode("a", 3)), watch.say], async ({ cluster, asked, heard }) => {
       expect((await cluster.listNodes()).map(({ name }) => name)).toEqual(["a"]);
       expect(asked.map(({ url }) => new URL(url, "http://x").pathname)).toEqual(["/api/v1/nodes", "/api/v1/nodes"]);
-      expect(queryOf(asked[0]?.url)).toEqual({ limit: "200" });
+      expect(queryOf(asked[0]?.url)).toEqual({ limit: "500" });
       expect(queryOf(asked[1]?.url)).toEqual({
         watch: "true",
         allowWatchBookmarks: "true",
