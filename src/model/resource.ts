@@ -16,6 +16,9 @@ export const ADDRESS_ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
 /** Node annotation: `NAMESPACE/NAME` of the pool, or `routedip/NAMESPACE/NAME` of the RoutedIP, whose address {@link ADDRESS_ANNOTATION} shows. */
 export const POOL_ANNOTATION = "flipop.digitalocean.com/pool";
 
+/** Node annotation: those of its addresses that `flipop host` puts on an interface of the node's system; see `host-address.ts`. */
+export const HOST_ANNOTATION = "flipop.digitalocean.com/host-addresses";
+
 /**
  * Pool annotation: what was acquired for it, a second time beside its status, so that nothing is bought twice when that is lost. The pool's uid, the addresses, and
  * `pending=PLACE` for each acquisition without an answer, with blanks between them; without the right uid it is a copy from another object and means nothing.
