@@ -17,13 +17,21 @@ export interface HostAddresses {
 
 /** Returns what the annotation asks for; nothing where there is none. A person may have written anything. Never throws. Pure. */
 export function readHostAddresses(text: string | undefined): HostAddresses {
-  const words = [...new Set((text ?? "").split(",").map((word) => word.trim()))].filter((word) => word !== "");
-  const read = words.map((word) => ({ word, ip: canonicalIP(word), why: refusalOf(canonicalIP(word)) }));
+  const read = [...new Set(hostWords(text))].map((word) => ({
+    word,
+    ip: canonicalIP(word),
+    why: refusalOf(canonicalIP(word)),
+  }));
   const ips = read.flatMap(({ ip, why }) => (ip === undefined || why !== undefined ? [] : [ip]));
   return {
     ips: [...new Set(ips)].toSorted(compareText),
     refused: read.flatMap(({ word, why }) => (why === undefined ? [] : [{ text: plain(word).slice(0, 60), why }])),
   };
+}
+
+/** Returns what stands between the commas of the annotation, as it is written; nothing where there is none. Pure. */
+export function hostWords(text: string | undefined): readonly string[] {
+  return (text ?? "").split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
 }
 
 /** Returns the text of the annotation for these addresses; undefined for none. Pure. */

@@ -99,6 +99,11 @@ export type MaxUnavailable = { readonly count: number } | { readonly percent: nu
 /** What `spec.maxUnavailable` means where it is absent. */
 export const DEFAULT_MAX_UNAVAILABLE: MaxUnavailable = { percent: 25 };
 
+/** Who puts an object's addresses on the systems of their nodes: nobody or something else, or `flipop host`. */
+export const HOST_ADDRESS = ["External", "Managed"] as const;
+/** One of {@link HOST_ADDRESS}. */
+export type HostAddressPolicy = (typeof HOST_ADDRESS)[number];
+
 /** What `spec.maxPerNode` means where it is absent. */
 export const DEFAULT_MAX_PER_NODE = 1;
 
@@ -118,6 +123,8 @@ export interface PoolSpec {
   readonly drainSeconds?: number;
   /** How many addresses a node may have that has one of the pool; absent = {@link DEFAULT_MAX_PER_NODE}. */
   readonly maxPerNode?: number;
+  /** Absent = `External`. */
+  readonly hostAddress?: HostAddressPolicy;
   readonly match: MatchSpec;
   readonly dnsRecordSet?: DNSRecordSetSpec;
   readonly reclaimPolicy: ReclaimPolicy;

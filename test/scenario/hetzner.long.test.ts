@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hetznerOnlyScenarios } from "./hetzner-only-scenarios.ts";
+import { hostAddressScenarios } from "./host-address-scenarios.ts";
 import { hetznerWorld } from "./memory-world.ts";
 import { partOf } from "./part-of.ts";
 import { chosen, runScenarios } from "./run-scenarios.ts";
@@ -54,6 +55,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "status lost with a creation unanswered, and an address of somebody else",
   ],
   "a server has room for several": ["a pool that asks for two a node"],
+  "a server must have its address": ["where machines need no address"],
   "they name DigitalOcean": [
     "44 edited to an unknown provider",
     "65 no providerID yet",
@@ -97,6 +99,19 @@ describe("scenarios › Hetzner › only there", () => {
       const world = new World(hetznerWorld());
       try {
         await play({ title, body, options }, world);
+      } finally {
+        await world.close();
+      }
+    }),
+  );
+});
+
+describe("scenarios › Hetzner › addresses of hosts", () => {
+  hostAddressScenarios((title, body, options = {}) =>
+    test(title, async () => {
+      const world = new World(hetznerWorld());
+      try {
+        await play({ title, body, options: { mostPerMachine: 2, ...options } }, world);
       } finally {
         await world.close();
       }
