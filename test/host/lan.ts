@@ -122,6 +122,11 @@ export class Lan {
     return new Program(this.#tools.ip, ["netns", "exec", this.#space(place), program, ...args], env);
   }
 
+  /** The file by which a program enters the network of a place. */
+  file(place: Place): string {
+    return `/var/run/netns/${this.#space(place)}`;
+  }
+
   #space(place: Place): string {
     return `${this.#name}-${place}`;
   }
@@ -192,10 +197,15 @@ export class HostCluster {
     );
   }
 
+  /** The kubeconfig, which is good on the host alone. */
+  get kubeconfig(): string {
+    return JSON.parse(this.#sandbox?.stdout ?? "{}").environment.KUBECONFIG;
+  }
+
   /** Starts `flipop host` for the node. */
   host(...args: readonly string[]): Program {
-    const { KUBECONFIG } = JSON.parse(this.#sandbox?.stdout ?? "{}").environment;
-    return this.#lan.start(this.#place, FLIPOP, ["host", "--node-name", "worker-1", ...args], { KUBECONFIG });
+    const env = { KUBECONFIG: this.kubeconfig };
+    return this.#lan.start(this.#place, FLIPOP, ["host", "--node-name", "worker-1", ...args], env);
   }
 
   get #file(): string {
