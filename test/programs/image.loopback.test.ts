@@ -165,7 +165,7 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
     count += 1;
     const file = join(bundle, "config.json");
     const { process: of, mounts: usual, linux, ...rest } = read(readFileSync(file));
-    const limit = 128 * 2 ** 20;
+    const limit = (host === undefined ? 128 : 256) * 2 ** 20;
     const config = {
       ...rest,
       root: { path: join(bundle, "rootfs"), readonly: true },
@@ -235,7 +235,7 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
     expect([after.status, after.stdout], after.stderr).toEqual([0, expect.stringContaining("Nothing to do")]);
   });
 
-  test("keeps the addresses of a host as root with NET_ADMIN alone, in 128 MiB, and refuses without it", async () => {
+  test("keeps the addresses of a host as root with NET_ADMIN alone, in the memory that its pod has, and refuses without it", async () => {
     const tools = await lanTools();
     if (tools === undefined) return expect(process.env["CI"]).not.toBe("true");
     const lan = new Lan(tools);
