@@ -57,6 +57,7 @@ const CONDITIONS: Readonly<Record<ManifestPart, string | undefined>> = {
   cronjob: 'eq .Values.mode "cronjob"',
   watcher: 'eq .Values.mode "watch"',
   networkpolicy: ".Values.parts.networkpolicy",
+  host: ".Values.parts.host",
   policy: ".Values.parts.policy",
   secret: undefined,
   configmap: ".Values.environment",
@@ -120,6 +121,12 @@ const EDITS: Readonly<Partial<Record<ManifestPart, () => readonly Edit[]>>> = {
   crds: () => [{ place: /^metadata:\n/gm, by: "metadata:\n  annotations:\n    helm.sh/resource-policy: keep\n" }],
   cronjob: () => podEdits("cronjob"),
   watcher: () => podEdits("watch"),
+  host: () => [
+    {
+      place: /^(?= {6}serviceAccountName: )/m,
+      by: "{{- with .Values.image.pullSecrets }}\n      imagePullSecrets:\n{{ toYaml . | indent 8 }}\n{{- end }}\n",
+    },
+  ],
   networkpolicy: () => [below(/^ {2}egress:\n/m, ".Values.extraEgress", 4)],
   policy: () => [{ place: /(?<=^ +validationActions: )\[Deny\]$/m, by: "{{ toJson .Values.grantsPolicy.actions }}" }],
   configmap: () => [

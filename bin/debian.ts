@@ -1,4 +1,4 @@
-// What the image takes from Debian: the C and C++ libraries that Node is linked with, the certificates' place, the names of system and
+// What the image takes from Debian: the C and C++ libraries that Node is linked with, the program ip, the certificates' place, the names of system and
 // users. There is no Node without shared libraries, and npm has none; Debian has them for every architecture, signed, with security
 // updates, and scanners know them. They are held to digests by `debian.json`, which `npm run image -- --renew` makes anew.
 import { execFile } from "node:child_process";
@@ -32,7 +32,14 @@ export interface Pins extends Readonly<Record<Architecture, readonly PinnedPacka
 /** The release that is taken, as the image of the Dockerfile takes it. */
 const SUITE = "trixie";
 
-const PACKAGES = ["base-files", "gcc-14-base", "libc6", "libgcc-s1", "libstdc++6"] as const;
+const PACKAGES = [
+  ...["base-files", "gcc-14-base", "libc6", "libgcc-s1", "libstdc++6"],
+  // `flipop host` changes addresses by `ip`; the others are its libraries.
+  ...["iproute2", "libbpf1", "libcap2", "libelf1t64", "libmnl0", "libpcre2-8-0", "libselinux1", "libzstd1", "zlib1g"],
+] as const;
+
+/** The programs that are taken out of the packages. */
+const PROGRAMS = ["usr/bin/ip"] as const;
 
 const MIRROR = "http://deb.debian.org";
 const KEPT = "http://snapshot.debian.org/archive";
@@ -63,7 +70,7 @@ export async function packageFiles(pins: readonly PinnedPackage[], asOf: string)
 
 /**
  * Returns the files that a program needs to run where there is nothing else: the libraries that it names, and what they name, its loader,
- * the licences of all that, and who is who.
+ * the programs that it starts with theirs, the licences of all that, and who is who.
  * @throws PackageGoneError when Debian has replaced a package and does not show the old one
  * @throws Error when apt-get or dpkg-deb is not here, or a library is in none of the packages
  */
@@ -84,7 +91,14 @@ export async function fromDebian(
         file(`usr/share/doc/${name}/copyright`, await readFile(join(root, "usr/share/doc", name, "copyright"))),
       );
     }
-    const entries = [...(await libraries(program, root)), ...(await commonLicences(root)), ...records];
+    const programs = await Promise.all(PROGRAMS.map((path) => readFile(join(root, path))));
+    const linked = [program, ...programs];
+    const entries = [
+      ...programs.map((content, at) => file(PROGRAMS[at] ?? "", content, 0o755)),
+      ...(await libraries(linked, root)),
+      ...(await commonLicences(root)),
+      ...records,
+    ];
     const release = await readFile(join(root, "usr/lib/os-release"));
     const names: Entry[] = [
       file("usr/lib/os-release", release),
@@ -203,9 +217,11 @@ async function tool(program: string, args: readonly string[]): Promise<{ readonl
   });
 }
 
-/** The loader of a program, and all libraries that it and they name, from a folder into which packages were unpacked. */
-async function libraries(program: Uint8Array, root: string): Promise<readonly Entry[]> {
-  const { interpreter = "", needed } = linkage(program);
+/** The loader of programs, and all libraries that they and these name, from a folder into which packages were unpacked. */
+async function libraries(programs: readonly Uint8Array[], root: string): Promise<readonly Entry[]> {
+  const linkages = programs.map(linkage);
+  const [{ interpreter = "" } = { interpreter: "" }] = linkages;
+  const needed = linkages.flatMap((one) => one.needed);
   const folders = (await readdir(join(root, "usr/lib"))).filter((name) => name.endsWith("-linux-gnu"));
   const [folder = ""] = folders;
   const entries = new Map<string, Entry>();

@@ -166,7 +166,7 @@ async function imageFor(architecture: Architecture, app: Packaged, pins: Pins): 
   const image = {
     architecture,
     layers: [
-      { what: "Debian: libraries of Node", entries: [...PLACES, ...debian.entries] },
+      { what: "Debian: libraries of Node, and ip", entries: [...PLACES, ...debian.entries] },
       {
         what: `Node ${node.component.version}`,
         entries: [file("nodejs/bin/node", node.binary, 0o755), file("nodejs/LICENSE", node.licence)],

@@ -66,7 +66,12 @@ async function annotateNode({ nodeName, after }: AnnotateNode, context: ApplyCon
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   try {
-    await context.cluster.annotateNode(nodeName, { address: after.address ?? null, pool: after.pool ?? null });
+    const { address = null, pool = null, host } = after;
+    await context.cluster.annotateNode(nodeName, {
+      address,
+      pool,
+      ...(host === undefined ? {} : { host: host || null }),
+    });
     return applied();
   } catch (error) {
     if (error instanceof KubeError && error.failure === "not-found") return skipped("Stale", "the node is gone");

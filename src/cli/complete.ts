@@ -108,6 +108,7 @@ const ARGUMENTS: Readonly<Record<CommandName, readonly Source[]>> = {
   validate: ["file"],
   snapshot: ["file"],
   doctor: [],
+  host: [],
   sandbox: ["file"],
   manifests: [],
   completion: ["choice"],

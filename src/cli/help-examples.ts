@@ -99,6 +99,15 @@ What it finds has a code: flipop help findings lists them all. It exits with 6 w
 Marks: = fine, ~ warning, ! fails, ? could not be looked at, . not applicable. It exits with 6 when something fails, else with 0.
 flipop help checks lists all codes, flipop help FLP122 tells more of one.`,
 
+  host: `
+  flipop host --node-name worker-1 --dry-run     what would be changed here?
+  flipop host --node-name worker-1               keep it so until it is stopped
+  flipop host --remove --once                    take away what it added here
+  flipop manifests --only host | kubectl apply -f -   on every node
+
+It goes by the annotation flipop.digitalocean.com/host-addresses of the node, which flipop reconcile writes for objects with hostAddress: Managed. Addresses that it
+did not add are left alone. When it is stopped they stay, so that traffic goes on. It needs root and the capability NET_ADMIN, and may read nodes only.`,
+
   sandbox: `
   flipop sandbox world                 then, in another terminal:
   . world/exports.sh

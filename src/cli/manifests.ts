@@ -39,6 +39,7 @@ const FILES: Readonly<Record<ManifestPart, readonly string[]>> = {
     "watch/service.yaml",
   ],
   networkpolicy: ["networkpolicy.yaml"],
+  host: ["host/namespace.yaml", "host/rbac.yaml", "host/daemonset.yaml"],
   policy: ["policy/policy.yaml"],
   secret: ["secret.yaml"],
   configmap: ["configmap.yaml"],
@@ -55,6 +56,7 @@ export type ManifestPart =
   | "cronjob"
   | "watcher"
   | "networkpolicy"
+  | "host"
   | "policy"
   | "secret"
   | "configmap"
@@ -70,7 +72,7 @@ export type ManifestMode = "cronjob" | "watch";
 
 /**
  * The parts that are installed. Secret and ConfigMap are not, since they would overwrite yours; nor are kinds that not every cluster knows; nor is the
- * admission policy, which refuses everything until namespaces have grants. For the CronJob they are those of `cronjob/kustomization.yaml`.
+ * admission policy, which refuses everything until namespaces have grants; nor is what runs as root on every node. For the CronJob they are those of `cronjob/kustomization.yaml`.
  */
 const INSTALLED: Readonly<Record<ManifestMode, readonly ManifestPart[]>> = {
   cronjob: ["namespace", "crds", "rbac", "cronjob", "networkpolicy"],
@@ -138,9 +140,9 @@ data:
 function changed(file: string, text: string, changes: ManifestChanges): string {
   const { namespace, image, schedule, priorityClass, runbooks } = changes;
   const edits: readonly (readonly [RegExp, string | undefined])[] = [
-    [/(?<=^ +namespace: )flipop$/gm, namespace],
-    [/(?<=kubectl -n )flipop(?= )/g, namespace],
-    [file === "namespace.yaml" ? /(?<=^ {2}name: )flipop$/gm : /$^/, namespace],
+    [/(?<=^ +namespace: )flipop(?=$|-host$)/gm, namespace],
+    [/(?<=kubectl -n )flipop(?=(?:-host)? )/g, namespace],
+    [file.endsWith("namespace.yaml") ? /(?<=^ {2}name: )flipop(?=$|-host$)/gm : /$^/, namespace],
     [/(?<=^ +image: )\S+$/gm, image],
     [/(?<=^ {2}schedule: ).+$/gm, schedule === undefined ? undefined : JSON.stringify(schedule)],
     [
@@ -153,7 +155,8 @@ function changed(file: string, text: string, changes: ManifestChanges): string {
     (result, [place, value]) => (value === undefined ? result : result.replace(place, () => value)),
     text,
   );
-  return withNotifySecret(withSidecar(edited, changes), changes);
+  // Nobody but flipop itself works beside what may change the host.
+  return file.startsWith("host/") ? edited : withNotifySecret(withSidecar(edited, changes), changes);
 }
 
 /** Puts the DNS webhook beside flipop, if there is one and the text is that of a pod. */

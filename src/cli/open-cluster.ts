@@ -13,6 +13,7 @@ import type {
   WarmCluster,
   WorkloadReader,
 } from "../ports/cluster.ts";
+import type { OwnNode } from "../ports/host.ts";
 import type { Clock } from "../ports/system.ts";
 import type { ObjectTrial } from "../ports/trial.ts";
 import type { Config, Runtime } from "./config.ts";
@@ -81,6 +82,16 @@ export async function openWarmCluster(config: Config, { clock, machine = hostnam
   const { createWarmCluster } = await import("../adapters/kube/warm-cluster.ts");
   const { connection, reload } = await connect(config);
   return createWarmCluster(connection, { ...transportOf(config, clock), reload, reportingInstance: machine });
+}
+
+/**
+ * Returns one node of the cluster that the configuration chooses, kept in memory by a watch.
+ * @throws ConfigError when there is no cluster or its kubeconfig is broken
+ */
+export async function openOwnNode(config: Config, clock: Clock, name: string): Promise<OwnNode> {
+  const { createOwnNode } = await import("../adapters/kube/own-node.ts");
+  const { connection, reload } = await connect(config);
+  return createOwnNode(connection, { ...transportOf(config, clock), reload, name });
 }
 
 /** Returns the cluster and the way to log in, now and later. A later login keeps the context, whatever the kubeconfig says by then. */

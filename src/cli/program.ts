@@ -30,6 +30,7 @@ import {
 import { examplesOf, HELP_WIDTH } from "./help-examples.ts";
 import { meantCommand, TOPIC_NAMES, topicText } from "./help-topics.ts";
 import { HISTORY, type HistoryFlags } from "./history-flags.ts";
+import { HOST, type HostFlags } from "./host-flags.ts";
 import { type Streams, writeDocument, writeText } from "./output.ts";
 import { RECONCILE, type ReconcileFlags } from "./reconcile-flags.ts";
 import type { Invocation, Session } from "./session.ts";
@@ -51,6 +52,7 @@ const NAMES = [
   "validate",
   "snapshot",
   "doctor",
+  "host",
   "sandbox",
   "manifests",
   "completion",
@@ -125,6 +127,7 @@ export function buildProgram({ invocation, open, onExit }: Program): Command {
   addValidate(program, open, onExit);
   addSnapshot(program, open, onExit);
   addDoctor(program, open, onExit);
+  addHost(program, open, onExit);
   addSandbox(program, open, onExit);
   addManifests(program, streams, onExit);
   addCompletion(program, streams, onExit);
@@ -261,6 +264,17 @@ function addSnapshot(program: Command, open: Program["open"], onExit: Program["o
     .action(async (file: string | undefined, _: unknown, self: Command) => {
       const flags = self.optsWithGlobals<SnapshotFlags>();
       onExit(await (await import("./snapshot.ts")).runSnapshot(await open(flags), file, flags));
+    });
+}
+
+function addHost(program: Command, open: Program["open"], onExit: Program["onExit"]): void {
+  const summary =
+    "Keep the addresses of the host on its interface as its node says, for objects with hostAddress: Managed.";
+  addFlags(program.command("host").description(summary), HOST)
+    .addHelpText("after", examplesOf("host"))
+    .action(async (_: unknown, self: Command) => {
+      const flags = self.optsWithGlobals<HostFlags>();
+      onExit(await (await import("./host.ts")).runHost(await open(flags), flags));
     });
 }
 

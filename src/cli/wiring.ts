@@ -15,6 +15,7 @@ import type {
   Overlay,
   Staleness,
 } from "../ports/cluster.ts";
+import type { HostNetwork, OwnNode } from "../ports/host.ts";
 import type { ZoneServers } from "../ports/resolver.ts";
 import type { Clock, LockState } from "../ports/system.ts";
 import type { ObjectTrial } from "../ports/trial.ts";
@@ -25,7 +26,14 @@ import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
 import type { Config, Runtime } from "./config.ts";
 import type { DoctorTerms } from "./doctor-sources.ts";
 import { given } from "./environment.ts";
-import { openAnnotator, openClusterReader, openClusterWriter, openTrial, openWarmCluster } from "./open-cluster.ts";
+import {
+  openAnnotator,
+  openClusterReader,
+  openClusterWriter,
+  openOwnNode,
+  openTrial,
+  openWarmCluster,
+} from "./open-cluster.ts";
 import { openProviderReaders, openProviders, readMeters, unusableTokens } from "./providers.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
@@ -53,8 +61,21 @@ export interface Wiring {
     work: (reconciler: Reconciler) => Promise<T>,
   ) => Promise<T>;
   readonly withWatcher: <T>(config: Config, work: (watcher: Watcher) => Promise<T>) => Promise<T>;
+  /** For `host`; without a name no cluster is opened. `searchPath` is where its programs are looked for first. */
+  readonly withHost: <T>(
+    config: Config,
+    terms: { readonly nodeName: string | undefined; readonly searchPath: string },
+    work: (world: HostWorld) => Promise<T>,
+  ) => Promise<T>;
   /** For `doctor`: how each fact is read. Nothing is opened before; what cannot be opened fails where it is read. */
   readonly withSources: <T>(config: Config, terms: DoctorTerms, work: (sources: Sources) => Promise<T>) => Promise<T>;
+}
+
+/** Everything that `host` works with: one node of the cluster, which cannot be written, and the network of the machine. */
+export interface HostWorld {
+  /** Absent where no node is named. */
+  readonly node?: OwnNode;
+  readonly network: HostNetwork;
 }
 
 /** A cluster that cannot be written, as far as commands read it by themselves; or a snapshot of one. */
@@ -193,6 +214,14 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
           }),
         ),
       ),
+    withHost: async (given, { nodeName, searchPath }, work) => {
+      const { createHostNetwork } = await import("../adapters/host/host-network.ts");
+      const network = createHostNetwork(searchPath);
+      if (nodeName === undefined) return work({ network });
+      return withSandbox(given, runtime, async (config) =>
+        withCluster(await openOwnNode(config, clock, nodeName), (node) => work({ node, network })),
+      );
+    },
     withSources: (given, terms, work) =>
       withSandbox(given, runtime, (config) => examineWith(config, runtime, { terms, work })),
     withWatcher: (given, work) =>

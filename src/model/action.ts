@@ -102,10 +102,12 @@ export interface DeleteIP extends Common {
   readonly after: undefined;
 }
 
-/** The pair of annotations flipop keeps on a node. */
+/** The annotations flipop keeps on a node. */
 export interface NodeAnnotations {
   readonly address: string | undefined;
   readonly pool: string | undefined;
+  /** What `flipop host` goes by; `""` = it goes. Absent where the node has none and needs none: it is not touched then. */
+  readonly host?: string;
 }
 
 /** Writes or removes flipop's annotations of one node. */

@@ -1,10 +1,11 @@
 import type { AnnotateNode, NodeAnnotations } from "./action.ts";
 import { addressesWithout } from "./dns.ts";
+import { hostWords } from "./host-address.ts";
 import type { NodeFacts } from "./node.ts";
 import { compareText } from "./resource.ts";
 
 /*
- * What flipop's two annotations of a node say. Mostly a node has one address:
+ * What flipop's annotations of a node say. Mostly a node has one address:
  *
  *   ipv4-reserved-ip: 203.0.113.10                  pool: ingress/web
  *
@@ -12,7 +13,18 @@ import { compareText } from "./resource.ts";
  *
  *   ipv4-reserved-ip: 203.0.113.10,203.0.113.11     pool: ingress/web
  *   ipv4-reserved-ip: 203.0.113.10,203.0.113.11     pool: ingress/web,ingress/mail
+ *
+ * Those that `flipop host` is to put on an interface of the node stand in a third annotation, too; see `host-address.ts`.
  */
+
+/** Returns the annotations of a node as they are. Pure. */
+export function annotationsOf({ addressAnnotation, poolAnnotation, hostAnnotation }: NodeFacts): NodeAnnotations {
+  return {
+    address: addressAnnotation,
+    pool: poolAnnotation,
+    ...(hostAnnotation === undefined ? {} : { host: hostAnnotation }),
+  };
+}
 
 /** An address that a node's annotations show, and the object whose it is, as `ownerKey` names it; absent where they do not say. */
 export interface Annotated {
@@ -63,6 +75,15 @@ export function addedAddresses({ before, after }: Pick<AnnotateNode, "before" | 
   return annotated(after).flatMap(({ ip, owner }) =>
     known.some((one) => one.ip === ip && one.owner === owner) ? [] : [ip],
   );
+}
+
+/** Returns what `flipop host` is to put on a host and to take from it once the annotations of its node were written. Pure. */
+export function hostChange({ before, after }: Pick<AnnotateNode, "before" | "after">): {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+} {
+  const [old, now] = [hostWords(before.host), hostWords(after.host ?? before.host)];
+  return { added: addressesWithout(now, old), removed: addressesWithout(old, now) };
 }
 
 /** Returns the addresses that a node shows no more once its annotations were written. Pure. */

@@ -116,6 +116,11 @@ export class ProviderError extends Error {
   }
 }
 
+/** What the system of the host refused: an address that cannot be put on an interface, a program that fails or does not end. */
+export class HostError extends Error {
+  override readonly name: string = "HostError";
+}
+
 /** A state that cannot be: a bug in flipop, shown with its stack. */
 export class InternalError extends Error {
   override readonly name: string = "InternalError";

@@ -41,6 +41,7 @@ export type FindingCode =
   | "FLP225"
   | "FLP226"
   | "FLP227"
+  | "FLP228"
   | "FLP240"
   | "FLP241";
 
@@ -81,6 +82,10 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingFacts>> = {
   FLP225: { severity: "warning", text: "The issuer of a RoutedIP does not stand in the files." },
   FLP226: { severity: "error", text: "A port is neither a port, nor a range of ports, nor all." },
   FLP227: { severity: "warning", text: "A pool asks for more addresses on a node than its provider gives a machine." },
+  FLP228: {
+    severity: "warning",
+    text: "hostAddress is Managed at a provider whose machines need no address of their own.",
+  },
   FLP240: { severity: "error", text: "With --cluster: a person would have to mend something after it is applied." },
   FLP241: { severity: "error", text: "With --cluster: the API server refuses the object in a dry run." },
 };

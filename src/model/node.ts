@@ -27,9 +27,10 @@ export interface NodeFacts {
   readonly isDeleting: boolean;
   /** `status.addresses` of type ExternalIP and InternalIP, in order. */
   readonly addresses: readonly { readonly type: string; readonly address: string }[];
-  /** Our two annotations; absent when the node does not carry them. */
+  /** Our annotations; absent when the node does not carry them. */
   readonly addressAnnotation?: string;
   readonly poolAnnotation?: string;
+  readonly hostAnnotation?: string;
   /** The first part that matters and cannot be read, such as `spec.taints`. Then nobody can tell whether the node matches. Absent if everything can be read. */
   readonly unreadable?: string;
 }

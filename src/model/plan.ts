@@ -219,6 +219,8 @@ export interface ProviderBudget {
   readonly addressLimit?: number;
   /** Set where the system of a machine must have its address, too, and nothing shows whether it has. */
   readonly isHostUnseen?: true;
+  /** Set beside it where `flipop host` puts addresses there: those of all objects of the provider, or of some. */
+  readonly managedHosts?: { readonly areAll: boolean };
 }
 
 /** Everything that one run does by this plan: what can be done at once, then what follows. */

@@ -16,6 +16,9 @@ export const ADDRESS_ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
 /** Node annotation: `NAMESPACE/NAME` of the pool, or `routedip/NAMESPACE/NAME` of the RoutedIP, whose address {@link ADDRESS_ANNOTATION} shows. */
 export const POOL_ANNOTATION = "flipop.digitalocean.com/pool";
 
+/** Node annotation: those of its addresses that `flipop host` puts on an interface of the node's system; see `host-address.ts`. */
+export const HOST_ANNOTATION = "flipop.digitalocean.com/host-addresses";
+
 /**
  * Pool annotation: what was acquired for it, a second time beside its status, so that nothing is bought twice when that is lost. The pool's uid, the addresses, and
  * `pending=PLACE` for each acquisition without an answer, with blanks between them; without the right uid it is a copy from another object and means nothing.
@@ -96,6 +99,11 @@ export type MaxUnavailable = { readonly count: number } | { readonly percent: nu
 /** What `spec.maxUnavailable` means where it is absent. */
 export const DEFAULT_MAX_UNAVAILABLE: MaxUnavailable = { percent: 25 };
 
+/** Who puts an object's addresses on the systems of their nodes: nobody or something else, or `flipop host`. */
+export const HOST_ADDRESS = ["External", "Managed"] as const;
+/** One of {@link HOST_ADDRESS}. */
+export type HostAddressPolicy = (typeof HOST_ADDRESS)[number];
+
 /** What `spec.maxPerNode` means where it is absent. */
 export const DEFAULT_MAX_PER_NODE = 1;
 
@@ -115,6 +123,8 @@ export interface PoolSpec {
   readonly drainSeconds?: number;
   /** How many addresses a node may have that has one of the pool; absent = {@link DEFAULT_MAX_PER_NODE}. */
   readonly maxPerNode?: number;
+  /** Absent = `External`. */
+  readonly hostAddress?: HostAddressPolicy;
   readonly match: MatchSpec;
   readonly dnsRecordSet?: DNSRecordSetSpec;
   readonly reclaimPolicy: ReclaimPolicy;

@@ -2,6 +2,7 @@ import type { ApprovalPolicy } from "./approval.ts";
 import type {
   DNSRecordSetSpec,
   ForeignHolderPolicy,
+  HostAddressPolicy,
   MaxUnavailable,
   ObjectMeta,
   ReclaimPolicy,
@@ -55,6 +56,8 @@ export interface RoutedIPIssuerSpec {
   readonly maxUnavailable?: MaxUnavailable;
   /** As of a pool, for its routed IPs. */
   readonly drainSeconds?: number;
+  /** As of a pool, for its routed IPs. */
+  readonly hostAddress?: HostAddressPolicy;
 }
 
 /** A RoutedIPIssuer. flipop never writes one. */

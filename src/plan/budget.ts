@@ -21,9 +21,17 @@ export function providerBudgets(observation: Observation, actions: readonly Acti
       ...(allowance === undefined ? {} : { allowance }),
       ...(addressCount === undefined ? {} : { addressCount }),
       ...(addressLimit === undefined ? {} : { addressLimit }),
-      ...(addressCount !== undefined && traits?.needsHost === true ? { isHostUnseen: true } : {}),
+      ...(addressCount !== undefined && traits?.needsHost === true ? hostsOf(provider, observation) : {}),
     };
   });
+}
+
+/** Whether `flipop host` puts the addresses of a provider's objects on the hosts, which nothing shows. */
+function hostsOf(name: string, { pools }: Observation): Pick<ProviderBudget, "isHostUnseen" | "managedHosts"> {
+  const own = pools.filter(({ spec: { provider } }) => provider === name);
+  const managed = own.filter(({ spec: { hostAddress } }) => hostAddress === "Managed");
+  const managedHosts = { areAll: managed.length === own.length };
+  return { isHostUnseen: true, ...(managed.length === 0 ? {} : { managedHosts }) };
 }
 
 function addressCalls(provider: string, actions: readonly Action[]): number {

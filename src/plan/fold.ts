@@ -229,9 +229,11 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
     const node = learned.get(observed.name) ?? observed;
     const after = written.get(node.name);
     if (after === undefined) return node;
-    const { addressAnnotation: _address, poolAnnotation: _pool, ...rest } = node;
+    const { addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation, ...rest } = node;
+    const { host = hostAnnotation ?? "" } = after;
     return {
       ...rest,
+      ...(host === "" ? {} : { hostAnnotation: host }),
       ...(after.address === undefined ? {} : { addressAnnotation: after.address }),
       ...(after.pool === undefined ? {} : { poolAnnotation: after.pool }),
     };

@@ -4,7 +4,7 @@ import type { NodeFacts } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
-import type { IPStatus, Pool } from "../model/resource.ts";
+import type { HostAddressPolicy, IPStatus, Pool } from "../model/resource.ts";
 import type { Suspended } from "../model/suspension.ts";
 import type { Cleaning } from "./finalizer.ts";
 import type { FirewallTarget } from "./firewalls/firewall-target.ts";
@@ -80,8 +80,8 @@ export interface PoolView {
   readonly isOnePerNode?: true;
   /** False if the pool's provider can only move an address by two calls: unassign, then assign. */
   readonly isMoveOneCall: boolean;
-  /** True if the system of a machine must have its address, too, which nobody sees. */
-  readonly isHostUnseen?: true;
+  /** Set if the system of a machine must have its address, too, which nobody sees: whether `flipop host` puts it there, or something else. */
+  readonly hosts?: HostAddressPolicy;
   /** Returns the machine of a provider ID; undefined if the id is none of the pool's provider. */
   readonly machineOf: MachineOf;
   /** Returns the provider ID of a machine of the pool's provider. */

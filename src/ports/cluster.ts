@@ -172,10 +172,10 @@ export interface ClusterWriter extends ClusterReader {
   setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP>;
   /** As {@link notePoolAcquisitions}, for a RoutedIP. */
   noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP>;
-  /** Sets (string) or removes (null) our node annotations, and nothing else. Idempotent. KubeError `not-found` when the node is gone. */
+  /** Sets (string) or removes (null) our node annotations, and nothing else; one that is absent stays as it is. Idempotent. KubeError `not-found` when the node is gone. */
   annotateNode(
     name: string,
-    annotations: { readonly address: string | null; readonly pool: string | null },
+    annotations: { readonly address: string | null; readonly pool: string | null; readonly host?: string | null },
   ): Promise<void>;
   /**
    * Writes one Event; a Warning that says the same again is counted in the Event that is there (a series). Best effort: callers survive its failure.

@@ -221,7 +221,7 @@ export function withNewNode(
   if (world.nodes.some((node) => node.name === name))
     throw new ConfigError("invalid", `There is a node named ${name} already.`);
   const number = unusedNumber(world);
-  const { addressAnnotation: _address, poolAnnotation: _pool, ...copy } = model;
+  const { addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...copy } = model;
   const fresh: NodeFacts = {
     ...copy,
     name,

@@ -104,10 +104,10 @@ export function nodesWith({ nodes }: Observation, ip: string): readonly string[]
   return having.map(({ name }) => name).toSorted(compareText);
 }
 
-/** What the annotations of a node say: the address, then the object; `none` where the node is gone. */
+/** What the annotations of a node say: the address, the object, and what is for its host; `none` where the node is gone. */
 export function annotationOf(node: NodeFacts | undefined): FactValue {
   if (node === undefined) return NONE;
-  return [node.addressAnnotation, node.poolAnnotation].flatMap((text) => text ?? []);
+  return [node.addressAnnotation, node.poolAnnotation, node.hostAnnotation].flatMap((text) => text ?? []);
 }
 
 /** What is known of the records that an action changes. */
@@ -152,10 +152,11 @@ export function isDone(action: Action, world: Observation): boolean {
       return holderOf(world, action.ip, action.provider) === "gone";
     case "annotate-node":
     case "clear-annotation": {
-      const { address = "", pool = "" } = action.after;
+      const { address = "", pool = "", host } = action.after;
       const node = nodeOf(world, action.nodeName);
-      const says = [node?.addressAnnotation ?? "", node?.poolAnnotation ?? ""];
-      return says[0] === address && says[1] === pool && (node !== undefined || action.kind === "clear-annotation");
+      const isSaid = (node?.addressAnnotation ?? "") === address && (node?.poolAnnotation ?? "") === pool;
+      const isHostSaid = host === undefined || (node?.hostAnnotation ?? "") === host;
+      return isSaid && isHostSaid && (node !== undefined || action.kind === "clear-annotation");
     }
     case "update-dns":
     case "withdraw-dns":

@@ -6,6 +6,7 @@ import type {
   Condition,
   DNSMemory,
   DNSRecordSetSpec,
+  HostAddressPolicy,
   IPFault,
   IPState,
   IPStatus,
@@ -121,6 +122,7 @@ const MAX_UNAVAILABLE = fields<{ readonly count?: number; readonly percent?: num
 ) as Shape<MaxUnavailable>;
 
 const RECLAIM = word<ReclaimPolicy>("Retain", "Delete");
+const HOST_ADDRESS = word<HostAddressPolicy>("External", "Managed");
 const APPROVAL = word<ApprovalPolicy>("None", "Voluntary");
 const FOREIGN_HOLDER = word<PoolSpec["foreignHolder"]>("Hold", "TakeOver");
 
@@ -135,6 +137,7 @@ const POOL_SPEC: Shape<PoolSpec> = fields<PoolSpec>(
     maxUnavailable: MAX_UNAVAILABLE,
     drainSeconds: number,
     maxPerNode: number,
+    hostAddress: HOST_ADDRESS,
     match: MATCH,
     dnsRecordSet: DNS_SPEC,
     reclaimPolicy: RECLAIM,
@@ -145,6 +148,7 @@ const POOL_SPEC: Shape<PoolSpec> = fields<PoolSpec>(
   "maxUnavailable",
   "drainSeconds",
   "maxPerNode",
+  "hostAddress",
   "dnsRecordSet",
   "approval",
 );
@@ -420,10 +424,12 @@ export const ROUTED_IP_ISSUER: Shape<RoutedIPIssuer> = fields<RoutedIPIssuer>(
         approval: APPROVAL,
         maxUnavailable: MAX_UNAVAILABLE,
         drainSeconds: number,
+        hostAddress: HOST_ADDRESS,
       },
       "approval",
       "maxUnavailable",
       "drainSeconds",
+      "hostAddress",
     ),
     decodeError: sentence,
   },

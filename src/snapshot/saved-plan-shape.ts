@@ -127,7 +127,12 @@ const DELETE: Shape<DeleteIP> = fields<DeleteIP>(
   "after",
 );
 
-const ANNOTATIONS: Shape<NodeAnnotations> = fields<NodeAnnotations>({ address: names, pool: names }, "address", "pool");
+const ANNOTATIONS: Shape<NodeAnnotations> = fields<NodeAnnotations>(
+  { address: names, pool: names, host: names },
+  "address",
+  "pool",
+  "host",
+);
 
 const ANNOTATE: Shape<AnnotateNode> = fields<AnnotateNode>(
   {

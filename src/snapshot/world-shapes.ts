@@ -78,10 +78,12 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
     addresses: list(fields<NodeFacts["addresses"][number]>({ type: term, address: text })),
     addressAnnotation: names,
     poolAnnotation: names,
+    hostAnnotation: names,
     unreadable: sentence,
   },
   "addressAnnotation",
   "poolAnnotation",
+  "hostAnnotation",
   "unreadable",
 );
 

@@ -81,6 +81,7 @@ function poolRemarks(pool: Pool, registry: ProviderRegistry): readonly Remark[] 
         ]
       : []),
     ...perNodeRemarks(pool.spec, registry),
+    ...hostRemarks(pool.spec, registry),
     ...podRemarks(match),
     ...wishViolations(wish).map(remarkOf),
     ...nameRemarks(wish, registry),
@@ -96,6 +97,17 @@ function perNodeRemarks(
   if (asked <= most || registry.get(provider)?.addresses === undefined) return [];
   const text = `${provider} gives a machine ${most === 1 ? "one address" : `${most} addresses`}, so maxPerNode counts as ${most}`;
   return [remark("FLP227", "spec.maxPerNode", text)];
+}
+
+/** Where packets arrive at an address that the machine has anyway, there is nothing to put on it. */
+function hostRemarks(
+  { provider, hostAddress }: Pick<Pool["spec"], "provider" | "hostAddress">,
+  registry: ProviderRegistry,
+): readonly Remark[] {
+  const traits = registry.get(provider)?.addresses;
+  if (hostAddress !== "Managed" || traits === undefined || traits.needsHost === true) return [];
+  const text = `at ${provider} packets arrive at an address that the machine has already: nothing is put on the host, and Managed counts as External`;
+  return [remark("FLP228", "spec.hostAddress", text)];
 }
 
 /** A failover that waits so long is seen by clients. */
@@ -151,6 +163,7 @@ function issuerRemarks({ decodeError, spec }: RoutedIPIssuer, registry: Provider
     ...(decodeError === undefined ? [] : [decodingRemark(decodeError)]),
     ...addressProviderViolations(spec.provider, registry).map(remarkOf),
     ...selectors.map((violation) => remarkOf({ ...violation, path: "spec.nodeLabel" })),
+    ...hostRemarks(spec, registry),
   ];
 }
 

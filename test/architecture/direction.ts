@@ -12,6 +12,7 @@ const RANKS: Readonly<Record<string, number>> = {
   snapshot: 2,
   history: 2,
   apply: 2,
+  host: 2,
   adapters: 2,
   "(top)": 3,
   validate: 3,
@@ -29,6 +30,7 @@ const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
   saved: ["model", "plan", "report"],
   snapshot: ["model"],
   history: ["model"],
+  host: ["model", "ports"],
   validate: ["model", "plan", "rehearse"],
   doctor: ["model", "ports", "report"],
   "adapters/http": ["model", "ports"],
@@ -36,7 +38,7 @@ const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
 };
 /** What adapters have in common, and which may import it. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
-  http: ["cloudflare", "digitalocean", "dns", "hetzner", "kube", "notify", "pushgateway", "webhook"],
+  http: ["cloudflare", "digitalocean", "dns", "hetzner", "host", "kube", "notify", "pushgateway", "webhook"],
   dns: ["cloudflare", "digitalocean", "hetzner", "webhook"],
 };
 

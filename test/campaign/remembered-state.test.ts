@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { encodeLease } from "../../src/adapters/kube/lease.ts";
 import * as annotations from "../../src/model/lease-annotations.ts";
-import { ACQUIRED_ANNOTATION, ADDRESS_ANNOTATION, FINALIZER, POOL_ANNOTATION } from "../../src/model/resource.ts";
+import {
+  ACQUIRED_ANNOTATION,
+  ADDRESS_ANNOTATION,
+  FINALIZER,
+  HOST_ANNOTATION,
+  POOL_ANNOTATION,
+} from "../../src/model/resource.ts";
 import { type SchemaNode, shippedSchema } from "../manifests/shipped.ts";
 import { REMEMBERED } from "./remembered-state.ts";
 import { schemaFields } from "./schema-fields.ts";
@@ -25,7 +31,7 @@ const KEPT: readonly (readonly [where: RegExp, path: string])[] = [
   ...statusFields(shippedSchema("crds/floatingippools.yaml"), /^(pool, routed IP )?status$/),
   ...statusFields(shippedSchema("crds/routedips.yaml"), /^((pool, )?routed IP )?status$/),
   ...statusFields(shippedSchema("crds/nodednsrecordsets.yaml"), /^(record set )?status$/),
-  ...[ADDRESS_ANNOTATION, POOL_ANNOTATION].map((path) => [/^node$/, path] as const),
+  ...[ADDRESS_ANNOTATION, POOL_ANNOTATION, HOST_ANNOTATION].map((path) => [/^node$/, path] as const),
   [/^pool, routed IP$/, ACQUIRED_ANNOTATION],
   [/^object$/, FINALIZER],
   ...Object.keys(lease["spec"] as object).map((path) => [/^Lease$/, path] as const),

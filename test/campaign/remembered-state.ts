@@ -219,6 +219,13 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "written again; without the second one only an address that some object names is touched",
   },
   {
+    paths: ["flipop.digitalocean.com/host-addresses"],
+    where: "node",
+    written: "in the same write, of objects with `hostAddress: Managed`",
+    lost: "written again; until then `flipop host` takes the addresses from the host",
+    wrong: "written again; an address that no object names stays, and `flipop host` puts it on the host",
+  },
+  {
     paths: ["flipop.digitalocean.com/acquired"],
     where: "pool, routed IP",
     written:

@@ -54,6 +54,7 @@ const wiring: Wiring = {
   withWatcher: () => Promise.reject(new Error("this wiring does not watch")),
   withTrial: () => Promise.reject(new Error("this wiring tries no objects")),
   withAnnotator: () => Promise.reject(new Error("this wiring does not annotate")),
+  withHost: () => Promise.reject(new Error("this wiring has no host")),
   withSources: () => Promise.reject(new Error("this wiring does not examine")),
   withReconciler: (_, _deadlineMs, work) =>
     work({

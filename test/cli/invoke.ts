@@ -3,7 +3,14 @@ import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { Config } from "../../src/cli/config.ts";
 import type { Environment } from "../../src/cli/environment.ts";
 import type { Invocation } from "../../src/cli/session.ts";
-import type { Planner, ReconcileAnswer, ReconcileRequest, WatchRequest, Wiring } from "../../src/cli/wiring.ts";
+import type {
+  HostWorld,
+  Planner,
+  ReconcileAnswer,
+  ReconcileRequest,
+  WatchRequest,
+  Wiring,
+} from "../../src/cli/wiring.ts";
 import { refKey } from "../../src/model/action.ts";
 import type { PastEvent } from "../../src/model/change.ts";
 import type { ZoneAnswer } from "../../src/model/live.ts";
@@ -39,6 +46,8 @@ export interface Scene {
   readonly leaseError?: Error;
   /** What the servers of zones say, by name in full. */
   readonly answers?: Readonly<Record<string, ZoneAnswer>>;
+  /** What `host` works with. */
+  readonly host?: HostWorld;
   readonly events?: readonly PastEvent[];
   /** Thrown by every list of Events. */
   readonly eventsError?: Error;
@@ -152,6 +161,12 @@ function wiringOf(
     },
     withTrial: async () => {
       throw new Error("this scene has no API server to try objects at");
+    },
+    withHost: async (config, { nodeName }, work) => {
+      configs.push(config);
+      const { host } = scene;
+      if (host === undefined) throw new Error("this scene has no host");
+      return work(nodeName === undefined ? { network: host.network } : host);
     },
     withSources: async () => {
       throw new Error("this scene has no world to examine");

@@ -240,11 +240,11 @@ describe("flipop manifests", () => {
     ["--runbooks=https://wiki.example.com/{{ $x }}", "Write it like https://wiki.example.com/flipop, without a #."],
     [
       "--only=",
-      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor, dashboard.",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, host, policy, secret, configmap, alerts, servicemonitor, dashboard.",
     ],
     [
       "--only=rbac,crd",
-      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, policy, secret, configmap, alerts, servicemonitor, dashboard.",
+      "Allowed are namespace, crds, rbac, cronjob, watcher, networkpolicy, host, policy, secret, configmap, alerts, servicemonitor, dashboard.",
     ],
   ])("%s is a usage error that says what is allowed", async ([flag, hint]) => {
     const { stdout, stderr, exitCode } = await invoke(["manifests", flag ?? ""]);

@@ -22,6 +22,7 @@ import {
   ACQUIRED_ANNOTATION,
   ADDRESS_ANNOTATION,
   FINALIZER,
+  HOST_ANNOTATION,
   type ObjectMeta,
   objectKey,
   POOL_ANNOTATION,
@@ -172,9 +173,13 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
 
   async annotateNode(
     name: string,
-    { address, pool }: { readonly address: string | null; readonly pool: string | null },
+    { address, pool, host }: Parameters<ClusterWriter["annotateNode"]>[1],
   ): Promise<void> {
-    const annotations = { [ADDRESS_ANNOTATION]: address, [POOL_ANNOTATION]: pool };
+    const annotations = {
+      [ADDRESS_ANNOTATION]: address,
+      [POOL_ANNOTATION]: pool,
+      ...(host === undefined ? {} : { [HOST_ANNOTATION]: host }),
+    };
     this.write({ verb: "patch", resource: RESOURCES.nodes, subject: name }, (type) =>
       this.sandbox.api.patch(type, name, { metadata: { annotations } }),
     );

@@ -43,6 +43,7 @@ const NAMES_NOTHING: readonly (readonly [field: RegExp, why: string])[] = [
     "says when, not what",
   ],
   [/^maxPerNode$/, "says how many of them a node may have"],
+  [/^hostAddress$/, "says who puts them on the systems of their nodes"],
 ];
 
 /** Every field of a schema that holds no other fields: `dnsRecordSet.zone`. */

@@ -23,7 +23,8 @@ import { dockerfileStages } from "./dockerfile.ts";
 import { shippedText } from "./shipped.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const [BUILD, RUN] = dockerfileStages();
+const [BUILD] = dockerfileStages();
+const RUN = dockerfileStages().at(-1);
 /** What stands for the image's root folder. */
 const image = mkdtempSync(join(tmpdir(), "flipop-image-"));
 const app = join(image, "app");

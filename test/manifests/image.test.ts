@@ -12,9 +12,9 @@ test("what the ignore file admits is what the image is built from, and the last 
     .split("\n")
     .filter((line) => line.startsWith("!"))
     .map((line) => line.slice(1));
-  const [build, run] = dockerfileStages();
+  const [build, ...others] = dockerfileStages();
   expect([...admitted].sort()).toEqual([...(build?.copied ?? [])].sort());
-  expect(run?.copied).toEqual([]);
+  expect(others.map(({ copied }) => copied)).toEqual([[], []]);
 });
 
 test("the image runs as the user that the CronJob names, and says which version and licence it has", () => {
@@ -26,6 +26,14 @@ test("the image runs as the user that the CronJob names, and says which version 
 
 test("the image starts Node without flags, because flags would go before those of the CronJob's NODE_OPTIONS", () => {
   expect(dockerfileStages().at(-1)?.entrypoint).toEqual(["/nodejs/bin/node", "/app/bin/start.js"]);
+});
+
+test("the image has the program ip beside Node, with its libraries and licences, for flipop host", () => {
+  expect(dockerfileStages()[1]?.runs).toEqual([
+    expect.stringMatching(/iproute2$/),
+    expect.stringContaining("/usr/bin/ip "),
+  ]);
+  expect(DOCKERFILE).toContain("\nCOPY --from=host /host/ /\n");
 });
 
 test("the image is built without install scripts and from the lock file alone", () => {

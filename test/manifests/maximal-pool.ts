@@ -106,6 +106,7 @@ const spec: Full<Omit<PoolSpec, "dnsRecordSet" | "maxUnavailable">> = {
   gracePeriodSeconds: 1.5,
   drainSeconds: 30.5,
   maxPerNode: 2,
+  hostAddress: "Managed",
   match: {
     nodeLabel: "a",
     podNamespace: "b",

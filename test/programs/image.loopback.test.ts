@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { digestOf, tar } from "../../bin/oci-archive.ts";
+import { HostCluster, Lan, lanTools } from "../host/lan.ts";
 import { dockerfileStages } from "../manifests/dockerfile.ts";
-import type { CronJobOnWire } from "../manifests/shipped.ts";
+import type { CronJobOnWire, PodSpecOnWire } from "../manifests/shipped.ts";
 import { documents, shippedText } from "../manifests/shipped.ts";
 import { usablePins } from "./debian-pins.ts";
 import { debianProgram } from "./debian-program.ts";
@@ -124,6 +125,11 @@ test("an archive refuses paths that it cannot hold, and one path twice", () => {
 const cronJob = documents(shippedText("cronjob.yaml")).find(
   ({ kind }) => kind === "CronJob",
 ) as unknown as CronJobOnWire;
+const [daemon] = (
+  documents(shippedText("host/daemonset.yaml")) as unknown as readonly [
+    { readonly spec: { readonly template: { readonly spec: PodSpecOnWire } } },
+  ]
+)[0].spec.template.spec.containers as readonly [PodSpecOnWire["containers"][number]];
 const [container] = cronJob.spec.jobTemplate.spec.template.spec.containers;
 
 interface ContainerRun {
@@ -131,6 +137,8 @@ interface ContainerRun {
   readonly env?: Readonly<Record<string, string>>;
   /** Folders and files of the machine, by where the container sees them. */
   readonly mounts?: Readonly<Record<string, string>>;
+  /** The network that it has in the place of the machine's, and the capabilities that it has there as root. */
+  readonly host?: { readonly network: string; readonly capabilities: readonly string[] };
 }
 
 /** Only root may give a container a limit of memory everywhere. */
@@ -149,7 +157,7 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
   });
 
   /** Runs a container as the pod of the CronJob is run: nothing in it can be written, with no rights and 128 MiB. Its network is the machine's, where the sandbox is. */
-  function run({ args, env = {}, mounts = {} }: ContainerRun): {
+  function run({ args, env = {}, mounts = {}, host }: ContainerRun): {
     status: number | null;
     stdout: string;
     stderr: string;
@@ -157,7 +165,7 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
     count += 1;
     const file = join(bundle, "config.json");
     const { process: of, mounts: usual, linux, ...rest } = read(readFileSync(file));
-    const limit = 128 * 2 ** 20;
+    const limit = (host === undefined ? 128 : 256) * 2 ** 20;
     const config = {
       ...rest,
       root: { path: join(bundle, "rootfs"), readonly: true },
@@ -166,7 +174,10 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
         terminal: false,
         args: [...of.args.slice(0, 2), ...args],
         env: [...of.env.slice(0, 4), ...Object.entries(env).map(([name, value]) => `${name}=${value}`)],
-        capabilities: {},
+        capabilities: Object.fromEntries(
+          host === undefined ? [] : ["bounding", "effective", "permitted"].map((set) => [set, host.capabilities]),
+        ),
+        ...(host === undefined ? {} : { user: { uid: 0, gid: 0 } }),
         noNewPrivileges: true,
       },
       mounts: [
@@ -177,7 +188,10 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
       ],
       linux: {
         ...linux,
-        namespaces: linux.namespaces.filter(({ type }: { readonly type: string }) => type !== "network"),
+        namespaces: [
+          ...linux.namespaces.filter(({ type }: { readonly type: string }) => type !== "network"),
+          ...(host === undefined ? [] : [{ type: "network", path: host.network }]),
+        ],
         resources: { memory: { limit, swap: limit } },
       },
     };
@@ -219,6 +233,46 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
     expect([status, stdout], stderr).toEqual([0, ""]);
     const after = run({ args: ["plan", "--detailed-exitcode"], env, mounts });
     expect([after.status, after.stdout], after.stderr).toEqual([0, expect.stringContaining("Nothing to do")]);
+  });
+
+  test("keeps the addresses of a host as root with NET_ADMIN alone, in the memory that its pod has, and refuses without it", async () => {
+    const tools = await lanTools();
+    if (tools === undefined) return expect(process.env["CI"]).not.toBe("true");
+    const lan = new Lan(tools);
+    const cluster = new HostCluster(lan, "a", join(parent, "host"));
+    try {
+      await lan.up();
+      await cluster.up();
+      cluster.annotate("203.0.113.7,2001:db8::7");
+      const given = join(parent, "given-host");
+      mkdirSync(given);
+      writeFileSync(join(given, "kubeconfig"), readFileSync(cluster.kubeconfig), { mode: 0o644 });
+      const own = Object.fromEntries(
+        daemon.env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const])),
+      );
+      expect(Object.keys(own)).toEqual(["NODE_OPTIONS"]);
+      const once = (capabilities: readonly string[], ...more: readonly string[]): ReturnType<typeof run> =>
+        run({
+          args: ["host", "--once", "--log-format", "json", ...more],
+          env: { ...own, FLIPOP_NODE_NAME: "worker-1", KUBECONFIG: "/var/run/flipop/kubeconfig" },
+          mounts: { "/var/run/flipop": given },
+          host: { network: lan.file("a"), capabilities },
+        });
+      const bare = once([]);
+      expect([bare.status, bare.stderr]).toEqual([77, expect.stringContaining("the capability NET_ADMIN is missing")]);
+      const kept = once(["CAP_NET_ADMIN"]);
+      expect([kept.status, kept.stdout], kept.stderr).toEqual([0, ""]);
+      expect(await lan.addresses("a")).toEqual(["2001:db8::7/128 eth0", "203.0.113.7/32 eth0:flipop"]);
+      for (const address of ["203.0.113.7", "2001:db8::7"]) {
+        expect(await lan.isAnswered(address)).toBe(true);
+        expect(await lan.knownAt(address)).toBe("a");
+      }
+      expect(once(["CAP_NET_ADMIN"], "--remove").status).toBe(0);
+      expect(await lan.addresses("a")).toEqual([]);
+    } finally {
+      await cluster.down();
+      await lan.down();
+    }
   });
 
   test("has no shell, no setuid program and nothing that its user may write", () => {
@@ -264,7 +318,8 @@ describe.skipIf(umoci === undefined || runc === undefined || !isRoot)("a contain
 test("the Dockerfile starts the same program, with the same user, folder and labels, wherever it is built", () => {
   const [first] = manifests();
   const { config } = read(blob(first?.config ?? { digest: "", size: 0 }));
-  const [build, final] = dockerfileStages();
+  const [build] = dockerfileStages();
+  const final = dockerfileStages().at(-1);
   expect(build?.from).toContain("--platform=$BUILDPLATFORM");
   expect(final).toMatchObject({ user: config.User, workdir: config.WorkingDir, entrypoint: config.Entrypoint });
   expect(final?.labels).toEqual(config.Labels);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { hetznerFirewallScenarios } from "./hetzner-firewall-scenarios.ts";
 import { hetznerOnlyScenarios } from "./hetzner-only-scenarios.ts";
+import { hostAddressScenarios } from "./host-address-scenarios.ts";
 import { hetznerWorld } from "./memory-world.ts";
 import { partOf } from "./part-of.ts";
 import { chosen, runScenarios } from "./run-scenarios.ts";
-import { play } from "./scenario.ts";
+import { play, type Register, type ScenarioOptions } from "./scenario.ts";
 import { severalPerNodeScenarios } from "./several-per-node-scenarios.ts";
 import { World } from "./world.ts";
 
@@ -53,6 +54,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "status lost with a creation unanswered, and an address of somebody else",
   ],
   "a server has room for several": ["a pool that asks for two a node"],
+  "a server must have its address": ["where machines need no address"],
   "they name DigitalOcean": [
     "44 edited to an unknown provider",
     "65 no providerID yet",
@@ -85,44 +87,10 @@ runScenarios("memory", hetznerWorld, {
   open: (backend) => new World(backend),
 });
 
-describe("scenarios › Hetzner › only there", () => {
-  hetznerOnlyScenarios((title, body, options = {}) =>
-    test(title, async () => {
-      const world = new World(hetznerWorld());
-      try {
-        await play({ title, body, options }, world);
-      } finally {
-        await world.close();
-      }
-    }),
-  );
-});
-
-describe("scenarios › Hetzner › firewalls", () => {
-  hetznerFirewallScenarios((title, body, options = {}) =>
-    test(title, async () => {
-      const world = new World(hetznerWorld());
-      try {
-        await play({ title, body, options }, world);
-      } finally {
-        await world.close();
-      }
-    }),
-  );
-});
-
-describe("scenarios › Hetzner › several on a node", () => {
-  severalPerNodeScenarios((title, body, options = {}) =>
-    test(title, async () => {
-      const world = new World(hetznerWorld());
-      try {
-        await play({ title, body, options: { mostPerMachine: 2, ...options } }, world);
-      } finally {
-        await world.close();
-      }
-    }),
-  );
-});
+own("only there", hetznerOnlyScenarios);
+own("firewalls", hetznerFirewallScenarios);
+own("addresses of hosts", hostAddressScenarios, { mostPerMachine: 2 });
+own("several on a node", severalPerNodeScenarios, { mostPerMachine: 2 });
 
 test("every history that is not played here is one of the others", () => {
   const titles = chosen("memory", (scenarios) => scenarios).flatMap(({ scenarios }) =>
@@ -130,3 +98,19 @@ test("every history that is not played here is one of the others", () => {
   );
   expect(BEGINNINGS.filter((beginning) => !titles.some((title) => title.startsWith(beginning)))).toEqual([]);
 });
+
+/** Plays scenarios that are Hetzner's alone. */
+function own(name: string, scenarios: (scenario: Register) => void, common: ScenarioOptions = {}): void {
+  describe(`scenarios › Hetzner › ${name}`, () => {
+    scenarios((title, body, options = {}) =>
+      test(title, async () => {
+        const world = new World(hetznerWorld());
+        try {
+          await play({ title, body, options: { ...common, ...options } }, world);
+        } finally {
+          await world.close();
+        }
+      }),
+    );
+  });
+}

@@ -24,6 +24,7 @@ import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { grantScenarios } from "./grant-scenarios.ts";
 import { guardTourScenarios } from "./guard-tour-scenarios.ts";
 import { handOverScenarios } from "./hand-over-scenarios.ts";
+import { noHostAddressScenarios } from "./host-address-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
 import { inheritedScenarios } from "./inherited-scenarios.ts";
 import { interruptedScenarios } from "./interrupted-scenarios.ts";
@@ -121,4 +122,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "saved plans": savedPlanScenarios,
   notices: noticeScenarios,
   "one address on a node": onePerNodeScenarios,
+  "no address of hosts": noHostAddressScenarios,
 };

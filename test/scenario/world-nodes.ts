@@ -1,5 +1,5 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
-import { ADDRESS_ANNOTATION, POOL_ANNOTATION } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION, HOST_ANNOTATION, POOL_ANNOTATION } from "../../src/model/resource.ts";
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
 import { dropletOf, externalIP, internalIP, short } from "./scenario-names.ts";
 
@@ -121,6 +121,21 @@ export class WorldNodes {
         const pool = metadata.annotations?.[POOL_ANNOTATION]?.replace(prefix, "");
         if (!metadata.name.startsWith(prefix) || !this.#made.has(name) || (address ?? pool) === undefined) return [];
         return [[name, `${short(address ?? "-")}${pool === "shop/web" ? "" : ` of ${pool ?? "nobody"}`}`]];
+      }),
+    );
+  }
+
+  /** What the nodes say for `flipop host`, by node, in short names. */
+  async hosts(): Promise<Readonly<Record<string, string>>> {
+    const { prefix } = this.#access;
+    const list = (await this.#access.rest("GET", "/api/v1/nodes")) as { readonly items: readonly StoredObject[] };
+    return Object.fromEntries(
+      list.items.flatMap(({ metadata }) => {
+        const name = metadata.name.slice(prefix.length);
+        const text = metadata.annotations?.[HOST_ANNOTATION];
+        return metadata.name.startsWith(prefix) && this.#made.has(name) && text !== undefined
+          ? [[name, short(text)]]
+          : [];
       }),
     );
   }

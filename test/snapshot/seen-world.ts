@@ -147,6 +147,7 @@ function liveWiring(seen: SeenWorld): Wiring {
     withWatcher: nobody,
     withTrial: nobody,
     withAnnotator: nobody,
+    withHost: nobody,
     withSources: nobody,
     withReconciler: nobody,
   };

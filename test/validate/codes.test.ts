@@ -178,6 +178,15 @@ const CASES: Readonly<Record<OfflineCode, readonly (readonly [text: string, ...t
     [pool("ips: [203.0.113.10]", "maxPerNode: 1")],
     [pool("ips: [203.0.113.10]", "maxPerNode: 2").replace("provider: digitalocean", "provider: hetzner")],
   ],
+  FLP228: [
+    [pool("ips: [203.0.113.10]", "hostAddress: Managed"), "8:16 FLP228~ spec.hostAddress"],
+    [pool("ips: [203.0.113.10]", "hostAddress: External")],
+    [pool("ips: [203.0.113.10]", "hostAddress: Managed").replace("provider: digitalocean", "provider: hetzner")],
+    [
+      `${ISSUER.replace("provider: digitalocean", "provider: digitalocean\n  hostAddress: Managed")}`,
+      "7:16 FLP228~ spec.hostAddress",
+    ],
+  ],
 };
 
 describe("flipop validate says the code and the very place", () => {

@@ -3,6 +3,7 @@ import type { AcquisitionNote } from "../../model/acquisition-memory.ts";
 import { KubeError } from "../../model/errors.ts";
 import {
   ADDRESS_ANNOTATION,
+  HOST_ANNOTATION,
   type ObjectMeta,
   objectKey,
   POOL_ANNOTATION,
@@ -127,7 +128,12 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
 
   /** Writes the annotations; returns what reads the node as stored from the answer. */
   protected async patchNode(name: string, annotations: NodeAnnotations): Promise<() => unknown> {
-    const wanted = { [ADDRESS_ANNOTATION]: annotations.address, [POOL_ANNOTATION]: annotations.pool };
+    const { address, pool, host } = annotations;
+    const wanted = {
+      [ADDRESS_ANNOTATION]: address,
+      [POOL_ANNOTATION]: pool,
+      ...(host === undefined ? {} : { [HOST_ANNOTATION]: host }),
+    };
     const call: Call = {
       method: "PATCH",
       path: resourcePath(RESOURCES.nodes, { name }),

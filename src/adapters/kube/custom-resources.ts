@@ -3,6 +3,8 @@ import {
   type DNSRecordSetSpec,
   FINALIZER,
   type ForeignHolderPolicy,
+  HOST_ADDRESS,
+  type HostAddressPolicy,
   type MatchSpec,
   type MaxUnavailable,
   type ObjectMeta,
@@ -204,6 +206,7 @@ function dnsRecordSet(provider: string): Field<DNSRecordSetSpec> {
 const reclaimPolicy = orElse<ReclaimPolicy>(word(["Retain", "Delete"]), "Retain");
 const foreignHolder = orElse<ForeignHolderPolicy>(word(["Hold", "TakeOver"]), "Hold");
 const suspend = orElse(flag, false);
+const hostAddress = optional<HostAddressPolicy>(word(HOST_ADDRESS));
 const approval = optional<ApprovalPolicy>(word(["None", "Voluntary"]));
 
 /** A FloatingIPPool, see {@link decodeObject}. Never throws. */
@@ -223,6 +226,7 @@ const POOL_SPEC: FieldsOf<PoolSpec> = {
   maxUnavailable: optional(maxUnavailable),
   drainSeconds: optional(drainSeconds),
   maxPerNode: optional(maxPerNode),
+  hostAddress,
   match: defaulted(MATCH),
   dnsRecordSet: optional(dnsRecordSet("digitalocean")),
   reclaimPolicy,
@@ -304,6 +308,7 @@ const ISSUER_SPEC: FieldsOf<RoutedIPIssuerSpec> = {
   approval,
   maxUnavailable: optional(maxUnavailable),
   drainSeconds: optional(drainSeconds),
+  hostAddress,
 };
 
 /**

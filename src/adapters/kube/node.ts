@@ -1,6 +1,6 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { NodeFacts, Taint } from "../../model/node.ts";
-import { ADDRESS_ANNOTATION, compareText, POOL_ANNOTATION } from "../../model/resource.ts";
+import { ADDRESS_ANNOTATION, compareText, HOST_ANNOTATION, POOL_ANNOTATION } from "../../model/resource.ts";
 import { optional, RESOURCES, resourcePath } from "./call.ts";
 import { asList, asRecord, asText, asTextMap, asTimeMs, asWholeTextMap, isCutOff, isOdd, isPresent } from "./json.ts";
 import type { ListRequest } from "./lists.ts";
@@ -51,7 +51,13 @@ export const NODES_REQUEST: ListRequest<NodeFacts> = {
   order: (a, b) => compareText(a.name, b.name),
   rules: {
     visible: (node) => ({ ...node, resourceVersion: "" }),
-    foreign: (node) => ({ ...node, resourceVersion: "", addressAnnotation: "", poolAnnotation: "" }),
+    foreign: (node) => ({
+      ...node,
+      resourceVersion: "",
+      addressAnnotation: "",
+      poolAnnotation: "",
+      hostAnnotation: "",
+    }),
   },
 };
 
@@ -92,6 +98,7 @@ export function decodeNode(object: unknown): NodeFacts | undefined {
     addresses: asList(status?.["addresses"]).flatMap(decodeAddress),
     ...optional("addressAnnotation", annotations[ADDRESS_ANNOTATION]),
     ...optional("poolAnnotation", annotations[POOL_ANNOTATION]),
+    ...optional("hostAnnotation", annotations[HOST_ANNOTATION]),
     ...optional("unreadable", unreadable),
   };
 }
@@ -117,7 +124,7 @@ function decodeAddress(entry: unknown): NodeFacts["addresses"] {
 /** Returns the value if flipop's own annotations in it are text. Other annotations do not matter. */
 function asOwnAnnotations(value: unknown): unknown {
   const map = asRecord(value);
-  const isOwnOdd = [ADDRESS_ANNOTATION, POOL_ANNOTATION].some((name) => isOdd(map?.[name], asText));
+  const isOwnOdd = [ADDRESS_ANNOTATION, POOL_ANNOTATION, HOST_ANNOTATION].some((name) => isOdd(map?.[name], asText));
   return isOwnOdd ? undefined : map;
 }
 

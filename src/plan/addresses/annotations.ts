@@ -6,7 +6,8 @@ import {
   type ObjectRef,
   type Place,
 } from "../../model/action.ts";
-import { type Annotated, annotatedOn, annotationsFor } from "../../model/annotated.ts";
+import { type Annotated, annotatedOn, annotationsFor, annotationsOf } from "../../model/annotated.ts";
+import { hostAddressesText, hostWords } from "../../model/host-address.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
@@ -57,7 +58,10 @@ export function planAnnotations(context: AnnotationContext): {
   );
   const planned = nodes.flatMap(
     (node) =>
-      written.get(node.name) ?? clearing(node, wishes.get(node.name) ?? [], byKey, { ...context, written }) ?? [],
+      written.get(node.name) ??
+      clearing(node, wishes.get(node.name) ?? [], byKey, { ...context, written }) ??
+      clearingHost(node, byKey, context) ??
+      [],
   );
   const actions: AnnotateNode[] = [];
   const holds: Hold[] = [];
@@ -117,7 +121,7 @@ function writing(
   const shown = annotatedOn(node);
   const rest = shown.filter(({ ip }) => wishes.every((wish) => wish.ip !== ip));
   const lacking = wishes.filter(({ view, ip }) => !shown.some((one) => one.ip === ip && one.owner === view.key));
-  const [first = wishes[0]] = lacking.toSorted(
+  const [first = wishes.find((wish) => isHostOff(wish, node)) ?? wishes[0]] = lacking.toSorted(
     (a, b) => Number(a.assignmentID !== undefined) - Number(b.assignmentID !== undefined),
   );
   if (first === undefined) return undefined;
@@ -128,8 +132,11 @@ function writing(
   );
   const requires = added.flatMap(({ assignmentID }) => assignmentID ?? []);
   const kept = rest.flatMap((entry) => keptBeside(entry, { shown, awaited: new Set(requires), byKey, context }));
-  if (added.length === 0 && kept.length === rest.length) return undefined;
   const wished = wishes.filter((wish) => !lacking.includes(wish) || added.includes(wish));
+  const after = [...wished.map(({ view, ip }) => ({ ip, owner: view.key })), ...kept];
+  const host = hostAnnotation(node, after, byKey, context);
+  const isHostRight = host === undefined || isSameHost(host, node.hostAnnotation);
+  if (added.length === 0 && kept.length === rest.length && isHostRight) return undefined;
   return {
     kind: "annotate-node",
     id: actionID("annotate-node", first.view.object, node.name),
@@ -139,7 +146,7 @@ function writing(
     follows: [],
     nodeName: node.name,
     before: annotationsOf(node),
-    after: annotationsFor([...wished.map(({ view, ip }) => ({ ip, owner: view.key })), ...kept]),
+    after: { ...annotationsFor(after), ...(host === undefined ? {} : { host }) },
   };
 }
 
@@ -161,10 +168,6 @@ function keptBeside(
   const leaving = view === undefined ? "" : actionID("unassign-ip", view.object, entry.ip);
   const first = new Set(context.assignments.flatMap(({ id, requires }) => (awaited.has(id) ? requires : [])));
   return first.has(leaving) ? [] : [{ ip: entry.ip, owner }];
-}
-
-function annotationsOf(node: NodeFacts): NodeAnnotations {
-  return { address: node.addressAnnotation, pool: node.poolAnnotation };
 }
 
 /** Clears what a node shows wrongly, of the first object that may clear something there; what is to be on another node before goes last. */
@@ -197,7 +200,9 @@ function clearing(
     nodeName: node.name,
     before: annotationsOf(node),
     after: annotationsLeft(
+      node,
       shown.filter((entry) => going.every((one) => one.entry !== entry)),
+      byKey,
       context,
     ),
     ...(cause.holder === undefined ? {} : { holder: cause.holder }),
@@ -249,13 +254,78 @@ function arrivalOf({ object, after: { nodeName } }: AssignIP, written: ReadonlyM
 }
 
 /** The annotations without what goes. What nobody named stays only beside others. */
-function annotationsLeft(left: readonly Annotated[], context: AnnotationContext): NodeAnnotations {
-  return annotationsFor(
-    left.flatMap(({ ip, owner }) => {
-      const known = owner ?? ownerOf({ ip }, context);
-      return known === undefined ? [] : [{ ip, owner: known }];
-    }),
+function annotationsLeft(
+  node: NodeFacts,
+  left: readonly Annotated[],
+  byKey: ReadonlyMap<string, PoolView>,
+  context: AnnotationContext,
+): NodeAnnotations {
+  const shown = left.flatMap(({ ip, owner }) => {
+    const known = owner ?? ownerOf({ ip }, context);
+    return known === undefined ? [] : [{ ip, owner: known }];
+  });
+  const host = hostAnnotation(node, shown, byKey, context);
+  return { ...annotationsFor(shown), ...(host === undefined ? {} : { host }) };
+}
+
+/**
+ * What a node is to say for its host once it shows these addresses: those of them whose objects have `hostAddress: Managed`, at a provider that needs it. Of an object that may not
+ * be written, or is gone, an address stays or is absent as it was; so does what nobody named. Undefined where the node says nothing for its host and need not.
+ */
+function hostAnnotation(
+  node: NodeFacts,
+  shown: readonly Required<Annotated>[],
+  byKey: ReadonlyMap<string, PoolView>,
+  context: AnnotationContext,
+): string | undefined {
+  const before = hostWords(node.hostAnnotation);
+  const wished = shown.flatMap(({ ip, owner }) => {
+    const view = byKey.get(owner);
+    const isWished = view === undefined || !isWritable(view) ? before.includes(ip) : view.hosts === "Managed";
+    return isWished ? [ip] : [];
+  });
+  const left = new Set([...annotatedOn(node), ...shown].map(({ ip }) => ip));
+  const others = before.filter(
+    (ip) => !left.has(ip) && (ownerByValue(ip, context) === undefined || isProtected(node, { ip }, byKey, context)),
   );
+  return hostAddressesText([...wished, ...others]) ?? (node.hostAnnotation === undefined ? undefined : "");
+}
+
+/** True for the same addresses, however a person has written them. */
+function isSameHost(after: string, before: string | undefined): boolean {
+  return after === (hostAddressesText(hostWords(before)) ?? "");
+}
+
+/** True for an address that is on its node and is to be on its host, or no more. */
+function isHostOff({ view, ip, assignmentID }: Wish, node: NodeFacts): boolean {
+  return assignmentID === undefined && hostWords(node.hostAnnotation).includes(ip) !== (view.hosts === "Managed");
+}
+
+/** Clears what a node says for its host and is not to, where that is all that is wrong with it. */
+function clearingHost(
+  node: NodeFacts,
+  byKey: ReadonlyMap<string, PoolView>,
+  context: AnnotationContext,
+): AnnotateNode | undefined {
+  const shown = annotatedOn(node).flatMap(({ ip, owner = ownerOf({ ip }, context) }) =>
+    owner === undefined ? [] : [{ ip, owner }],
+  );
+  const host = hostAnnotation(node, shown, byKey, context);
+  const gone = hostWords(node.hostAnnotation).find((ip) => !hostWords(host).includes(ip));
+  const object = gone === undefined ? undefined : objectOf({ ip: gone }, byKey, context);
+  if (host === undefined || object === undefined) return undefined;
+  const before = annotationsOf(node);
+  return {
+    kind: "clear-annotation",
+    id: actionID("clear-annotation", object, node.name),
+    object,
+    reason: "AnnotationDrift",
+    requires: [],
+    follows: [],
+    nodeName: node.name,
+    before,
+    after: { ...before, host },
+  };
 }
 
 /** Why a node no longer carries what its annotation says, and whether its object gives the address up. */

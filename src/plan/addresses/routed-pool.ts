@@ -51,7 +51,7 @@ function specOf(
   service: ServiceFacts | undefined,
 ): PoolSpec {
   const { address, gracePeriodSeconds, dnsRecordSet, foreignHolder, suspend } = spec;
-  const { maxUnavailable, drainSeconds } = issuer?.spec ?? {};
+  const { maxUnavailable, drainSeconds, hostAddress } = issuer?.spec ?? {};
   return {
     provider: known?.provider ?? "",
     region: issuer?.spec.region ?? "",
@@ -61,6 +61,7 @@ function specOf(
     gracePeriodSeconds,
     ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
     ...(drainSeconds === undefined ? {} : { drainSeconds }),
+    ...(hostAddress === undefined ? {} : { hostAddress }),
     match: matchOf(namespace, issuer, service),
     ...(dnsRecordSet === undefined ? {} : { dnsRecordSet }),
     reclaimPolicy: known?.reclaimPolicy ?? "Retain",

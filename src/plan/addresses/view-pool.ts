@@ -115,16 +115,16 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
 
 /** What the provider of a pool can do, and what of the spec it cannot. */
 function abilitiesOf(
-  { provider, maxPerNode: asked }: Pool["spec"],
+  { provider, maxPerNode: asked, hostAddress = "External" }: Pool["spec"],
   registry: ProviderRegistry,
-): Pick<PoolView, "maxPerNode" | "isForSeveral" | "isOnePerNode" | "isMoveOneCall" | "isHostUnseen"> {
+): Pick<PoolView, "maxPerNode" | "isForSeveral" | "isOnePerNode" | "isMoveOneCall" | "hosts"> {
   const { addressesPerMachine = 1, isMoveOneCall = true, needsHost } = registry.get(provider)?.addresses ?? {};
   return {
     maxPerNode: registry.maxPerNode(provider, asked),
     ...(asked !== undefined && addressesPerMachine > 1 ? { isForSeveral: true } : {}),
     ...((asked ?? 0) > addressesPerMachine ? { isOnePerNode: true } : {}),
     isMoveOneCall,
-    ...(needsHost === true ? { isHostUnseen: true } : {}),
+    ...(needsHost === true ? { hosts: hostAddress } : {}),
   };
 }
 

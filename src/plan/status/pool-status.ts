@@ -7,6 +7,7 @@ import type { Hold, MissingGrant, NodeVerdict, PoolAssessment } from "../../mode
 import { REASONS } from "../../model/reason.ts";
 import {
   compareText,
+  type HostAddressPolicy,
   type IPStatus,
   type PoolStatus,
   type PoolSummary,
@@ -70,7 +71,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   const ips = ipStatuses(view, [...unassigned, ...holds]);
   const retries = currentRetries(view, own);
   const error = poolError(view, own);
-  const { emptyTarget, isHostUnseen } = view;
+  const { emptyTarget, hosts } = view;
   const firewall = firewallReadiness(view);
   const readiness = poolReadiness({
     ips,
@@ -79,7 +80,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
     firewall,
     emptyTarget,
     waiting: waitingText(own),
-    isHostUnseen,
+    hosts,
   });
   return {
     observedGeneration: pool.meta.generation,
@@ -308,8 +309,8 @@ interface PoolReadinessFacts {
   readonly firewall: Readiness | undefined;
   /** What the object asks for and nobody has; undefined while it selects something. */
   readonly emptyTarget: string | undefined;
-  /** True if the hosts must have the addresses, too, which nobody sees. */
-  readonly isHostUnseen: true | undefined;
+  /** As {@link PoolView.hosts}. */
+  readonly hosts: PoolView["hosts"];
 }
 
 function emptyTargetReadiness(what: string): Readiness {
@@ -331,15 +332,7 @@ function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number):
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
-function poolReadiness({
-  ips,
-  holds,
-  names,
-  waiting,
-  firewall,
-  emptyTarget,
-  isHostUnseen,
-}: PoolReadinessFacts): Readiness {
+function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget, hosts }: PoolReadinessFacts): Readiness {
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
   if (emptyTarget !== undefined) return emptyTargetReadiness(emptyTarget);
@@ -351,11 +344,15 @@ function poolReadiness({
   return {
     isTrue: true,
     reason: "Ready",
-    message: `${servingText(active)}${isHostUnseen === true ? UNSEEN : ""}${raisedText(names)}`,
+    message: `${servingText(active)}${hosts === undefined ? "" : HOSTS[hosts]}${raisedText(names)}`,
   };
 }
 
-const UNSEEN = " At the provider, that is: whether the hosts have the addresses is not seen.";
+/** What is not known of an address that is active at the provider. */
+const HOSTS: Readonly<Record<HostAddressPolicy, string>> = {
+  External: " At the provider, that is: whether the hosts have the addresses is not seen.",
+  Managed: " At the provider, that is: flipop host puts the addresses on the hosts, and whether it did is not seen.",
+};
 
 /** What is known to be active, and of what nobody could look at what was seen last. */
 function servingText(active: readonly IPStatus[]): string {

@@ -68,7 +68,7 @@ export function planFields(plan: Plan): JSONObject {
       addresses: shown,
     })),
     impact: impactOf(plan).map(impactField),
-    budget: plan.budget.map(({ allowance, isHostUnseen: _told, ...budget }) => ({
+    budget: plan.budget.map(({ allowance, isHostUnseen: _told, managedHosts: _too, ...budget }) => ({
       ...budget,
       ...(allowance === undefined ? {} : { allowance: { ...allowance } }),
     })),

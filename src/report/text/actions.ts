@@ -11,7 +11,7 @@ import {
   type WriteDNS,
 } from "../../model/action.ts";
 import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model/action-kinds.ts";
-import { clearedAddresses, shownAddresses } from "../../model/annotated.ts";
+import { clearedAddresses, hostChange, shownAddresses } from "../../model/annotated.ts";
 import { addressesWithout } from "../../model/dns.ts";
 import { portText } from "../../model/firewall.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
@@ -42,7 +42,7 @@ export function actionObject(action: Action, newIP?: string): string {
     case "annotate-node":
       return `node ${action.nodeName} with ${annotationText(action.after, "its pool")}`;
     case "clear-annotation":
-      return `the annotation ${clearedAddresses(action).join(", ")} of node ${action.nodeName}`.replace("  ", " ");
+      return clearedText(action);
     case "add-finalizer":
     case "remove-finalizer":
       return `the finalizer ${FINALIZER}`;
@@ -153,6 +153,8 @@ function lostBecause(action: AssignIP, pool: PoolAssessment | undefined): string
 
 function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): string {
   const { nodeName, before, after, reason, object } = action;
+  const host = whyHost(action);
+  if (host !== undefined) return host;
   const verdict = pool?.notMatching.find((candidate) => candidate.nodeName === nodeName);
   if (reason === "Verified") return whyVerified(action);
   if (action.holder !== undefined)
@@ -168,6 +170,24 @@ function whyVerified({ nodeName, before, after }: AnnotateNode): string {
   if (after.address === undefined) return `${nodeName} does not serve ${before.address ?? "the address"}.`;
   const what = areOrIs(after) === "are" ? "addresses are" : "address is";
   return `The annotation tells which ${what} confirmed on the node.`;
+}
+
+/** What a changed annotation means for the host, where that is all that changes. */
+function whyHost({ nodeName, before, after }: AnnotateNode): string | undefined {
+  const { added, removed } = hostChange({ before, after });
+  const isAll = before.address === after.address && before.pool === after.pool;
+  if (!isAll || added.length + removed.length === 0) return undefined;
+  const parts = [
+    ...(added.length === 0 ? [] : [`puts ${added.join(", ")} on ${nodeName}`]),
+    ...(removed.length === 0 ? [] : [`takes ${removed.join(", ")} from ${nodeName}`]),
+  ];
+  return `flipop host then ${parts.join(", and ")}.`;
+}
+
+function clearedText(action: AnnotateNode): string {
+  const cleared = clearedAddresses(action);
+  const shown = cleared.length > 0 ? cleared : hostChange(action).removed;
+  return `the annotation ${shown.join(", ")} of node ${action.nodeName}`.replace("  ", " ");
 }
 
 function annotationText(annotations: NodeAnnotations, none: string): string {

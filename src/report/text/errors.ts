@@ -1,4 +1,11 @@
-import { ConfigError, KubeError, type KubeFailure, ProviderError, type ProviderFailure } from "../../model/errors.ts";
+import {
+  ConfigError,
+  HostError,
+  KubeError,
+  type KubeFailure,
+  ProviderError,
+  type ProviderFailure,
+} from "../../model/errors.ts";
 import { plain } from "../../model/text.ts";
 
 /** How much is told: 0 = the sentence, 1 (`-v`) = and the ids of the call, 2 (`-vv`) = and the stack. */
@@ -83,6 +90,7 @@ const PROVIDER: Readonly<Record<ProviderFailure, ErrorCategory>> = {
 export function categoryOf(error: unknown): ErrorCategory {
   if (error instanceof ConfigError) return CONFIG[error.kind];
   if (error instanceof KubeError) return KUBE[error.failure];
+  if (error instanceof HostError) return "refused";
   if (error instanceof ProviderError) {
     // An unusable token is a wrong setting: the provider was not asked.
     return error.cause instanceof ConfigError ? CONFIG[error.cause.kind] : PROVIDER[error.failure];

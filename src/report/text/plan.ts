@@ -155,15 +155,21 @@ export function budgetTexts({ budget }: Pick<Plan, "budget">): readonly string[]
   return budget.filter(({ calls, addressCount }) => calls > 0 || addressCount !== undefined).map(budgetText);
 }
 
-const HOSTS_UNSEEN = "Whether the hosts have the addresses is not seen.";
+/** What is not known of the addresses of a provider, by who puts them on the hosts. */
+function hostsText({ isHostUnseen, managedHosts }: ProviderBudget): string {
+  if (isHostUnseen === undefined) return "";
+  if (managedHosts === undefined) return " Whether the hosts have the addresses is not seen.";
+  const which = managedHosts.areAll ? "the addresses" : "those with hostAddress Managed";
+  return ` flipop host puts ${which} on the hosts; whether a host has its addresses is not seen.`;
+}
 
-function budgetText({ provider, calls, allowance, addressCount, addressLimit, isHostUnseen }: ProviderBudget): string {
+function budgetText(budget: ProviderBudget): string {
+  const { provider, calls, allowance, addressCount, addressLimit } = budget;
   const needed =
     calls === 0 ? `no calls needed` : `at least ${countText(calls, "call")} needed${paceText(calls, allowance)}`;
   if (addressCount === undefined) return `${provider}: ${needed}.`;
   const limit = addressLimit === undefined ? "" : ` of ${addressLimit}`;
-  const unseen = isHostUnseen === true ? ` ${HOSTS_UNSEEN}` : "";
-  return `${provider}: ${needed}; the account has ${addressCount}${limit} reserved IPs.${unseen}`;
+  return `${provider}: ${needed}; the account has ${addressCount}${limit} reserved IPs.${hostsText(budget)}`;
 }
 
 /** Returns how long so many calls take where they are more than are allowed at once: `; the limit is 250 a minute: about 3 minutes`. */

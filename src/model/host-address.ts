@@ -1,0 +1,68 @@
+import { canonicalIPv4 } from "./address.ts";
+import { compareText } from "./resource.ts";
+import { plain } from "./text.ts";
+
+/*
+ * The annotation flipop.digitalocean.com/host-addresses of a node: the addresses that its system must have on an interface, and that `flipop host` puts there.
+ * Sorted by text, with commas between them: 203.0.113.10,203.0.113.11
+ */
+
+/** What the annotation asks for. */
+export interface HostAddresses {
+  /** Canonical, sorted by text, each once. */
+  readonly ips: readonly string[];
+  /** What is no address that a host can serve, each once, with why: it is passed over. */
+  readonly refused: readonly { readonly text: string; readonly why: string }[];
+}
+
+/** Returns what the annotation asks for; nothing where there is none. A person may have written anything. Never throws. Pure. */
+export function readHostAddresses(text: string | undefined): HostAddresses {
+  const read = [...new Set(hostWords(text))].map((word) => ({
+    word,
+    ip: canonicalIP(word),
+    why: refusalOf(canonicalIP(word)),
+  }));
+  const ips = read.flatMap(({ ip, why }) => (ip === undefined || why !== undefined ? [] : [ip]));
+  return {
+    ips: [...new Set(ips)].toSorted(compareText),
+    refused: read.flatMap(({ word, why }) => (why === undefined ? [] : [{ text: plain(word).slice(0, 60), why }])),
+  };
+}
+
+/** Returns what stands between the commas of the annotation, as it is written; nothing where there is none. Pure. */
+export function hostWords(text: string | undefined): readonly string[] {
+  return (text ?? "").split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
+}
+
+/** Returns the text of the annotation for these addresses; undefined for none. Pure. */
+export function hostAddressesText(ips: readonly string[]): string | undefined {
+  const sorted = [...new Set(ips)].toSorted(compareText);
+  return sorted.length === 0 ? undefined : sorted.join(",");
+}
+
+/** Returns an address in its one form: IPv4 in dotted decimals, IPv6 as RFC 5952 writes it. Undefined for anything else, one with a zone included. Pure. */
+export function canonicalIP(text: string): string | undefined {
+  if (!text.includes(":")) return canonicalIPv4(text);
+  if (!/^[0-9A-Fa-f:.]{2,45}$/.test(text)) return undefined;
+  return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
+}
+
+/** 4 or 6, of an address in its one form. Pure. */
+export function familyOf(ip: string): 4 | 6 {
+  return ip.includes(":") ? 6 : 4;
+}
+
+/** Ranges that no provider gives out, and whose addresses would cut a host off, or off from itself. */
+const NEVER: readonly (readonly [pattern: RegExp, what: string])[] = [
+  [/^0\./, "it stands for no address"],
+  [/^127\.|^::1$/, "it is the host itself"],
+  [/^169\.254\.|^fe[89ab][0-9a-f]:/, "it is link-local"],
+  [/^2(?:2[4-9]|[34]\d|5[0-5])\.|^ff[0-9a-f]{2}:/, "it is no address of one host"],
+  [/^::$/, "it stands for no address"],
+  [/^::ffff:/, "it is an IPv4 address written as IPv6"],
+];
+
+function refusalOf(ip: string | undefined): string | undefined {
+  if (ip === undefined) return "it is no IP address";
+  return NEVER.find(([pattern]) => pattern.test(ip))?.[1];
+}

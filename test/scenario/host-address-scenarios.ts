@@ -1,0 +1,228 @@
+import { expect } from "vitest";
+import { HOST_ANNOTATION } from "../../src/model/resource.ts";
+import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+
+const MANAGED = { hostAddress: "Managed" } as const;
+
+/** What nodes say for `flipop host`, at a provider whose machines must have their addresses, too. */
+export function hostAddressScenarios(scenario: Register): void {
+  fills(scenario);
+  moves(scenario);
+  edits(scenario);
+  hands(scenario);
+  crashes(scenario);
+}
+
+/** At a provider whose machines need no address of their own. */
+export function noHostAddressScenarios(scenario: Register): void {
+  scenario("where machines need no address of their own, Managed says nothing for hosts", async (world) => {
+    await pooled(world, ["n1"], 1, MANAGED);
+    await world.pass();
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+    expect(await world.nodes.hosts()).toEqual({});
+  });
+}
+
+/** Pool `web` of the addresses ip1… and nodes of these names, before the first pass. */
+async function pooled(
+  world: World,
+  names: readonly string[],
+  count: number,
+  spec: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await world.machines(...names);
+  const ips = Array.from({ length: count }, (_, index) => ip(index + 1));
+  for (const address of ips) world.cloud.address(address);
+  await world.pools.create("web", { ips, ...spec });
+}
+
+function fills(scenario: Register): void {
+  scenario(
+    "a host is told its address once the address is there, in the same write as everybody else",
+    async (world) => {
+      await pooled(world, ["n1", "n2"], 1, MANAGED);
+      world.before("assign", async () => expect(await world.nodes.hosts()).toEqual({}));
+      await world.pass();
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+      expect(await world.nodes.hosts()).toEqual({ n1: "ip1" });
+      const { conditions } = await world.pools.status("web");
+      expect(conditions.find(({ type }) => type === "Ready")?.message).toContain(
+        "flipop host puts the addresses on the hosts",
+      );
+    },
+  );
+
+  scenario("a pool without hostAddress says nothing for hosts, and neither does one with External", async (world) => {
+    await pooled(world, ["n1"], 1, {});
+    await world.pass();
+    await world.pools.edit("web", { hostAddress: "External" });
+    await world.pass();
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+    expect(await world.nodes.hosts()).toEqual({});
+    const { conditions } = await world.pools.status("web");
+    expect(conditions.find(({ type }) => type === "Ready")?.message).toContain(
+      "whether the hosts have the addresses is not seen",
+    );
+  });
+
+  scenario("two addresses on a node are both for its host", async (world) => {
+    await pooled(world, ["n1"], 2, { ...MANAGED, maxPerNode: 2 });
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({ n1: "ip1,ip2" });
+  });
+
+  scenario("of two pools on a node only the addresses of the managed one are for its host", async (world) => {
+    await pooled(world, ["n1"], 1, { ...MANAGED, maxPerNode: 2 });
+    world.cloud.address(ip(2));
+    await world.pools.create("mail", { ips: [ip(2)], maxPerNode: 2 });
+    await world.pass();
+    await world.pass();
+    expect(await world.nodes.annotations()).toEqual({ n1: "ip1,ip2 of shop/web,shop/mail" });
+    expect(await world.nodes.hosts()).toEqual({ n1: "ip1" });
+  });
+
+  scenario("a bought address is for its host, too", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1, ...MANAGED });
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({ n1: "new1" });
+  });
+}
+
+function moves(scenario: Register): void {
+  scenario("a failover tells the new host first, then the old one", async (world) => {
+    await pooled(world, ["n1", "n2"], 1, MANAGED);
+    await world.pass();
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n2"]);
+    expect(await world.nodes.hosts()).toEqual({ n2: "ip1" });
+    expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
+  });
+
+  scenario("a pool that is deleted leaves nothing for hosts", async (world) => {
+    await pooled(world, ["n1"], 1, MANAGED);
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({});
+    expect(await world.nodes.annotations()).toEqual({});
+  });
+
+  scenario("an address that the spec names no longer goes from its host", async (world) => {
+    await pooled(world, ["n1"], 2, { ...MANAGED, maxPerNode: 2 });
+    await world.pass();
+    await world.pools.edit("web", { ips: [ip(2)] });
+    for (let pass = 0; pass < 3; pass += 1) {
+      await world.pass();
+      world.advance(61_000);
+    }
+    expect(await world.nodes.hosts()).toEqual({ n1: "ip2" });
+  });
+}
+
+function edits(scenario: Register): void {
+  scenario("hostAddress can be changed at any time, and moves nothing", async (world) => {
+    await pooled(world, ["n1"], 1, {});
+    await world.pass();
+    for (const [hostAddress, told] of [
+      ["Managed", { n1: "ip1" }],
+      ["External", {}],
+      ["Managed", { n1: "ip1" }],
+    ] as const) {
+      await world.pools.edit("web", { hostAddress });
+      await world.pass();
+      expect(await world.nodes.hosts()).toEqual(told);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+      expect(world.cloudWrites()).toEqual([]);
+    }
+  });
+
+  scenario("a suspended pool leaves what is for its hosts as it is", async (world) => {
+    await pooled(world, ["n1"], 1, MANAGED);
+    await world.pass();
+    await world.pools.edit("web", { suspend: true, hostAddress: "External" });
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({ n1: "ip1" });
+    await world.pools.edit("web", { suspend: false });
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({});
+  });
+}
+
+function hands(scenario: Register): void {
+  scenario("what a person removed is written again, and what is on another host by mistake goes", async (world) => {
+    await pooled(world, ["n1", "n2"], 1, MANAGED);
+    await world.pass();
+    await world.nodes.patch("n1", { metadata: { annotations: { [HOST_ANNOTATION]: null } } });
+    await world.nodes.patch("n2", { metadata: { annotations: { [HOST_ANNOTATION]: ip(1) } } });
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({ n1: "ip1" });
+  });
+
+  scenario("what no object names stays for the host, also beside what comes and goes", async (world) => {
+    await pooled(world, ["n1", "n2"], 1, MANAGED);
+    await world.nodes.patch("n1", { metadata: { annotations: { [HOST_ANNOTATION]: "198.18.0.77, 2001:db8::7" } } });
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({ n1: "198.18.0.77,2001:db8::7,ip1" });
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(await world.nodes.hosts()).toEqual({ n1: "198.18.0.77,2001:db8::7", n2: "ip1" });
+  });
+}
+
+/** Stories whose run dies before each of its writes in turn. */
+const CRASHES: readonly {
+  readonly title: string;
+  /** How many writes the run makes. */
+  readonly writes: number;
+  readonly before: (world: World) => Promise<void>;
+  readonly after: Readonly<Record<string, string>>;
+}[] = [
+  {
+    title: "the first fill of a managed pool",
+    writes: 6,
+    before: (world) => pooled(world, ["n1"], 1, MANAGED),
+    after: { n1: "ip1" },
+  },
+  {
+    title: "a failover of a managed pool",
+    writes: 8,
+    before: async (world) => {
+      await pooled(world, ["n1", "n2"], 1, MANAGED);
+      await world.pass();
+      await world.nodes.setReady("n1", false);
+    },
+    after: { n2: "ip1" },
+  },
+  {
+    title: "a pool that becomes managed",
+    writes: 3,
+    before: async (world) => {
+      await pooled(world, ["n1"], 1, {});
+      await world.pass();
+      await world.pools.edit("web", MANAGED);
+    },
+    after: { n1: "ip1" },
+  },
+];
+
+function crashes(scenario: Register): void {
+  for (const { title, writes, before, after } of CRASHES)
+    for (let write = 1; write <= writes + 1; write += 1)
+      scenario(
+        `${title}: the run ${write > writes ? "has no later write" : `dies before write ${write}`}`,
+        async (world) => {
+          await before(world);
+          expect(await world.crash(write)).toBe(write <= writes);
+          for (let pass = 0; pass < 3; pass += 1) {
+            await world.pass({ settle: true });
+            world.advance(15_000);
+          }
+          expect(await world.nodes.hosts()).toEqual(after);
+          expect(await world.nodes.annotations()).toEqual(after);
+        },
+      );
+}
