@@ -1,5 +1,5 @@
 import { canonicalIPv4, canonicalIPv6 } from "./address.ts";
-import type { DNSMemory, RecordSet } from "./resource.ts";
+import type { DNSMemory, PublishedName, RecordSet } from "./resource.ts";
 
 /** The types of address records: A records hold IPv4 addresses, AAAA records IPv6 addresses. */
 export type RecordType = "A" | "AAAA";
@@ -64,4 +64,19 @@ export function asksFor({ ipFamilies = ["IPv4"] }: RecordSet["spec"], type: Reco
 /** Returns the types of records that a record set has, or had: A first. Pure. */
 export function recordTypesOf({ spec, status }: Pick<RecordSet, "spec" | "status">): readonly RecordType[] {
   return asksFor(spec, "AAAA") || status.ipv6 !== undefined ? ["A", "AAAA"] : ["A"];
+}
+
+/** Returns every name that a status remembers: former ones, then the published one; of A records, then of AAAA records. Pure. */
+export function rememberedNames(status: DNSMemory & { readonly ipv6?: DNSMemory }): readonly PublishedName[] {
+  const of = ({ formerDNS, publishedDNS }: DNSMemory): readonly PublishedName[] =>
+    publishedDNS === undefined ? formerDNS : [...formerDNS, publishedDNS];
+  return status.ipv6 === undefined ? of(status) : [...of(status), ...of(status.ipv6)];
+}
+
+/** Returns the names that a status has as published now: with A records, then with AAAA records. Pure. */
+export function publishedNames({
+  publishedDNS,
+  ipv6,
+}: Pick<DNSMemory, "publishedDNS"> & { readonly ipv6?: DNSMemory }): readonly PublishedName[] {
+  return [publishedDNS ?? [], ipv6?.publishedDNS ?? []].flat();
 }

@@ -213,21 +213,6 @@ export function ownAddresses(name: PublishedName): readonly string[] {
   return [...shownAddresses(name), ...unseen.map(({ address }) => address)];
 }
 
-/** Returns every name that a status remembers: former ones, then the published one; of A records, then of AAAA records. Pure. */
-export function rememberedNames(status: DNSMemory & { readonly ipv6?: DNSMemory }): readonly PublishedName[] {
-  const of = ({ formerDNS, publishedDNS }: DNSMemory): readonly PublishedName[] =>
-    publishedDNS === undefined ? formerDNS : [...formerDNS, publishedDNS];
-  return status.ipv6 === undefined ? of(status) : [...of(status), ...of(status.ipv6)];
-}
-
-/** Returns the names that a status has as published now: with A records, then with AAAA records. Pure. */
-export function publishedNames({
-  publishedDNS,
-  ipv6,
-}: Pick<DNSMemory, "publishedDNS"> & { readonly ipv6?: DNSMemory }): readonly PublishedName[] {
-  return [publishedDNS ?? [], ipv6?.publishedDNS ?? []].flat();
-}
-
 /** Since when a published node does not match. */
 export interface UnreadyNode {
   readonly nodeName: string;

@@ -12,15 +12,8 @@ import {
 } from "../model/dns.ts";
 import { ProviderError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
-import { recordTypesOf, setNamed, setText } from "../model/record-types.ts";
-import {
-  compareText,
-  type Pool,
-  type PublishedName,
-  publishedNames,
-  type RecordSet,
-  rememberedNames,
-} from "../model/resource.ts";
+import { publishedNames, recordTypesOf, rememberedNames, setNamed, setText } from "../model/record-types.ts";
+import { compareText, type Pool, type PublishedName, type RecordSet } from "../model/resource.ts";
 import { type DNSWish, type NamedWish, poolWish, recordSetWish } from "../plan/names/name-target.ts";
 import type { DNSProviderReader, ZoneListing } from "../ports/providers.ts";
 import { type AskOptions, CircuitBreaker, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";

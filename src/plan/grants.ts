@@ -13,7 +13,7 @@ import {
 } from "../model/grants.ts";
 import type { Observation } from "../model/observation.ts";
 import type { MissingGrant, Obstacle, PlanGrants } from "../model/plan.ts";
-import { setNamed } from "../model/record-types.ts";
+import { rememberedNames, setNamed } from "../model/record-types.ts";
 import {
   bySeniority,
   compareText,
@@ -23,7 +23,6 @@ import {
   type Pool,
   type PublishedName,
   type RecordSetStatus,
-  rememberedNames,
 } from "../model/resource.ts";
 import { personNeeded } from "./holds.ts";
 import { type DNSWish, poolWish, statedWish, targetName } from "./names/name-target.ts";

@@ -155,8 +155,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "A label that goes leaves the annotation behind.",
     file: "src/plan/addresses/annotations.ts",
-    find: "?? clearing(node, wishes.get(node.name) ?? [], byKey, { ...context, written }) ?? [],",
-    replace: "?? [],",
+    find: "clearing(node, wishes.get(node.name) ?? [], byKey, { ...context, written }) ??",
+    replace: "",
   },
   {
     name: "What a provider's rate limit said is not left for later runs.",

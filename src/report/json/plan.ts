@@ -13,7 +13,8 @@ import {
   type RecordSetAssessment,
   type SetAssessment,
 } from "../../model/plan.ts";
-import { type PublishedName, publishedNames } from "../../model/resource.ts";
+import { publishedNames } from "../../model/record-types.ts";
+import type { PublishedName } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { type Impact, impactOf, namesDown } from "../impact.ts";
 import { isRouted, routedAddress } from "../overview.ts";

@@ -1,8 +1,8 @@
 import type { ObjectRef } from "../../model/action.ts";
 import type { ReleasedIP } from "../../model/address.ts";
 import { readSkipped } from "../../model/node-phrase.ts";
-import { memoryOf } from "../../model/record-types.ts";
-import { type DNSMemory, type ObjectMeta, type RetryStatus, rememberedNames } from "../../model/resource.ts";
+import { memoryOf, rememberedNames } from "../../model/record-types.ts";
+import type { DNSMemory, ObjectMeta, RetryStatus } from "../../model/resource.ts";
 import type { Suspension } from "../../model/suspension.ts";
 import { plain } from "../../model/text.ts";
 import { parseTime } from "../../model/time.ts";

@@ -3,7 +3,8 @@ import { isAssign, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../
 import { changesName } from "../../model/action-kinds.ts";
 import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment, SetAssessment } from "../../model/plan.ts";
-import { ownerKey, publishedNames, shownAddresses } from "../../model/resource.ts";
+import { publishedNames } from "../../model/record-types.ts";
+import { ownerKey, shownAddresses } from "../../model/resource.ts";
 import type { Outcome, PassResult, RunEnd } from "../../model/run.ts";
 import { contentHash } from "../../model/text.ts";
 

@@ -13,13 +13,8 @@ import {
   type SetAssessment,
 } from "../../model/plan.ts";
 import { REASONS } from "../../model/reason.ts";
-import {
-  type IPState,
-  type IPStatus,
-  type PoolStatus,
-  publishedNames,
-  type RecordSetStatus,
-} from "../../model/resource.ts";
+import { publishedNames } from "../../model/record-types.ts";
+import type { IPState, IPStatus, PoolStatus, RecordSetStatus } from "../../model/resource.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionText } from "./actions.ts";
 import { whyHold } from "./holds.ts";
