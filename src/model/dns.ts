@@ -120,6 +120,8 @@ export interface TTLRules {
   readonly maximumSeconds: number;
   /** The value below the minimum that means "the provider decides"; absent where there is none. */
   readonly automaticSeconds?: number;
+  /** True where all records of a name have one TTL, whatever their type. */
+  readonly isOfName?: true;
 }
 
 /** The map key of a name's records within one provider. */

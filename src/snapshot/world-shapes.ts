@@ -194,8 +194,9 @@ const DNS: Shape<DNSFacts> = fields<DNSFacts>(
     name: term,
     unusable: REFUSAL,
     ttlRules: fields<TTLRules>(
-      { minimumSeconds: number, maximumSeconds: number, automaticSeconds: number },
+      { minimumSeconds: number, maximumSeconds: number, automaticSeconds: number, isOfName: mark },
       "automaticSeconds",
+      "isOfName",
     ),
     isBatched: flag,
     zones: mapOf(ZONE_FACT, dnsName),

@@ -13,7 +13,9 @@ import { ACTIONS } from "../../src/model/action-kinds.ts";
 import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
 import type { TTLRules } from "../../src/model/dns.ts";
 import { FINDING_CODES, FINDINGS } from "../../src/model/finding.ts";
+import type { AddressTraits } from "../../src/model/provider.ts";
 import { REASONS } from "../../src/model/reason.ts";
+import { RECORD_TYPES } from "../../src/model/record-types.ts";
 import { exitCodes } from "../../src/report/exit-code.ts";
 import { METRICS, type MetricName, metricFacts } from "../../src/report/metrics/metrics.ts";
 import { rememberedTable } from "../campaign/remembered-state.ts";
@@ -67,10 +69,24 @@ function providerTable(): string {
     const named = family === undefined ? `\`${name}\`` : `\`${name}\`, \`${name}-…\``;
     const ttl = dns?.ttlRules === undefined ? "as it says" : ttlText(dns.ttlRules);
     const names = dns === undefined ? "no" : dns.isDefault === true ? "yes, where no provider is named" : "yes";
-    return `| ${named} | ${yesNo(addresses)} | ${names} | ${ttl} | ${dns?.zoneIDPattern ? "name or id" : "name"} | ${yesNo(firewalls)} |`;
+    const zone = dns?.zoneIDPattern ? "name or id" : "name";
+    const cells = [named, yesNo(addresses), perNodeText(addresses), hostText(addresses), names, ttl, zone];
+    return `| ${[...cells, yesNo(firewalls)].join(" | ")} |`;
   });
-  const head = ["| provider | addresses | names | TTL | zone | firewalls |", "|---|---|---|---|---|---|"];
-  return [...head, ...rows].join("\n");
+  const types = Object.keys(RECORD_TYPES).join(" and ");
+  const heads = ["provider", "addresses", "of them on a node", "on its host, too", `names (${types} records)`];
+  const head = [...heads, "TTL", "zone", "firewalls"];
+  return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n");
+}
+
+function perNodeText(addresses: AddressTraits | undefined): string {
+  if (addresses === undefined) return "";
+  return Number.isFinite(addresses.addressesPerMachine) ? `${addresses.addressesPerMachine}` : "as `maxPerNode` says";
+}
+
+function hostText(addresses: AddressTraits | undefined): string {
+  if (addresses === undefined) return "";
+  return addresses.needsHost === true ? "must be" : "need not be";
 }
 
 function yesNo(traits: object | undefined): string {

@@ -196,6 +196,23 @@ function othersRecords(scenario: Register, provider: DNSName): void {
     expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([[], ["six1", "six2"]]);
   });
 
+  scenario(`at ${provider} two objects have one name and want other TTLs: both come to rest`, async (world) => {
+    await dualNodes(world, ["n1"]);
+    world.dns.zone(provider);
+    await world.recordSets.create("four", { dnsRecordSet: www(provider, { ttl: 300 }) });
+    await world.recordSets.create("six", { dnsRecordSet: www(provider, { ttl: 120 }), ipFamilies: ["IPv6"] });
+    await world.pass();
+    const isOfName = provider === "digitalocean";
+    expect(world.dns.show(provider)).toEqual([`${WWW} A ext1 ${isOfName ? 120 : 300}`, `${WWW} AAAA six1 120`]);
+    const { conditions } = await world.recordSets.status("four");
+    const message = conditions.find(({ type }) => type === "Ready")?.message;
+    const lowered = " TTL 300 was lowered to 120, the lowest of the records at the name.";
+    expect(message).toBe(`1 address is published.${isOfName ? lowered : ""}`);
+    await world.recordSets.edit("six", { dnsRecordSet: { ttl: 600 } });
+    await world.pass();
+    expect(world.dns.ttls(provider, WWW)).toEqual([300]);
+  });
+
   scenario(`at ${provider} a foreign AAAA record is held, and A records follow`, async (world) => {
     await dualNodes(world, ["n1", "n2"]);
     world.dns.zone(provider);
@@ -254,6 +271,23 @@ function faults(scenario: Register, provider: DNSName): void {
 }
 
 function crashes(scenario: Register, provider: DNSName): void {
+  scenario(
+    `at ${provider} IPv6 takes the place of IPv4: A records stay until AAAA records are there`,
+    async (world) => {
+      await dualNodes(world, ["n1"], ["n1"]);
+      world.dns.zone(provider);
+      await world.recordSets.create("nodes", { dnsRecordSet: www(provider), reclaimPolicy: "Delete" });
+      await world.pass();
+      await world.recordSets.edit("nodes", { ipFamilies: ["IPv6"] });
+      await world.pass();
+      expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([["ext1"], []]);
+      world.dnsSafety.allowEnd(WWW);
+      await dualNodes(world, ["n2"]);
+      await world.pass();
+      expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([[], ["six2"]]);
+    },
+  );
+
   scenario(
     `at ${provider} a run dies before each of its writes while both sets change`,
     async (world) => {

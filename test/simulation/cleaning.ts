@@ -1,6 +1,6 @@
 import { objectKey } from "../../src/model/resource.ts";
 import type { DNSChange } from "./dns-invariants.ts";
-import { shownIn, viewDNS } from "./dns-view.ts";
+import { isIn, shownIn, viewDNS } from "./dns-view.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import { publisherName } from "./offers.ts";
@@ -56,6 +56,11 @@ export function checkCleaning(change: DNSChange): void {
     monitor.violated("DNS-order", `${what} before the new name of ${heirs.map(publisherName).join()} is there`);
 }
 
+/** The set of records in a key of claims. */
+function keyText(key: string): string {
+  return key.slice(key.indexOf(" ") + 1);
+}
+
 /** What letting go of an object breaks: the records that were written for it, where they are to be cleaned. */
 export function checkLeftNames(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
   const { records, simulation } = monitor;
@@ -70,8 +75,8 @@ export function checkLeftNames(monitor: Monitor, process: Process, call: SimCall
   const view = viewDNS(world);
   return [...records.written].flatMap(([key, { uid, addresses }]) => {
     const left = view.filter(
-      ({ provider, fqdn, type, content }) =>
-        type === "A" && nameKey(provider, fqdn) === key && addresses.includes(content),
+      (record) =>
+        isIn(record, keyText(key)) && key.startsWith(`${record.provider} `) && addresses.includes(record.content),
     );
     const isOthers = uid !== object.meta.uid || claimants(world, key).length > 0 || records.handEdited.has(key);
     // Another object that has them on record cleans them by itself.

@@ -1,5 +1,6 @@
+import { publishedNames, setNamed, setText } from "../../src/model/record-types.ts";
 import { objectKey, type PublishedName } from "../../src/model/resource.ts";
-import { recordsOf, shownIn, viewDNS } from "./dns-view.ts";
+import { type DNSView, recordsOf, shownIn, viewDNS } from "./dns-view.ts";
 import type { Violation } from "./monitor.ts";
 import { offersOf, publisherName } from "./offers.ts";
 import {
@@ -8,6 +9,8 @@ import {
   isSilent,
   isWorkable,
   nameKey,
+  namesOnRecord,
+  ownMemory,
   type Publisher,
   publishedKey,
   publishers,
@@ -65,7 +68,7 @@ function isOwned(world: World, object: Publisher, { provider, zone, fqdn }: Wish
 function wrongForm(world: World, { provider, zone, fqdn, ttl }: WishedName): readonly string[] {
   const records = recordsOf(world.dns[provider], zone, fqdn);
   const isAutomatic = records.some((record) => record.isAutomatic === true) || (provider === "cloudflare" && ttl === 1);
-  const wanted = Math.max(ttl, LEAST_TTL[provider]);
+  const wanted = Math.max(wantedTTL(world, { provider, zone, fqdn, ttl }), LEAST_TTL[provider]);
   const contents = records.map(({ content }) => content);
   return [
     ...(new Set(contents).size === contents.length ? [] : ["more than once"]),
@@ -75,8 +78,19 @@ function wrongForm(world: World, { provider, zone, fqdn, ttl }: WishedName): rea
   ];
 }
 
-function wrongMemory({ status }: Publisher, wish: WishedName, shown: readonly string[]): readonly string[] {
-  const known = status.publishedDNS;
+/** At DigitalOcean all records of a name have one TTL: the lowest that any object asks for. */
+function wantedTTL(world: World, { provider, fqdn, ttl }: WishedName): number {
+  if (provider !== "digitalocean") return ttl;
+  const others = publishers(world).flatMap((object) => {
+    const wish = wishOf(world, object);
+    const isSame = wish?.provider === provider && setNamed(wish.fqdn).fqdn === setNamed(fqdn).fqdn;
+    return isSame && claimants(world, nameKey(provider, wish.fqdn)).includes(object) ? [wish.ttl] : [];
+  });
+  return Math.min(ttl, ...others);
+}
+
+function wrongMemory(object: Publisher, wish: WishedName, shown: readonly string[]): readonly string[] {
+  const known = ownMemory(object).publishedDNS;
   const isKnown = known !== undefined && publishedKey(known) === nameKey(wish.provider, wish.fqdn);
   return isKnown && known.addresses.join() === shown.join() ? [] : [`and its status says ${JSON.stringify(known)}`];
 }
@@ -92,8 +106,12 @@ function leftBehind({ world, monitor }: Simulation, object: Publisher): readonly
     (wish !== undefined && isOwned(world, object, wish) && shownIn(view, wish.provider, wish.fqdn).length > 0);
   if (!isThere) return [];
   const isFree = (key: string): boolean => claimants(world, key).length === 0;
-  const remembered = object.status.formerDNS.filter(
-    (former) => isFree(publishedKey(former)) && former.addresses.some((ip) => isShown(world, former, ip)),
+  const present = publishedNames(object.status);
+  const remembered = namesOnRecord(object).filter(
+    (former) =>
+      !present.includes(former) &&
+      isFree(publishedKey(former)) &&
+      former.addresses.some((ip) => isShown(world, former, ip)),
   );
   const written = monitor.records.wasMisled ? [] : [...monitor.records.written];
   const forgotten = written.filter(
@@ -102,14 +120,17 @@ function leftBehind({ world, monitor }: Simulation, object: Publisher): readonly
       isFree(key) &&
       !monitor.records.handEdited.has(key) &&
       !monitor.records.touchedAtMs.has(objectKey(object.meta)) &&
-      addresses.some((ip) =>
-        view.some((record) => nameKey(record.provider, record.fqdn) === key && record.content === ip),
-      ),
+      addresses.some((ip) => view.some((record) => recordKey(record) === key && record.content === ip)),
   );
   return [...remembered.map(publishedKey), ...forgotten.map(([key]) => key)].map((key) => ({
     invariant: "DNS-leak",
     text: `${key} of ${publisherName(object)} is never cleaned`,
   }));
+}
+
+/** The set that a record is of, as a key of claims. */
+function recordKey({ provider, fqdn, type }: DNSView[number]): string {
+  return nameKey(provider, type === "AAAA" ? setText({ fqdn, type }) : fqdn);
 }
 
 function isShown(world: World, { provider, name }: PublishedName, ip: string): boolean {
@@ -125,6 +146,6 @@ export function isStuck(world: World, ip: string): boolean {
     if (!isSilent(world, object) && (hasOther || isEmptied)) return false;
     const wish = wishOf(world, object);
     const isShown = wish !== undefined && shownIn(view, wish.provider, wish.fqdn).includes(ip);
-    return isShown || object.status.publishedDNS?.addresses.includes(ip) === true;
+    return isShown || ownMemory(object).publishedDNS?.addresses.includes(ip) === true;
   });
 }

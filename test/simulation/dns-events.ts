@@ -1,7 +1,8 @@
+import { setNamed } from "../../src/model/record-types.ts";
 import { GROUP, VERSION } from "../../src/model/resource.ts";
 import { type DNSRecord, replaceRecords } from "../fake/dns-account.ts";
 import type { DNSEvent, HandEdit } from "./dns-event.ts";
-import { recordsOf } from "./dns-view.ts";
+import { isIn, recordsOf } from "./dns-view.ts";
 import type { World } from "./world.ts";
 
 type Of<K extends DNSEvent["kind"]> = Extract<DNSEvent, { kind: K }>;
@@ -47,16 +48,17 @@ export const DNS_EFFECTS: Effects = {
   },
 };
 
-function handEdit(world: World, { provider, zone, fqdn, edit, pick }: Of<"hand-record">): void {
+function handEdit(world: World, { provider, zone, fqdn: text, edit, pick }: Of<"hand-record">): void {
+  const { fqdn, type } = setNamed(text);
   const account = world.dns[provider];
   if (account.zoneName(zone) === undefined) return;
-  const set = recordsOf(account, zone, fqdn);
+  const set = recordsOf(account, zone, text);
   const chosen = set[pick % Math.max(1, set.length)];
-  const isChosen = (record: DNSRecord): boolean =>
-    record.fqdn === fqdn && record.type === "A" && record.content === chosen?.content;
+  const isChosen = (record: DNSRecord): boolean => isIn(record, text) && record.content === chosen?.content;
   const [{ ttlSeconds } = { ttlSeconds: 120 }] = set;
-  const stranger: DNSRecord = { fqdn, type: "A", content: `192.0.2.${60 + pick}`, ttlSeconds };
-  const isOwn = (record: DNSRecord): boolean => record.fqdn === fqdn && record.type === "A";
+  const content = type === "A" ? `192.0.2.${60 + pick}` : `2001:db8:ffff::${60 + pick}`;
+  const stranger: DNSRecord = { fqdn, type, content, ttlSeconds };
+  const isOwn = (record: DNSRecord): boolean => isIn(record, text);
   const edits: Readonly<Record<HandEdit, () => void>> = {
     add: () => account.addRecord(zone, stranger),
     remove: () => account.removeRecords(zone, isChosen),

@@ -1,3 +1,4 @@
+import { publishedNames } from "../../src/model/record-types.ts";
 import { type DNSMemory, objectKey } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import { nameKey, publishers, wishOf } from "./publishers.ts";
@@ -10,13 +11,16 @@ export function noteOwner(
   world: World,
   { operation, subject, args }: SimCall,
 ): void {
-  const [{ publishedDNS }] = args as readonly [DNSMemory];
-  const key = publishedDNS === undefined ? "" : nameKey(publishedDNS.provider, publishedDNS.name);
-  const known = written.get(key);
-  const owner = publishers(world).find(
-    ({ meta, spec }) => objectKey(meta) === subject && "addressType" in spec === operation.startsWith("record"),
-  );
-  const wish = owner === undefined ? undefined : wishOf(world, owner);
-  if (known === undefined || known.uid === "" || owner === undefined || wish === undefined) return;
-  if (nameKey(wish.provider, wish.fqdn) === key) written.set(key, { ...known, uid: owner.meta.uid });
+  const [status] = args as readonly [DNSMemory];
+  for (const { provider, name } of publishedNames(status)) noteName(nameKey(provider, name));
+
+  function noteName(key: string): void {
+    const known = written.get(key);
+    const owner = publishers(world).find(
+      ({ meta, spec }) => objectKey(meta) === subject && "addressType" in spec === operation.startsWith("record"),
+    );
+    const wish = owner === undefined ? undefined : wishOf(world, owner);
+    if (known === undefined || known.uid === "" || owner === undefined || wish === undefined) return;
+    if (nameKey(wish.provider, wish.fqdn) === key) written.set(key, { ...known, uid: owner.meta.uid });
+  }
 }

@@ -1,7 +1,7 @@
 import type { NodeFacts } from "../../src/model/node.ts";
 import { ADDRESS_ANNOTATION, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import { isOpen, targetOf, viewFirewalls } from "./firewall-truth.ts";
-import { isAddress, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
+import { isAddress, isOfFamily, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
 import { dropletOf, isNamedBy, isValid, managedBy, matches, stillServes } from "./truth.ts";
 import type { World } from "./world.ts";
 
@@ -71,7 +71,7 @@ function ofRecordSet(world: World, recordSet: RecordSet): Verdicts {
         addressType === ADDRESS_ANNOTATION
           ? annotated(world, node)
           : node.addresses
-              .filter(({ type, address }) => type === addressType && isAddress(address))
+              .filter(({ type, address }) => type === addressType && isOfFamily(recordSet, address))
               .map(({ address }) => [address, "yes"] as const);
       return own.map(([ip, verdict]) => [ip, fit === "grace" && verdict === "yes" ? "maybe" : verdict] as const);
     }),

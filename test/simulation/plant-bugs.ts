@@ -105,6 +105,7 @@ function optionsOf(proof: Proof): PlayOptions {
     seeds: "1",
     from: "1",
     seed: `${seed}`,
+    ipv6: false,
     routed,
     lasting,
     story,

@@ -2,6 +2,7 @@ import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
 import type { History } from "./history.ts";
 import { historyElsewhere } from "./history-elsewhere.ts";
+import { historyIPv6 } from "./history-ipv6.ts";
 import { lastingHistory } from "./lasting-history.ts";
 import type { Violation } from "./monitor.ts";
 import { playStories, strikeStory, tellStory } from "./play-stories.ts";
@@ -19,6 +20,8 @@ export interface PlayOptions {
   readonly seed?: string | undefined;
   /** Histories of RoutedIPs and firewalls. */
   readonly routed: boolean;
+  /** Histories of record sets with AAAA records. */
+  readonly ipv6: boolean;
   /** What stands in the place of Cloudflare: `hetzner`, or a webhook. */
   readonly names?: string | undefined;
   /** Histories in which processes watch, and something stays wrong for ever. */
@@ -90,8 +93,9 @@ async function report(
   if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
 }
 
-function historyOf(seed: number, { routed, names, lasting }: PlayOptions): History {
+function historyOf(seed: number, { routed, ipv6, names, lasting }: PlayOptions): History {
   if (lasting) return lastingHistory(seed);
+  if (ipv6) return historyIPv6(seed);
   if (names !== undefined) return historyElsewhere(seed, names === "hetzner" ? names : "webhook");
   return routed ? routedHistory(seed) : generate(seed);
 }
@@ -101,7 +105,7 @@ function simulationOf(history: History, { lasting }: PlayOptions, isTraced = fal
 }
 
 async function tell(seed: number, invariant: string, options: PlayOptions): Promise<void> {
-  const { full, lines, routed, names, lasting } = options;
+  const { full, lines, routed, ipv6, names, lasting } = options;
   const history = historyOf(seed, options);
   if (lasting) {
     const { trace } = await simulationOf(history, options, true).run();
@@ -110,7 +114,8 @@ async function tell(seed: number, invariant: string, options: PlayOptions): Prom
     return;
   }
   for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
-  print(`\nnpm run play -- ${names !== undefined ? `--names ${names} ` : routed ? "--routed " : ""}--seed ${seed}`);
+  const kind = names !== undefined ? `--names ${names} ` : routed ? "--routed " : ipv6 ? "--ipv6 " : "";
+  print(`\nnpm run play -- ${kind}--seed ${seed}`);
 }
 
 function print(line: string): void {

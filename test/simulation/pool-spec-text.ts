@@ -26,6 +26,7 @@ export interface RecordSetSpecText {
   readonly provider?: string;
   readonly dnsRecordSet: DNSSpecText;
   readonly addressType?: string;
+  readonly ipFamilies?: readonly string[];
   readonly whenEmpty?: "Keep" | "Delete";
   readonly gracePeriodSeconds?: number;
   readonly reclaimPolicy?: "Retain" | "Delete";

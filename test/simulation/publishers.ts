@@ -1,5 +1,20 @@
 import { canonicalIPv4 } from "../../src/model/address.ts";
-import { objectKey, type Pool, type PublishedName, type RecordSet } from "../../src/model/resource.ts";
+import {
+  memoryOf,
+  publishedNames,
+  RECORD_TYPES,
+  type RecordType,
+  rememberedNames,
+  setText,
+} from "../../src/model/record-types.ts";
+import {
+  ADDRESS_ANNOTATION,
+  type DNSMemory,
+  objectKey,
+  type Pool,
+  type PublishedName,
+  type RecordSet,
+} from "../../src/model/resource.ts";
 import { DNS_NAMES } from "../fake/dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import type { Process } from "./process.ts";
@@ -14,6 +29,7 @@ export interface WishedName {
   readonly provider: DNSProviderName;
   /** The zone's name. */
   readonly zone: string;
+  /** As `setText` has it: a record set of IPv6 addresses is to have AAAA records. */
   readonly fqdn: string;
   /** Seconds, as written. */
   readonly ttl: number;
@@ -44,7 +60,13 @@ export function wishOf(world: World, { meta, spec }: Publisher): WishedName | un
   const isID = /^[0-9a-f]{32}$/.test(wanted.zone);
   const zone = isID && provider !== undefined ? world.dns[provider].zoneName(wanted.zone) : wanted.zone;
   if (provider === undefined || zone === undefined) return undefined;
-  return { provider, zone, fqdn: fqdnOf(wanted.recordName, zone), ttl: wanted.ttlSeconds };
+  const type = typeOf(spec);
+  return { provider, zone, fqdn: setText({ fqdn: fqdnOf(wanted.recordName, zone), type }), ttl: wanted.ttlSeconds };
+}
+
+/** The records that an object asks for; in these worlds it asks for one type. */
+function typeOf(spec: Publisher["spec"]): RecordType {
+  return "ipFamilies" in spec && spec.ipFamilies?.includes("IPv6") === true ? "AAAA" : "A";
 }
 
 /** The provider that a spec names outside or inside; undefined when it is none of DNS, or both differ. */
@@ -65,7 +87,8 @@ function claimOf(world: World, object: Publisher): string | undefined {
   if (spec.dnsRecordSet === undefined || meta.isDeleting) return undefined;
   const wish = wishOf(world, object);
   if (wish !== undefined) return nameKey(wish.provider, wish.fqdn);
-  return status.publishedDNS && publishedKey(status.publishedDNS);
+  const { publishedDNS } = memoryOf(status, typeOf(spec));
+  return publishedDNS && publishedKey(publishedDNS);
 }
 
 /** The claim key of a name that a status remembers. */
@@ -75,13 +98,19 @@ export function publishedKey({ provider, name }: PublishedName): string {
 
 /** Every name an object has on record, the last one first. */
 export function namesOnRecord({ status }: Publisher): readonly PublishedName[] {
-  return [...(status.publishedDNS === undefined ? [] : [status.publishedDNS]), ...status.formerDNS];
+  const last = publishedNames(status);
+  return [...last, ...rememberedNames(status).filter((name) => !last.includes(name))];
+}
+
+/** What an object has on record of the records that it asks for. */
+export function ownMemory({ spec, status }: Publisher): DNSMemory {
+  return memoryOf(status, typeOf(spec));
 }
 
 /** Who a name can belong to: the object that by status has it, or else all that ask for it. */
 export function claimants(world: World, key: string): readonly Publisher[] {
   const all = publishers(world).filter((object) => claimOf(world, object) === key);
-  const holders = all.filter(({ status }) => status.publishedDNS && publishedKey(status.publishedDNS) === key);
+  const holders = all.filter(({ status }) => publishedNames(status).some((name) => publishedKey(name) === key));
   return holders.length > 0 ? holders : all;
 }
 
@@ -96,7 +125,9 @@ export function isValidSet(world: World, object: RecordSet): boolean {
   const { spec, meta } = object;
   const isNameless = wishOf(world, { ...object, meta: { ...meta, isDeleting: false } }) === undefined;
   const isByID = /^[0-9a-f]{32}$/.test(spec.dnsRecordSet.zone);
-  return (!isNameless || isByID) && spec.addressType !== "Nothing" && spec.match.nodeLabel !== "role in (";
+  const isOfFamily = spec.addressType !== ADDRESS_ANNOTATION || typeOf(spec) === "A";
+  const isNamed = (!isNameless || isByID) && isOfFamily;
+  return isNamed && spec.addressType !== "Nothing" && spec.match.nodeLabel !== "role in (";
 }
 
 /** True when a run of this process may not write for the object. */
@@ -109,7 +140,12 @@ export function isWorkable(world: World, object: Publisher): boolean {
   return isRecordSet(object) ? isValidSet(world, object) : isValid(object);
 }
 
-/** True for an IPv4 address as records have it. */
+/** True for an IPv4 address as A records have it. */
 export function isAddress(text: string | undefined): text is string {
   return text !== undefined && canonicalIPv4(text) === text;
+}
+
+/** True for an address that an object can publish: of the family that it asks for. */
+export function isOfFamily({ spec }: Publisher, address: string): boolean {
+  return RECORD_TYPES[typeOf(spec)].canonical(address) === address;
 }

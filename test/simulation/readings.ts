@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../src/adapters/webhook/api.ts";
+import { setNamed, setText } from "../../src/model/record-types.ts";
 import type { SimCall } from "./faults.ts";
 import { FirewallReadings } from "./firewall-readings.ts";
 import { nameKey } from "./publishers.ts";
@@ -84,7 +85,7 @@ export class Readings {
     const fqdn = key.slice(key.indexOf(" ") + 1);
     const looks = this.#everything.get(key.slice(0, key.indexOf(" "))) ?? 0;
     if (looks > 0) return { reads: looks, last: "read", sets: Array.from({ length: looks }, () => "") };
-    const isListed = [...this.zones].some((zone) => key === zone || isWithin(fqdn, zone));
+    const isListed = [...this.zones].some((zone) => setNamed(key).fqdn === zone || isWithin(fqdn, zone));
     return isListed ? { reads: 1, last: "read", sets: [""] } : { reads: 0, last: "nothing", sets: [] };
   }
 
@@ -137,20 +138,29 @@ function shownRecords({ subject }: SimCall, page: unknown): readonly ShownRecord
   // A webhook shows sets, all that it has.
   if (Array.isArray(page))
     return (page as readonly Endpoint[])
-      .filter(({ type }) => type === "A")
-      .flatMap(({ fqdn, targets }) => targets.map((content) => ({ fqdn, content })));
+      .filter(({ type }) => isAddressType(type))
+      .flatMap(({ fqdn, type, targets }) => targets.map((content) => ({ fqdn: textOf(fqdn, type), content })));
   return (page as RecordPage).items.flatMap((item) => {
     // Hetzner shows sets, and in a list of a whole zone as much of each as could be read.
     const set = item.set ?? item;
     if (set.records !== undefined || item.type !== undefined)
-      return item.type === "A"
-        ? (set.records ?? []).map(({ value }) => ({ fqdn: item.fqdn ?? subject, content: value }))
+      return isAddressType(item.type)
+        ? (set.records ?? []).map(({ value }) => ({ fqdn: textOf(item.fqdn ?? subject, item.type), content: value }))
         : [];
     const own = item.value ?? item;
     const { fqdn = subject, record = own } = own;
     const content = record.address ?? record.ip;
     return content === undefined ? [] : [{ fqdn, content }];
   });
+}
+
+function isAddressType(type: string | undefined): boolean {
+  return type === "A" || type === "AAAA";
+}
+
+/** The set of records of a name; the subject of a call says already which one it is about. */
+function textOf(fqdn: string, type: string | undefined): string {
+  return type === "AAAA" ? setText({ fqdn: setNamed(fqdn).fqdn, type }) : fqdn;
 }
 
 /** An address stands under `ip` at DigitalOcean and under `address` at Cloudflare, and in a list of a whole zone one level deeper. */
@@ -169,7 +179,7 @@ interface RecordItem {
 }
 
 function isWithin(fqdn: string, zoneKey: string): boolean {
-  return fqdn.endsWith(`.${zoneKey.slice(zoneKey.indexOf(" ") + 1)}`);
+  return setNamed(fqdn).fqdn.endsWith(`.${zoneKey.slice(zoneKey.indexOf(" ") + 1)}`);
 }
 
 /** The addresses that an answer shows, and where. */

@@ -16,6 +16,7 @@ const OPTIONS = {
     help: "histories of RoutedIPs and firewalls: seeds, and --stories, of their own",
   },
   names: { type: "string", help: "PROVIDER: webhook or hetzner stands in the place of Cloudflare" },
+  ipv6: { type: "boolean", default: false, help: "histories of record sets with AAAA records" },
   lasting: {
     type: "boolean",
     default: false,

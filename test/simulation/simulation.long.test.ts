@@ -3,6 +3,7 @@ import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
 import type { History, WorldEvent } from "./history.ts";
 import { historyElsewhere } from "./history-elsewhere.ts";
+import { historyIPv6 } from "./history-ipv6.ts";
 import type { Violation } from "./monitor.ts";
 import { routedHistory } from "./routed-history.ts";
 import { shrink } from "./shrink.ts";
@@ -15,6 +16,8 @@ const FIRST_SEED = 1;
 const ROUTED_SEEDS = 20;
 /** How many with another provider of names in the place of Cloudflare; `npm run play -- --names webhook` plays any number. */
 const SEEDS_ELSEWHERE = 25;
+/** How many of record sets with AAAA records; `npm run play -- --ipv6` plays any number. */
+const SEEDS_IPV6 = 30;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
 const ONCE_BROKEN = [2237, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004];
 /** Histories with names in which a check once blamed what keeps every promise. */
@@ -54,6 +57,18 @@ test.each(["webhook", "hetzner"] as const)(
     expect(writes).toBeGreaterThan(SEEDS_ELSEWHERE);
   },
 );
+
+test("every promise holds in seeded histories of record sets with AAAA records", async () => {
+  let writes = 0;
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS_IPV6; seed += 1) {
+    const history = historyIPv6(seed);
+    const simulation = new Simulation(history, false);
+    const { violation } = await simulation.run();
+    writes += simulation.made.filter(({ subject, isWrite }) => isWrite && subject.endsWith(" AAAA")).length;
+    if (violation !== undefined) expect.fail(await broken(history, violation, "--ipv6 "));
+  }
+  expect(writes).toBeGreaterThan(SEEDS_IPV6 / 2);
+});
 
 test("every promise holds in seeded histories of RoutedIPs and firewalls", async () => {
   let firewallCalls = 0;

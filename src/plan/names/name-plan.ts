@@ -42,6 +42,8 @@ export interface NamePlan {
 export interface NamesContext {
   readonly claims: NameClaims;
   readonly recorded: RecordedAddresses;
+  /** Returns the TTL that a set is to have, seconds: what its object asks for, or less where all records of a name have one. */
+  readonly ttlOf: (target: ReadyTarget) => number;
   /** True for an address of the object that no node serves now: it leaving a name hurts nobody. */
   readonly isDown: (object: ObjectRef, ip: string) => boolean;
   readonly nowMs: number;
@@ -111,10 +113,11 @@ function planRecords(
   target: ReadyTarget,
   split: SplitRecords,
   served: ServedAddresses,
-  { isDown, nowMs }: NamesContext,
+  { isDown, ttlOf, nowMs }: NamesContext,
 ): NamePlan {
   const { others } = split;
-  const ttlSeconds = others === undefined ? target.ttlSeconds : sharedTTL(target.ttlSeconds, others, target.ttlRules);
+  const own = ttlOf(target);
+  const ttlSeconds = others === undefined ? own : sharedTTL(own, others, target.ttlRules);
   const isShared = publisher.foreignRecords === "Share" && split.foreign.length > 0;
   const isReplaced = (ip: string): boolean => isShared && isDown(publisher.ref, ip);
   const plan = planSet(publisher, target, split, { served, isReplaced, ttlSeconds, nowMs });

@@ -1,5 +1,5 @@
-import { type Action, ownPart, type WriteDNS } from "../../model/action.ts";
-import { type DNSFacts, recordAddresses } from "../../model/dns.ts";
+import { type Action, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
+import { acceptedTTL, type DNSFacts, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
 import { memoryOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
@@ -22,7 +22,7 @@ import { recordedAddresses, rememberedForeign, rememberedUnseen } from "./foreig
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
 import { type NamePlan, type NamesContext, ownTarget, planName } from "./name-plan.ts";
-import { isTaken, type NameTarget } from "./name-target.ts";
+import { isTaken, type NameTarget, type TargetName } from "./name-target.ts";
 import { type Publisher, publisherKey, type ServedAddresses } from "./publishers.ts";
 
 /** What is done about all names of one object. */
@@ -41,10 +41,11 @@ export function planDNS(
   publishers: readonly Publisher[],
   served: ReadonlyMap<string, ServedAddresses>,
   dns: ReadonlyMap<string, DNSFacts>,
-  facts: Omit<NamesContext, "recorded"> & Pick<MemoryContext, "isForgotten">,
+  facts: Omit<NamesContext, "recorded" | "ttlOf"> & Pick<MemoryContext, "isForgotten">,
 ): readonly ObjectNames[] {
   const { claims, isForgotten, nowMs } = facts;
-  const names: NamesContext = { ...facts, recorded: recordedAddresses(publishers) };
+  const recorded = recordedAddresses(publishers);
+  const names: NamesContext = { ...facts, recorded, ttlOf: nameTTLs(publishers, claims, dns) };
   const present = new Map(
     publishers.flatMap((publisher) => {
       const own = served.get(publisherKey(publisher));
@@ -58,18 +59,47 @@ export function planDNS(
       return [[nameKey(target.name), ownerPlan(publisher, present.get(publisher))] as const];
     }),
   );
+  const asked = new Map(
+    [...present].flatMap(([{ ref, wish }, own]) => (wish.kind === "none" ? [] : [[refKey(ref), own] as const])),
+  );
+  // Where an object asks for no records of a type any more, those of the other type take their place.
+  const inPlaceOf = ({ ref, wish }: Publisher): NamePlan | undefined =>
+    wish.kind === "none" ? asked.get(refKey(ref)) : undefined;
   const context = { claims, dns, ownerPlans, cleanedUp: new Set<string>() };
   // What deleted objects clean up is known first: it may be the new name of another object, whose old one stays then.
   const former = new Map(
     [...present]
       .toSorted(([a], [b]) => Number(b.meta.isDeleting) - Number(a.meta.isDeleting))
-      .map(([publisher, own]) => [publisher, planFormerNames(publisher, own, context)]),
+      .map(([publisher, own]) => [publisher, planFormerNames(publisher, inPlaceOf(publisher) ?? own, context)]),
   );
   const handedOver = new Set([...former.values()].flatMap((own) => own.handedOver));
   return [...present].flatMap(([publisher, own]) => {
     const past = former.get(publisher);
     return past === undefined ? [] : [objectNames(publisher, own, past, { handedOver, isForgotten, nowMs })];
   });
+}
+
+/** Returns what says which TTL a set is to have: where all records of a name have one, the lowest that any object asks for. */
+function nameTTLs(
+  publishers: readonly Publisher[],
+  claims: NamesContext["claims"],
+  dns: ReadonlyMap<string, DNSFacts>,
+): NamesContext["ttlOf"] {
+  const keyOf = ({ provider, fqdn }: TargetName): string => `${provider} ${setNamed(fqdn).fqdn}`;
+  const lowest = new Map<string, number>();
+  for (const publisher of publishers) {
+    const target = ownTarget(publisher, claims);
+    if (publisher.wish.kind !== "named" || target.kind === "none" || target.name === undefined || isTaken(target))
+      continue;
+    const rules = dns.get(target.name.provider)?.ttlRules;
+    if (rules?.isOfName !== true) continue;
+    const key = keyOf(target.name);
+    lowest.set(
+      key,
+      Math.min(acceptedTTL(publisher.wish.ttlSeconds, rules), lowest.get(key) ?? Number.POSITIVE_INFINITY),
+    );
+  }
+  return ({ name, ttlSeconds }) => Math.min(ttlSeconds, lowest.get(keyOf(name)) ?? ttlSeconds);
 }
 
 /** Returns what is done for an object's name, as an object that leaves the name has to know it. `present` is absent for a blocked pool: its provider cannot be used now. */
