@@ -100,7 +100,7 @@ function follows(scenario: Register, provider: DNSName): void {
       world.dns.edit(
         provider,
         { fqdn: WWW, type: "AAAA", content: externalIPv6(1) },
-        { content: "2001:DB8:0:0::0001" },
+        { content: "2001:DB8:0006:0::0001" },
       );
       await world.pass();
       expect(world.dnsWrites()).toEqual([]);

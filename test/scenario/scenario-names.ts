@@ -13,7 +13,7 @@ export function externalIP(number: number): string {
 
 /** An IPv6 address for node `nN`, `six1` for short. */
 export function externalIPv6(number: number): string {
-  return `2001:db8::${number}`;
+  return `2001:db8:6::${number}`;
 }
 
 /** The address of type InternalIP that node `nN` has where nothing else is said, `int1` for short. */
@@ -46,6 +46,6 @@ export function short(text: string): string {
     .replace(/\b192\.0\.2\.(\d+)\b/g, (_, number) => `ip${Number(number) + 254}`)
     .replace(/\b198\.51\.100\.(\d+)\b/g, (_, number) => `new${number}`)
     .replace(/\b100\.64\.1\.(\d+)\b/g, (_, number) => `ext${number}`)
-    .replace(/\b2001:db8::(\d+)\b/g, (_, number) => `six${number}`)
+    .replace(/\b2001:db8:6::(\d+)\b/g, (_, number) => `six${number}`)
     .replace(/\b10\.9\.0\.(\d+)\b/g, (_, number) => `int${number}`);
 }

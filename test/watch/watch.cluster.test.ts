@@ -177,12 +177,12 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
               const watcher = start();
               const end = await Promise.race([
                 watcher.end,
-                new Promise((resolve) => setTimeout(resolve, 4000, "goes on")),
+                new Promise((resolve) => setTimeout(resolve, 20_000, "goes on")),
               ]);
               watcher.child.kill("SIGKILL");
               return `${end} ${watcher.stderr()}`;
             },
-            { interval: 500 },
+            { interval: 500, timeout: 300_000 },
           )
           .toMatch(new RegExp(`^77 [^]*watch[^]*${resource}`));
       } finally {
