@@ -1,4 +1,4 @@
-import { canonicalIPv4 } from "./address.ts";
+import { canonicalAddress } from "./address.ts";
 import { compareText } from "./resource.ts";
 import { plain } from "./text.ts";
 
@@ -19,8 +19,8 @@ export interface HostAddresses {
 export function readHostAddresses(text: string | undefined): HostAddresses {
   const read = [...new Set(hostWords(text))].map((word) => ({
     word,
-    ip: canonicalIP(word),
-    why: refusalOf(canonicalIP(word)),
+    ip: canonicalAddress(word),
+    why: refusalOf(canonicalAddress(word)),
   }));
   const ips = read.flatMap(({ ip, why }) => (ip === undefined || why !== undefined ? [] : [ip]));
   return {
@@ -40,13 +40,6 @@ export function hostAddressesText(ips: readonly string[]): string | undefined {
   return sorted.length === 0 ? undefined : sorted.join(",");
 }
 
-/** Returns an address in its one form: IPv4 in dotted decimals, IPv6 as RFC 5952 writes it. Undefined for anything else, one with a zone included. Pure. */
-export function canonicalIP(text: string): string | undefined {
-  if (!text.includes(":")) return canonicalIPv4(text);
-  if (!/^[0-9A-Fa-f:.]{2,45}$/.test(text)) return undefined;
-  return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
-}
-
 /** 4 or 6, of an address in its one form. Pure. */
 export function familyOf(ip: string): 4 | 6 {
   return ip.includes(":") ? 6 : 4;
@@ -59,7 +52,6 @@ const NEVER: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^169\.254\.|^fe[89ab][0-9a-f]:/, "it is link-local"],
   [/^2(?:2[4-9]|[34]\d|5[0-5])\.|^ff[0-9a-f]{2}:/, "it is no address of one host"],
   [/^::$/, "it stands for no address"],
-  [/^::ffff:/, "it is an IPv4 address written as IPv6"],
 ];
 
 function refusalOf(ip: string | undefined): string | undefined {

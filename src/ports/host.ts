@@ -22,7 +22,7 @@ export interface OwnNode {
 
 /** An address on an interface of the host. */
 export interface PresentAddress {
-  /** As `canonicalIP` returns it. */
+  /** As `canonicalAddress` returns it. */
   readonly ip: string;
   /** Length of its prefix in bits. */
   readonly prefix: number;

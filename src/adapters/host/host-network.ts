@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { canonicalAddress } from "../../model/address.ts";
 import { ConfigError, HostError } from "../../model/errors.ts";
-import { canonicalIP, familyOf } from "../../model/host-address.ts";
+import { familyOf } from "../../model/host-address.ts";
 import type { HostNetwork, HostState, PresentAddress } from "../../ports/host.ts";
 import { ANY, anyList, COUNT, fieldsOf, map, maybe, object, read, type Schema, TEXT } from "../http/answer.ts";
 import { announce4, announce6, clearAnnouncements } from "./announce.ts";
@@ -141,7 +142,7 @@ function interfaceOf(routes: readonly Route[]): string | undefined {
 }
 
 function addressOf(on: string, { local, prefixlen, metric }: Info): readonly PresentAddress[] {
-  const ip = local === undefined ? undefined : canonicalIP(local);
+  const ip = local === undefined ? undefined : canonicalAddress(local);
   if (ip === undefined || prefixlen === undefined) return [];
   const isOwn = metric === OWN_METRIC && ownPrefix(ip) === `${ip}/${prefixlen}`;
   return [{ ip, prefix: prefixlen, interface: on, isOwn }];
