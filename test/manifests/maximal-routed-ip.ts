@@ -44,6 +44,7 @@ const issuer: Full<
 export const MAXIMAL_ISSUER_SPEC: Readonly<Record<string, unknown>> = {
   ...issuer,
   maxUnavailable: 2,
+  hostAddress: "Managed",
   routedIPReclaimPolicy: "Delete",
   routedIPFirewallName: "edge",
 };

@@ -182,7 +182,7 @@ describe("requests about DNS", () => {
       expect(Object.keys(reader).sort()).toEqual(names);
       expect([reader.isBatched, reader.ttlRules]).toEqual([
         false,
-        { minimumSeconds: 30, maximumSeconds: 2_147_483_647 },
+        { minimumSeconds: 30, maximumSeconds: 2_147_483_647, isOfName: true },
       ]);
     });
   });
