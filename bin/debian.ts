@@ -1,6 +1,6 @@
-// What the image takes from Debian: the C and C++ libraries that Node is linked with, the program ip, the certificates' place, the names of system and
-// users. There is no Node without shared libraries, and npm has none; Debian has them for every architecture, signed, with security
-// updates, and scanners know them. They are held to digests by `debian.json`, which `npm run image -- --renew` makes anew.
+// The files that the image takes from Debian. Node needs the C and C++ libraries. flipop host runs the program ip. The certificates' place and the names
+// of the system and its users come along. npm has none of them. Debian has them for every architecture, signed and with security updates, and scanners
+// know them. The packages are held to digests by `debian.json`, which `npm run image -- --renew` makes anew.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";

@@ -21,8 +21,8 @@ const WARM_UP = join(ROOT, "bin/warm-up.js");
 const LOADER = join(ROOT, "bin/compiled.js");
 
 /**
- * With these flags V8 makes the same cache of one program each time, byte for byte (Node 24.21, tried 2026-11-26). It hashes strings alike.
- * It collects garbage in the program's own thread. It forgets no function, and optimizes none. `bin/warm-up.js` takes the flags back before it writes the cache.
+ * With these flags V8 makes the same cache of one program each time, byte for byte (Node 24.21, tried 2026-11-26). Strings get the same hash in every run.
+ * No second thread collects garbage. The code of a function is neither dropped nor optimized. `bin/warm-up.js` takes the flags back before it writes the cache.
  */
 const FLAGS: readonly string[] = [
   "--hash-seed=1",
@@ -32,12 +32,12 @@ const FLAGS: readonly string[] = [
   "--no-sparkplug",
 ];
 
-/** V8 numbers functions in the order of their first use. That order differs when two answers come the other way round. So a cache counts once three runs made the same. */
+/** V8 numbers functions in the order of their first use. Two answers that arrive the other way round change that order. So a cache counts once three runs made the same. */
 const ENOUGH = 3;
 const MOST_TRIES = 20;
 
 /**
- * Replaces `lib/` of a built package by one file, its source map, and V8's cache of it. V8 writes the cache after a run that did what a pod of the CronJob does each minute.
+ * Replaces `lib/` of a built package by one file, its source map, and V8's cache of it. V8 writes the cache when a run ends that did the work of a CronJob's pod.
  * The same sources give the same bytes. The cache holds for the Node that runs this, on the same architecture.
  * @throws Error when no cache is made again, or when V8 refuses it
  */

@@ -14,7 +14,7 @@ export interface Zone {
 export interface RecordSetState {
   /** `setText`. */
   readonly fqdn: string;
-  /** Sorted by text, unique; empty = the name has no A record. */
+  /** Sorted by text, unique; empty = the name has no record of the type. */
   readonly addresses: readonly string[];
   /** Seconds, when all records agree; absent without records, when they differ, or when the provider decides it (`isTTLAutomatic`). */
   readonly ttlSeconds?: number;
@@ -231,7 +231,7 @@ export function relativeName(zone: string, fqdn: string): string | undefined {
 }
 
 /** The name a record set has, or why there is none. */
-type RecordName =
+export type RecordName =
   | { readonly kind: "name"; readonly fqdn: string }
   | { readonly kind: "invalid"; readonly error: string };
 

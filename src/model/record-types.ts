@@ -25,7 +25,7 @@ export interface RecordSetName {
 }
 
 /** A status with what is remembered of each type of records. */
-type Remembering = DNSMemory & { readonly ipv6?: DNSMemory };
+export type Remembering = DNSMemory & { readonly ipv6?: DNSMemory };
 
 /** Returns what a status remembers of the records of a type. Pure. */
 export function memoryOf(status: Remembering, type: RecordType): DNSMemory {
@@ -67,7 +67,7 @@ export function recordTypesOf({ spec, status }: Pick<RecordSet, "spec" | "status
 }
 
 /** Returns every name that a status remembers: former ones, then the published one; of A records, then of AAAA records. Pure. */
-export function rememberedNames(status: DNSMemory & { readonly ipv6?: DNSMemory }): readonly PublishedName[] {
+export function rememberedNames(status: Remembering): readonly PublishedName[] {
   const of = ({ formerDNS, publishedDNS }: DNSMemory): readonly PublishedName[] =>
     publishedDNS === undefined ? formerDNS : [...formerDNS, publishedDNS];
   return status.ipv6 === undefined ? of(status) : [...of(status), ...of(status.ipv6)];

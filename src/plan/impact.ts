@@ -15,8 +15,8 @@ import { addressesWithout } from "../model/dns.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NameService } from "../model/plan.ts";
-import { memoryOf, recordTypesOf } from "../model/record-types.ts";
-import { type DNSMemory, ownAddresses } from "../model/resource.ts";
+import { type Remembering, rememberedNames } from "../model/record-types.ts";
+import { ownAddresses } from "../model/resource.ts";
 import { isFromFormer } from "./addresses/hand-over.ts";
 import { contentOf } from "./names/name-plan.ts";
 import type { ReadyTarget } from "./names/name-target.ts";
@@ -321,10 +321,9 @@ function asPool(
 function asRecordSet({ recordSet, matcher }: JudgedRecordSet, ip: string, facts: JudgedFacts): Loser {
   const owner = facts.ownerOf.get(ip);
   const { isDeleting } = recordSet.meta;
-  const memories = recordTypesOf(recordSet).map((type) => memoryOf(recordSet.status, type));
   return {
     ...(matcher === undefined ? {} : { matcher }),
-    isOwn: owner !== undefined || facts.whereIs(ip).nodes.length > 0 || memories.some((own) => isOnRecord(own, ip)),
+    isOwn: owner !== undefined || facts.whereIs(ip).nodes.length > 0 || isOnRecord(recordSet.status, ip),
     fromServing: (isMatched) => {
       if (isDeleting) return "reduction";
       if (!isMatched || (owner !== undefined && isFromFormer(owner.view, ip))) return "relocation";
@@ -333,8 +332,8 @@ function asRecordSet({ recordSet, matcher }: JudgedRecordSet, ip: string, facts:
   };
 }
 
-function isOnRecord({ publishedDNS, formerDNS }: DNSMemory, ip: string): boolean {
-  return [publishedDNS ?? [], formerDNS].flat().some((name) => ownAddresses(name).includes(ip));
+function isOnRecord(status: Remembering, ip: string): boolean {
+  return rememberedNames(status).some((name) => ownAddresses(name).includes(ip));
 }
 
 /** Returns what each name offers its clients now: the names that objects have, and former ones that the plan still writes. Sorted as the objects are. Pure. */

@@ -4,6 +4,7 @@ import {
   canonicalZone,
   type DNSFacts,
   type OwnerFact,
+  type RecordName,
   type RecordSetState,
   recordFQDN,
   recordsKey,
@@ -80,7 +81,7 @@ export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): N
   const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
   if (zone?.kind === "known" && resolved.kind === "invalid")
     return { kind: "blocked", cause: "invalid", detail: resolved.error, needsPerson: true };
-  const name = targetName(wish, dns);
+  const name = resolvedName(wish, resolved);
   return facts === undefined || zone === undefined || zone.kind !== "known" || name === undefined
     ? { ...obstacle(wish, facts, zone), ...(name === undefined ? {} : { name }) }
     : withRecords(wish, facts, zone.zone, name);
@@ -90,7 +91,10 @@ export function nameTarget(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): N
 export function targetName(wish: DNSWish, dns: ReadonlyMap<string, DNSFacts>): TargetName | undefined {
   if (wish.kind !== "named") return undefined;
   const zone = dns.get(wish.provider)?.zones.get(wish.zone);
-  const resolved = recordFQDN(wish.recordName, zoneName(wish, zone));
+  return resolvedName(wish, recordFQDN(wish.recordName, zoneName(wish, zone)));
+}
+
+function resolvedName(wish: NamedWish, resolved: RecordName): TargetName | undefined {
   if (resolved.kind !== "name") return undefined;
   return { provider: wish.provider, zone: wish.zone, fqdn: setText({ fqdn: resolved.fqdn, type: wish.recordType }) };
 }
