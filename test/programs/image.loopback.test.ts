@@ -93,16 +93,6 @@ describe("the image", () => {
     }
   });
 
-  test("is the same, byte for byte, when it is made again", () => {
-    makeImage("again.oci.tar", "amd64");
-    const again = join(parent, "again");
-    mkdirSync(again);
-    execFileSync("tar", ["-xf", join(parent, "again.oci.tar"), "-C", again]);
-    const [index] = read(readFileSync(join(again, "index.json"))).manifests;
-    const { manifests: second } = read(readFileSync(join(again, "blobs", index.digest.replace(":", "/"))));
-    expect(second.map(({ digest }: Descriptor) => digest)).toEqual([manifests()[0]?.digest]);
-  });
-
   test("refuses words that it does not know, and makes nothing", () => {
     const program = [join(ROOT, "bin/image.ts"), "--architecture", "mips", join(parent, "none.tar")];
     const { status, stderr } = spawnSync(process.execPath, program, { encoding: "utf8" });
