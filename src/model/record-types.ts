@@ -66,11 +66,14 @@ export function recordTypesOf({ spec, status }: Pick<RecordSet, "spec" | "status
   return asksFor(spec, "AAAA") || status.ipv6 !== undefined ? ["A", "AAAA"] : ["A"];
 }
 
-/** Returns every name that a status remembers: former ones, then the published one; of A records, then of AAAA records. Pure. */
+/** Returns every name that a status remembers: of A records, then of AAAA records; each time in the order of {@link namesOf}. Pure. */
 export function rememberedNames(status: Remembering): readonly PublishedName[] {
-  const of = ({ formerDNS, publishedDNS }: DNSMemory): readonly PublishedName[] =>
-    publishedDNS === undefined ? formerDNS : [...formerDNS, publishedDNS];
-  return status.ipv6 === undefined ? of(status) : [...of(status), ...of(status.ipv6)];
+  return status.ipv6 === undefined ? namesOf(status) : [...namesOf(status), ...namesOf(status.ipv6)];
+}
+
+/** Returns every name that is remembered of the records of one type: the published one, then former ones. Pure. */
+export function namesOf({ formerDNS, publishedDNS }: DNSMemory): readonly PublishedName[] {
+  return publishedDNS === undefined ? formerDNS : [publishedDNS, ...formerDNS];
 }
 
 /** Returns the names that a status has as published now: with A records, then with AAAA records. Pure. */

@@ -198,12 +198,7 @@ class Firewalls {
     const { servers: there } = await this.#own(call);
     const missing = machineIDs.filter((machineID) => !there.includes(machineID));
     const servers = await this.#serversOf(call, missing);
-    const bare = servers.find((server) => otherFirewalls(server, call.subject).inForce === 0);
-    if (bare !== undefined)
-      throw refused(
-        call,
-        `no other firewall is in force at server ${bare.id}: its first one would close what is open there`,
-      );
+    checkOthers(call, servers, "its first one would close what is open there");
     if (servers.length < missing.length) throw gone(call, "the project has not all of these servers");
     if (missing.length > 0) await this.#write(call, "apply_to_resources", { apply_to: missing.map(resourceOf(call)) });
   }
@@ -214,12 +209,7 @@ class Firewalls {
     const { servers: there } = await this.#own(call);
     const leaving = machineIDs.filter((machineID) => there.includes(machineID));
     const servers = await this.#serversOf(call, leaving);
-    const last = servers.find((server) => otherFirewalls(server, call.subject).inForce === 0);
-    if (last !== undefined)
-      throw refused(
-        call,
-        `no other firewall is in force at server ${last.id}: without this one everything would be open there`,
-      );
+    checkOthers(call, servers, "without this one everything would be open there");
     if (leaving.length > 0)
       await this.#write(call, "remove_from_resources", { remove_from: leaving.map(resourceOf(call)) });
   }
@@ -290,6 +280,12 @@ const FIREWALL_CALLS = {
 function aboutFirewall(call: CallInfo): CallInfo {
   if (wholeNumber(call.subject) !== undefined) return call;
   throw refused(call, `${JSON.stringify(call.subject)} is not the id of a firewall`);
+}
+
+/** @throws ProviderError `refused` when a server has no other firewall in force, so that the change would have this effect there */
+function checkOthers(call: CallInfo, servers: readonly Server[], effect: string): void {
+  const bare = servers.find((server) => otherFirewalls(server, call.subject).inForce === 0);
+  if (bare !== undefined) throw refused(call, `no other firewall is in force at server ${bare.id}: ${effect}`);
 }
 
 function serversText(machineIDs: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { type OtherRecords, partOf, type RecordSetState, recordAddresses } from "../../model/dns.ts";
+import { namesOf } from "../../model/record-types.ts";
 import { ownAddresses, type PublishedName, type RecordSince } from "../../model/resource.ts";
 import { isPast, parseTime, timestamp } from "../../model/time.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
@@ -33,8 +34,7 @@ export function recordedAddresses(publishers: readonly Publisher[]): RecordedAdd
   };
   for (const { memory, target, managed, recognizes } of publishers) {
     const own = managed.filter(recognizes);
-    for (const name of [memory.publishedDNS ?? [], memory.formerDNS].flat())
-      enter(publishedKey(name), [...ownAddresses(name), ...own]);
+    for (const name of namesOf(memory)) enter(publishedKey(name), [...ownAddresses(name), ...own]);
     if (target.kind !== "none" && target.name !== undefined) enter(nameKey(target.name), own);
   }
   return recorded;

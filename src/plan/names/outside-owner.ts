@@ -1,5 +1,6 @@
 import type { ExternalOwner } from "../../model/external-dns.ts";
 import type { Obstacle } from "../../model/plan.ts";
+import { namesOf } from "../../model/record-types.ts";
 import { type ForeignRecordsPolicy, ownAddresses, shownText } from "../../model/resource.ts";
 import { obstacle, personNeeded } from "../holds.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
@@ -64,13 +65,13 @@ export function isLeftAlone(publisher: Publisher, target: ReadyTarget): boolean 
   if (isAdoptWritten || isFree) return false;
   if (!hasOnRecord(publisher, target)) return true;
   if (owner !== undefined || isOwnerLate === true || foreignRecords !== "Adopt") return false;
-  const own = [memory.publishedDNS ?? [], memory.formerDNS].flat().flatMap(ownAddresses);
+  const own = namesOf(memory).flatMap(ownAddresses);
   return records.addresses.some((ip) => !own.includes(ip) && !publisher.recognizes(ip));
 }
 
 /** True where an object has a name on record as its present or a former one. */
-function hasOnRecord({ memory: { publishedDNS, formerDNS } }: Publisher, { name }: ReadyTarget): boolean {
-  return [publishedDNS ?? [], formerDNS].flat().some((known) => publishedKey(known) === nameKey(name));
+function hasOnRecord({ memory }: Publisher, { name }: ReadyTarget): boolean {
+  return namesOf(memory).some((known) => publishedKey(known) === nameKey(name));
 }
 
 function ownerText({ id, mark, isEncrypted }: ExternalOwner): string {

@@ -1,7 +1,7 @@
 import { type Action, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { acceptedTTL, type DNSFacts, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
-import { memoryOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
+import { memoryOf, namesOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
   type DNSMemory,
@@ -231,11 +231,11 @@ function publishedName(
 
 /** What is on record of the present name; an object that comes back to a former name still has its records. */
 function storedName(
-  { publishedDNS, formerDNS }: DNSMemory,
+  memory: DNSMemory,
   target: Exclude<NameTarget, { readonly kind: "none" }>,
 ): PublishedName | undefined {
-  const names = isTaken(target) ? [publishedDNS ?? []] : [publishedDNS ?? [], formerDNS];
-  return names.flat().find((name) => target.name !== undefined && publishedKey(name) === nameKey(target.name));
+  const names = isTaken(target) ? [memory.publishedDNS ?? []].flat() : namesOf(memory);
+  return names.find((name) => target.name !== undefined && publishedKey(name) === nameKey(target.name));
 }
 
 /** What is to be stored of each type of records before anything is changed. */
