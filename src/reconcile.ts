@@ -1,6 +1,7 @@
 import { Attempts } from "./apply/attempts.ts";
 import { obstacle } from "./apply/context.ts";
 import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
+import { inTurns } from "./in-turns.ts";
 import { type Action, type ObjectRef, refKey } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
 import { type PodSelector, podSelectorKey } from "./model/node.ts";
@@ -19,7 +20,7 @@ import { plan } from "./plan/plan.ts";
 import { failuresInARow } from "./plan/retries.ts";
 import type { ClusterReader, PodLabelReader } from "./ports/cluster.ts";
 import type { Clock, LockState } from "./ports/system.ts";
-import { announce } from "./rehearse/announce.ts";
+import { announce, announceInSteps } from "./rehearse/announce.ts";
 import { eventsOf } from "./report/events.ts";
 import { noticesOf } from "./report/notices.ts";
 import { CLOSING_MS, type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";
@@ -98,7 +99,7 @@ function worldOf(observed: Observation, { restraint, edited }: PlanOptions = {})
  */
 export async function reconcilePass(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
   const { result, seen } = await pass(deps, options);
-  return { ...result, plan: announce(result.plan, seen, options.selection) };
+  return { ...result, plan: await inTurns(announceInSteps(result.plan, seen, options.selection), deps.clock) };
 }
 
 /**

@@ -2,9 +2,10 @@ import { type Attempts, untried } from "./apply/attempts.ts";
 import { type ApplyContext, applyContext, obstacle, skipped, type WriteAccess } from "./apply/context.ts";
 import { Scheduler } from "./apply/scheduler.ts";
 import { StatusWriter } from "./apply/write-back.ts";
+import { inTurns } from "./in-turns.ts";
 import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
 import { recordsKey } from "./model/dns.ts";
-import { KubeError } from "./model/errors.ts";
+import { InternalError, KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan, WantedOwner } from "./model/plan.ts";
 import type { Reason } from "./model/reason.ts";
@@ -15,8 +16,8 @@ import type { Enter, Looking } from "./observe/looking.ts";
 import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
 import { readNodesAgain } from "./observe/read-cluster.ts";
 import { duringActions, fold } from "./plan/fold.ts";
-import { plan } from "./plan/plan.ts";
-import { announce } from "./rehearse/announce.ts";
+import { planInSteps } from "./plan/plan.ts";
+import { announceInSteps } from "./rehearse/announce.ts";
 import { MOST_ROUNDS } from "./rehearse/passing.ts";
 import { failoverSeconds } from "./report/metrics/samples.ts";
 import type { SavedApplication } from "./saved/application.ts";
@@ -53,6 +54,8 @@ export interface PassOptions {
 export const CLOSING_MS = 3000;
 /** What came of actions is planned on after this, milliseconds, where all of it says "done": more is about to come. */
 const TOGETHER_MS = 250;
+/** Or after so many times what the last plan cost, where that is longer: so hundreds of actions that end one after the other are not planned on each by itself. */
+const TOGETHER_PLANS = 3;
 /** It is planned on after this, milliseconds, where something is left to be decided; after what the last plan cost where that is longer, so that at most half of the time goes into planning. */
 const AT_ONCE_MS = 5;
 /** What is still under way so long after a change of the cluster, milliseconds, no longer keeps the pass from looking at it. */
@@ -75,12 +78,10 @@ export class Rounds {
   planMs = 0;
   /** The world as it is known, what came of actions included. */
   observation: Observation;
-  /** The newest plan: at the end, what remains. */
-  remaining: Plan;
   /** The world as it was shown to this pass, whatever came of actions. */
   seen: Observation;
-  /** What is to be done in the world that was shown. */
-  announced: Plan;
+  #remaining: Plan | undefined;
+  #announced: Plan | undefined;
   readonly #deps: WriterDeps;
   readonly #options: PassOptions;
   readonly #looking: Looking;
@@ -109,33 +110,48 @@ export class Rounds {
     this.#scheduler = new Scheduler(this.context);
     this.#statuses = new StatusWriter(this.context.stores, deps.attempts);
     this.#learn(looking.take());
-    this.remaining = this.#plan({ mayBeUnsettled: true });
-    this.announced = this.remaining;
     this.seen = this.observation;
+  }
+
+  /** The newest plan: at the end, what remains. */
+  get remaining(): Plan {
+    return known(this.#remaining);
+  }
+
+  /** What is to be done in the world that was shown. */
+  get announced(): Plan {
+    return known(this.#announced);
   }
 
   /** Goes on until nothing is left that was not tried. */
   async run(): Promise<void> {
+    await this.#plan({ mayBeUnsettled: true });
+    this.#announced = this.remaining;
+    this.seen = this.observation;
     await this.#learnOwners();
-    this.#options.saved?.judge(this.observation, announce(this.remaining, this.observation, this.#options.selection));
+    const { saved, selection } = this.#options;
+    if (saved !== undefined) {
+      const announced = announceInSteps(this.remaining, this.observation, selection);
+      saved.judge(this.observation, await inTurns(announced, this.context.clock));
+    }
     do {
       while (this.#beginWhatIsNew()) {
         this.#statuses.write(this.#atRest(), this.outcomes.length);
         const { arrived, ended, isOvertaken } = await this.#news();
         this.#learn(arrived, ended);
-        this.remaining = this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
-        if (arrived.length > 0) this.#show(arrived);
+        await this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
+        if (arrived.length > 0) await this.#show(arrived);
       }
     } while (await this.#mayDoMoreOnceStored());
     this.#looking.leave();
-    this.#deps.reusable?.keep(this.observation, this.#looking.underWay);
+    this.#deps.reusable?.keep(this.observation, this.#looking.untaken);
   }
 
   /** Waits for the statuses that are on their way, and plans on what is stored then. Returns true where that lets something begin, such as the deletion of what another object has now taken over. */
   async #mayDoMoreOnceStored(): Promise<boolean> {
     if (!(await this.#statuses.landed())) return false;
     this.#learn([]);
-    this.remaining = this.#plan({ mayBeUnsettled: false });
+    await this.#plan({ mayBeUnsettled: false });
     return this.#toBegin().length > 0;
   }
 
@@ -167,7 +183,7 @@ export class Rounds {
   async #learnOwners(): Promise<void> {
     const { clock } = this.context;
     this.#lookForOwners();
-    const isAwaited = (): boolean => this.#looking.underWay.some(({ kind }) => kind === "owners");
+    const isAwaited = (): boolean => this.#looking.untaken.some(({ kind }) => kind === "owners");
     const dueMs = clock.monotonicMs() + OWNER_PATIENCE_MS;
     const arrived: Enter[] = [];
     while (isAwaited() && clock.monotonicMs() < dueMs && this.#awaitsPieces()) {
@@ -176,8 +192,8 @@ export class Rounds {
     }
     if (arrived.length === 0) return;
     this.#learn(arrived);
-    this.remaining = this.#plan({ mayBeUnsettled: true });
-    this.#show(arrived);
+    await this.#plan({ mayBeUnsettled: true });
+    await this.#show(arrived);
   }
 
   /** Begins to look whose the names are that are to be taken. A look that an earlier pass has begun into the same zone may tell nothing of a name: then another one follows. */
@@ -186,7 +202,7 @@ export class Rounds {
     const keyOf = ({ provider, zone, fqdn }: WantedOwner): string => `${provider} ${recordsKey(zone, fqdn)}`;
     const looksAt = (one: WantedOwner): number => this.#ownerLooks.get(keyOf(one)) ?? 0;
     const isUnderWay = ({ provider, zone }: WantedOwner): boolean =>
-      this.#looking.underWay.some(
+      this.#looking.untaken.some(
         (piece) => piece.kind === "owners" && piece.provider === provider && piece.part === zone.id,
       );
     const open = ownersWanted.filter((one) => looksAt(one) < MOST_OWNER_LOOKS && !isUnderWay(one));
@@ -236,7 +252,7 @@ export class Rounds {
   #awaitsPieces(): boolean {
     const { context } = this;
     const isPatient = !context.stopWaiting.aborted && obstacle(context) === undefined;
-    return this.#looking.hasArrived || (isPatient && this.#looking.underWay.length > 0);
+    return this.#looking.hasArrived || (isPatient && this.#looking.untaken.length > 0);
   }
 
   /** Waits until something is to be planned on, and a moment more for what comes with it. */
@@ -268,7 +284,9 @@ export class Rounds {
     const isOpen = ({ action, outcome }: Outcome): boolean =>
       outcome !== "applied" && !atWork.has(refKey(action.object));
     const atOnceMs = Math.max(AT_ONCE_MS, this.#lastPlanMs);
-    return arrived.length > 0 || ended.some(isOpen) ? atOnceMs : Math.max(TOGETHER_MS, atOnceMs);
+    return arrived.length > 0 || ended.some(isOpen)
+      ? atOnceMs
+      : Math.max(TOGETHER_MS, TOGETHER_PLANS * this.#lastPlanMs);
   }
 
   /** Resolves when an action ends, a piece arrives, the cluster changes, nothing is worth waiting for any more, or after `ms`. */
@@ -297,7 +315,7 @@ export class Rounds {
       if (by !== undefined) this.failovers.push(...failoverSeconds(by, [outcome]));
     }
     const entered = enterAll(this.observation, arrived);
-    if (arrived.length > 0) reusable?.keep(entered, this.#looking.underWay);
+    if (arrived.length > 0) reusable?.keep(entered, this.#looking.untaken);
     for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
     const current = this.context.stores.enterInto(entered, written, now.nowMs);
     this.observation = this.#restrained({ ...fold(current, ended, now), observedAtMs: now.nowMs });
@@ -316,31 +334,33 @@ export class Rounds {
   }
 
   /** Takes over what has arrived into what was shown. */
-  #show(arrived: readonly Enter[]): void {
+  async #show(arrived: readonly Enter[]): Promise<void> {
     const { settling } = this.observation;
     const seen = unsettled(enterAll(this.seen, arrived));
     this.seen = settling === undefined ? seen : { ...seen, settling };
-    this.announced = plan(this.seen, this.#options.selection);
+    this.#announced = await inTurns(planInSteps(this.seen, this.#options.selection), this.context.clock);
   }
 
-  /** Plans on what is known. What has just arrived may be about names that are to wait a moment. */
-  #plan({ mayBeUnsettled }: { readonly mayBeUnsettled: boolean }): Plan {
+  /** Plans on what is known. What has just arrived may be about names that are to wait a moment. What ends or arrives meanwhile is for the next round. */
+  async #plan({ mayBeUnsettled }: { readonly mayBeUnsettled: boolean }): Promise<void> {
     const { cluster, clock } = this.#deps;
     const { selection, settling } = this.#options;
     const startMs = clock.monotonicMs();
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
-    const planned = (): Plan => plan(duringActions(this.observation, this.#scheduler.open, now), selection);
+    const underWay = this.#scheduler.open;
+    const planned = (): Promise<Plan> =>
+      inTurns(planInSteps(duringActions(this.observation, underWay, now), selection), clock);
     const isAsked = mayBeUnsettled && settling !== undefined;
     if (isAsked) this.observation = unsettled(this.observation);
-    let made = planned();
+    let made = await planned();
     const waiting = isAsked ? settling(this.#withoutBegun(made), this.#unreadRecordSets()) : new Map();
     if (waiting.size > 0) {
       this.observation = { ...this.observation, settling: waiting };
-      made = planned();
+      made = await planned();
     }
     this.#lastPlanMs = clock.monotonicMs() - startMs;
     this.planMs += this.#lastPlanMs;
-    return made;
+    this.#remaining = made;
   }
 
   /** A plan without objects that something was begun for: what they wished for no longer waits. */
@@ -356,7 +376,7 @@ export class Rounds {
 
   /** True while a piece of the world that an object asks for has not arrived. */
   #isUnread(object: Pool | RecordSet): boolean {
-    return this.#looking.underWay.some((piece) => needs(object, piece, this.observation.registry));
+    return this.#looking.untaken.some((piece) => needs(object, piece, this.observation.registry));
   }
 
   /** The newest plan without objects that an action is under way for, or is still to be begun. */
@@ -371,7 +391,7 @@ export class Rounds {
 
   /** The newest plan without objects of which nothing new can be said before a piece of the world has arrived: they keep their status. */
   #withStatusToTell(): Plan {
-    if (this.#looking.underWay.length === 0) return this.remaining;
+    if (this.#looking.untaken.length === 0) return this.remaining;
     const { pools, recordSets } = this.observation;
     const changed = new Set(this.outcomes.map(({ action }) => refKey(action.object)));
     const waiting = new Set([
@@ -389,6 +409,12 @@ export class Rounds {
       recordSets: this.remaining.recordSets.filter(isTold),
     };
   }
+}
+
+/** A plan that has been made. @throws InternalError before that */
+function known(made: Plan | undefined): Plan {
+  if (made === undefined) throw new InternalError("Nothing is planned before a pass has begun its rounds.");
+  return made;
 }
 
 /** What is known that no plan was made on. */

@@ -36,9 +36,9 @@ export class Scheduler {
     this.#context = context;
   }
 
-  /** The actions that have not ended: those that have begun, and those that wait for one. */
+  /** The actions that have not ended as far as anybody knows: those that have begun, those that wait for one, and those of which nobody took what came of them. */
   get open(): readonly Action[] {
-    return [...this.#running.values(), ...[...this.#waiting.values()].map(({ action }) => action)];
+    return [...this.#running.values(), ...[...this.#waiting.values(), ...this.#untold].map(({ action }) => action)];
   }
 
   /** True while an action has not ended, waits for one, or has ended and nobody took what came of it. */
@@ -46,7 +46,7 @@ export class Scheduler {
     return this.#running.size > 0 || this.#untold.length > 0 || this.#failure !== undefined;
   }
 
-  /** The objects of which an action has not ended or waits for one, by {@link refKey}. */
+  /** The objects of {@link open} actions, by {@link refKey}. */
   get atWork(): ReadonlySet<string> {
     return new Set(this.open.map(({ object }) => refKey(object)));
   }

@@ -12,7 +12,8 @@ import type { ResourceStores } from "./resource-store.ts";
 
 /**
  * Writes the status of each object once nothing more is under way for it, if it differs from what is stored. A refused status is written again when it is due. A failure
- * stops no other object. While the status of an object is being written, no other one is: an older plan could take back what was put on record meanwhile.
+ * stops no other object. While the status of an object is being written, no other one is, nor before a plan knows that it was stored: an older plan could take back what was
+ * put on record meanwhile.
  */
 export class StatusWriter {
   readonly #stores: ResourceStores;
@@ -64,7 +65,7 @@ export class StatusWriter {
 
   #begin(object: ObjectRef, record: () => Promise<unknown>, planned: Planned): void {
     const key = refKey(object);
-    if (this.#failures.has(key) || this.#onItsWay.has(key)) return;
+    if (this.#failures.has(key) || this.#onItsWay.has(key) || this.#written.has(key)) return;
     const work = this.#write(object, record, planned).finally(() => this.#onItsWay.delete(key));
     this.#onItsWay.set(key, work);
   }

@@ -74,7 +74,7 @@ export class Looking {
   readonly #readings: Readings;
   readonly #old: ReadonlySet<Piece>;
   readonly #underWay = new Map<Piece, Promise<void>>();
-  #arrived: Enter[] = [];
+  #arrived: { readonly piece: Piece; readonly enter: Enter }[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isLeft = false;
   readonly #late: Enter[] = [];
@@ -98,6 +98,11 @@ export class Looking {
     return [...this.#underWay.keys()];
   }
 
+  /** The pieces that nobody has taken yet, whether they have arrived or not. */
+  get untaken(): readonly Piece[] {
+    return [...this.underWay, ...this.#arrived.map(({ piece }) => piece)];
+  }
+
   /** True when something has arrived since {@link take}. */
   get hasArrived(): boolean {
     return this.#arrived.length > 0 || this.#failure !== undefined;
@@ -114,7 +119,7 @@ export class Looking {
     const arrived = this.#arrived;
     this.#arrived = [];
     this.#bell = Promise.withResolvers<void>();
-    return arrived;
+    return arrived.map(({ enter }) => enter);
   }
 
   /** Waits until everything has arrived. */
@@ -133,9 +138,9 @@ export class Looking {
     }
   }
 
-  /** What has arrived since the look was ended: nothing is planned on it any more, but a provider may have asked for no calls. */
+  /** What nobody took before the look was ended, and what has arrived since: nothing is planned on it any more, but a provider may have asked for no calls. */
   get late(): readonly Enter[] {
-    return this.#late;
+    return this.#isLeft ? [...this.#arrived.map(({ enter }) => enter), ...this.#late] : [];
   }
 
   /** Ends the look: what has not arrived is left to the next one. */
@@ -167,7 +172,7 @@ export class Looking {
         this.#late.push(enter);
         return;
       }
-      this.#arrived.push(enter);
+      this.#arrived.push({ piece, enter });
     } catch (error) {
       this.#failure ??= { error };
     }

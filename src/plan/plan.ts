@@ -1,7 +1,7 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Hold, Plan, ToApprove, WantedOwner } from "../model/plan.ts";
+import type { Hold, Plan, WantedOwner } from "../model/plan.ts";
 import { bySeniority, compareText, objectKey, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
@@ -39,8 +39,9 @@ import { isNamespaceSelected, isSelected } from "./selection.ts";
 import { lastForCertain, poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
 import { assessPool, type OwnPlan } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
+import { atOnce, eachInSteps, type Steps } from "./steps.ts";
 import { validatePool } from "./validate.ts";
-import { type Deciders, type Excess, excess, NOTHING_WITHHELD, type Withheld } from "./withhold.ts";
+import { decidersOf, type Excess, excess, joinedByObject, NOTHING_WITHHELD, type Withheld } from "./withhold.ts";
 
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
@@ -63,14 +64,19 @@ import { type Deciders, type Excess, excess, NOTHING_WITHHELD, type Withheld } f
  * objects are written. Claims, matches and conflicts cover the whole cluster.
  */
 export function plan(observed: Observation, selection: Selection): Plan {
+  return atOnce(planInSteps(observed, selection));
+}
+
+/** Plans as {@link plan} does, and stops again and again: a plan of hundreds of objects and thousands of nodes takes seconds, many on a slow machine. */
+export function* planInSteps(observed: Observation, selection: Selection): Steps<Plan> {
   const world: Observation = { ...observed, nodes: inOrder(observed.nodes) };
   const grants = judgeGrants(world);
   const deciders = decidersOf(world);
-  if (deciders === undefined) return planned(world, selection, { grants, withheld: NOTHING_WITHHELD }).made;
+  if (deciders === undefined) return (yield* planned(world, selection, { grants, withheld: NOTHING_WITHHELD })).made;
   let asked: Pick<Excess, "toConfirm" | "toApprove"> = { toConfirm: [], toApprove: [] };
   let withheld = NOTHING_WITHHELD;
   for (;;) {
-    const { made, later } = planned(world, selection, { grants, withheld });
+    const { made, later } = yield* planned(world, selection, { grants, withheld });
     const more = excess([...made.actions, ...later], deciders);
     const isAllHeld = [...more.withheld.keys()].every((what) => withheld.has(what));
     if (isAllHeld) return { ...made, ...withoutEmpty(asked) };
@@ -92,47 +98,18 @@ function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toAp
   return { ...(toConfirm.length === 0 ? {} : { toConfirm }), ...(toApprove.length === 0 ? {} : { toApprove }) };
 }
 
-function joinedByObject(all: readonly ToApprove[]): readonly ToApprove[] {
-  return [...Map.groupBy(all, ({ object }) => refKey(object)).values()].flatMap((parts) => {
-    const [first] = parts;
-    if (first === undefined) return [];
-    const hashes = [...new Set(parts.flatMap((part) => part.plan))].toSorted(compareText);
-    return [{ object: first.object, plan: hashes, actions: parts.flatMap(({ actions }) => actions) }];
-  });
-}
-
-/** Who decides what is withheld; undefined where a run is not restrained, and no object asks for approval. */
-function decidersOf(world: Observation): Deciders | undefined {
-  const { pools, recordSets, restraint, observedAtMs: nowMs } = world;
-  const all = [
-    ...pools.map(({ kind, meta, spec }) => ({ ref: { kind, ...meta }, meta, spec })),
-    ...recordSets.map(({ meta, spec }) => ({ ref: { kind: "dns" as const, ...meta }, meta, spec })),
-  ].toSorted(bySeniority);
-  if (restraint === undefined && all.every(({ spec }) => spec.approval !== "Voluntary")) return undefined;
-  const ranks = new Map(all.map(({ ref }, rank) => [refKey(ref), rank]));
-  const metas = new Map(
-    all.flatMap(({ ref, meta, spec }) => (spec.approval === "Voluntary" ? [[refKey(ref), meta] as const] : [])),
-  );
-  return {
-    restraint,
-    nowMs,
-    rankOf: (object) => ranks.get(refKey(object)) ?? ranks.size,
-    approvalOf: (object) => metas.get(refKey(object)),
-  };
-}
-
 /** What objects may not ask of the account, and what is not taken from anybody. */
 type Bounds = Pick<Claimed, "grants" | "withheld">;
 
 /** Plans once. What is withheld stays as it is. `later` as of a {@link Decision}. */
-function planned(
+function* planned(
   world: Observation,
   selection: Selection,
   bounds: Bounds,
-): { readonly made: Plan; readonly later: readonly Action[] } {
-  const claimed = claim(world, selection, bounds);
-  const addresses = planAddresses(world, claimed);
-  const names = planNames(world, claimed, addresses);
+): Steps<{ readonly made: Plan; readonly later: readonly Action[] }> {
+  const claimed = yield* claim(world, selection, bounds);
+  const addresses = yield* planAddresses(world, claimed);
+  const names = yield* planNames(world, claimed, addresses);
   const annotations = planAnnotations({
     observation: world,
     views: addresses.decisions.map(({ view }) => view),
@@ -141,7 +118,9 @@ function planned(
     stillPublished: new Map([...claimed.shown.stuck, ...addresses.kept]),
     isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
   });
+  yield;
   const writes = planWrites(claimed, addresses, names, annotations.actions, world.firewalls);
+  yield;
   const holds = [
     ...addresses.holds,
     ...names.holds,
@@ -150,7 +129,7 @@ function planned(
     ...writes.holds,
   ];
   return {
-    made: assess({ world, claimed, addresses, names, actions: writes.actions, holds }),
+    made: yield* assess({ world, claimed, addresses, names, actions: writes.actions, holds }),
     later: addresses.decisions.flatMap(({ later }) => later.map(addresses.impact.classed)),
   };
 }
@@ -177,11 +156,11 @@ interface Claimed {
 }
 
 /** Gives each address and each name one owner. */
-function claim(world: Observation, selection: Selection, bounds: Bounds): Claimed {
+function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps<Claimed> {
   const { dns, observedAtMs: nowMs } = world;
   const { grants } = bounds;
   const claims = settleClaims(world.pools, grants);
-  const found = viewPools(world, claims, bounds, selection);
+  const found = yield* viewPools(world, claims, bounds, selection);
   const recordSets = world.recordSets
     .toSorted(bySeniority)
     .flatMap((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world, grants));
@@ -189,6 +168,7 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
     ...found.map((view) => poolPublisher(view, world)),
     ...recordSets.map(({ publisher }) => publisher),
   ];
+  yield;
   const nameClaims = settleNames(publishers);
   const shown = shownNow(publishers, nameClaims, dns, nowMs);
   const left = leftAddresses(publishers);
@@ -211,18 +191,18 @@ function claim(world: Observation, selection: Selection, bounds: Bounds): Claime
   };
 }
 
-function viewPools(
+function* viewPools(
   world: Observation,
   claims: Claims,
   { grants, withheld }: Bounds,
   selection: Selection,
-): readonly PoolView[] {
+): Steps<readonly PoolView[]> {
   const { pools, registry, firewalls, observedAtMs: nowMs } = world;
   const providers = new Set(pools.map(({ spec }) => spec.provider));
   const machines = new Map([...providers].map((name) => [name, machineNodes(world, name)]));
   const context = { firewalls, made: madeRules(pools), nowMs, registry };
   const found = new Set<string>();
-  const views = pools.toSorted(bySeniority).map((pool) => {
+  const views = yield* eachInSteps(pools.toSorted(bySeniority), (pool) => {
     const validation = validatePool(pool, world);
     const verdicts = judgeNodes(pool, validation, world);
     const empty = emptyTarget(pool, validation, world.nodes);
@@ -276,15 +256,16 @@ interface AddressPlan extends Draft {
 }
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
-function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
+function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan> {
   const { views, claims, shown, serving, servedBy, left } = claimed;
-  const decisions = decidePools(views, world, claims, shown.stuck, { ...shown, serving, servedBy, left });
+  const decisions = yield* decidePools(views, world, claims, shown.stuck, { ...shown, serving, servedBy, left });
   const impact = impactJudge(
     world,
     decisions.map(({ view }) => view),
     claimed.recordSets,
   );
   const decided = decisions.flatMap(({ actions }) => actions.map(impact.classed));
+  yield;
   const staying = guarded("addresses", decided, { shown: shown.names.filter(({ isRead }) => isRead), serving });
   const { byObject, sending, lettingIn } = planFirewalls(
     decisions.map(({ view }) => view),
@@ -292,6 +273,7 @@ function planAddresses(world: Observation, claimed: Claimed): AddressPlan {
     world,
     { stillPublished: shown.stuck, shown: shown.addresses },
   );
+  yield;
   const { actions, holds } = guarded("firewalls", staying.actions, { sending });
   return {
     decisions,
@@ -314,13 +296,13 @@ interface NamesPlan extends Draft {
 }
 
 /** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */
-function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan): NamesPlan {
+function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan): Steps<NamesPlan> {
   const { nameClaims: claims, nowMs } = claimed;
   const { decisions, assignments, lettingIn, impact } = addresses;
   const publisherOf = new Map(claimed.publishers.map((publisher) => [publisherKey(publisher), publisher]));
   const views = decisions.map(({ view }) => view);
   const verified = verifiedAddresses(views, assignments, lettingIn);
-  const recordSets = claimed.recordSets.map((recordSet) => viewRecordSet(recordSet, world, verified));
+  const recordSets = yield* eachInSteps(claimed.recordSets, (recordSet) => viewRecordSet(recordSet, world, verified));
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
   const served = new Map<string, ServedAddresses>([
     ...views
@@ -336,7 +318,8 @@ function planNames(world: Observation, claimed: Claimed, addresses: AddressPlan)
   const isDown = (object: ObjectRef, ip: string): boolean => impact.leaving(object, ip) === "recovery";
   const untouched = publishers.filter((publisher) => !served.has(publisherKey(publisher))).map(untouchedNames);
   const isForgotten = forgottenBy(world.pools);
-  const objects = [...untouched, ...planDNS(publishers, served, world.dns, { claims, isDown, isForgotten, nowMs })];
+  const planned = yield* planDNS(publishers, served, world.dns, { claims, isDown, isForgotten, nowMs });
+  const objects = [...untouched, ...planned];
   const { actions, holds } = guarded("names", addresses.actions, { staying: stayingAddresses(objects) });
   return {
     recordSets,
@@ -406,14 +389,14 @@ function planWrites(
 }
 
 /** Puts the plan together, with the status that follows from it. */
-function assess(planned: {
+function* assess(planned: {
   readonly world: Observation;
   readonly claimed: Claimed;
   readonly addresses: AddressPlan;
   readonly names: NamesPlan;
   readonly actions: readonly Action[];
   readonly holds: readonly Hold[];
-}): Plan {
+}): Steps<Plan> {
   const { world, claimed, addresses, names } = planned;
   const { nowMs } = claimed;
   const actions = planned.actions.toSorted(byObjectPhaseSubject);
@@ -437,6 +420,16 @@ function assess(planned: {
   const judgedUntilMs = Math.min(...[...claimed.views, ...names.recordSets].map((view) => view.judgedUntilMs));
   const allNames = [...names.byObject.values()].flat();
   const ownersWanted = allNames.flatMap(wantedOwner);
+  const decisions = addresses.decisions.filter(({ view }) => view.isSelected);
+  const pools = yield* eachInSteps(decisions, (decision) => {
+    const { object } = decision.view;
+    return namesOf(object).map((own) => assessPool(decision, { ...ownPlan(object), names: own }));
+  });
+  const viewed = byRecordSet(names.recordSets).filter(({ isSelected: isMeant }) => isMeant);
+  const recordSets = yield* eachInSteps(
+    viewed,
+    ({ ref, views }) => assessRecordSet(views, { ...ownPlan(ref), names: namesOf(ref) }, nowMs) ?? [],
+  );
   return {
     planID: contentHash(JSON.stringify([actions, shownHolds, gaps])),
     observedAtMs: nowMs,
@@ -448,17 +441,8 @@ function assess(planned: {
     holds: shownHolds,
     gaps,
     ...(grants === undefined ? {} : { grants }),
-    pools: addresses.decisions
-      .filter(({ view }) => view.isSelected)
-      .flatMap((decision) => {
-        const { object } = decision.view;
-        return namesOf(object).map((own) => assessPool(decision, { ...ownPlan(object), names: own }));
-      })
-      .toSorted(byKey),
-    recordSets: byRecordSet(names.recordSets)
-      .filter(({ isSelected: isMeant }) => isMeant)
-      .flatMap(({ ref, views }) => assessRecordSet(views, { ...ownPlan(ref), names: namesOf(ref) }, nowMs) ?? [])
-      .toSorted(byKey),
+    pools: pools.flat().toSorted(byKey),
+    recordSets: recordSets.flat().toSorted(byKey),
     names: nameServices(allNames, actions, addresses.impact),
     budget: providerBudgets(world, actions),
   };

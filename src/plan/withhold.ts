@@ -1,8 +1,9 @@
 import { type Action, type ObjectRef, refKey, type Taken, type WriteDNS } from "../model/action.ts";
 import { changesAddress, changesName } from "../model/action-kinds.ts";
 import { approveAdvice, hashOfTaken, notApproved } from "../model/approval.ts";
+import type { Observation } from "../model/observation.ts";
 import type { Obstacle, ToApprove } from "../model/plan.ts";
-import { compareText, type ObjectMeta } from "../model/resource.ts";
+import { bySeniority, compareText, type ObjectMeta } from "../model/resource.ts";
 import type { Restraint } from "../model/restraint.ts";
 import type { Verdict } from "./guards.ts";
 import { hold, obstacle, personNeeded } from "./holds.ts";
@@ -33,6 +34,26 @@ export interface Deciders {
   readonly nowMs: number;
 }
 
+/** Returns who decides what is withheld; undefined where a run is not restrained, and no object asks for approval. Pure. */
+export function decidersOf(world: Observation): Deciders | undefined {
+  const { pools, recordSets, restraint, observedAtMs: nowMs } = world;
+  const all = [
+    ...pools.map(({ kind, meta, spec }) => ({ ref: { kind, ...meta }, meta, spec })),
+    ...recordSets.map(({ meta, spec }) => ({ ref: { kind: "dns" as const, ...meta }, meta, spec })),
+  ].toSorted(bySeniority);
+  if (restraint === undefined && all.every(({ spec }) => spec.approval !== "Voluntary")) return undefined;
+  const ranks = new Map(all.map(({ ref }, rank) => [refKey(ref), rank]));
+  const metas = new Map(
+    all.flatMap(({ ref, meta, spec }) => (spec.approval === "Voluntary" ? [[refKey(ref), meta] as const] : [])),
+  );
+  return {
+    restraint,
+    nowMs,
+    rankOf: (object) => ranks.get(refKey(object)) ?? ranks.size,
+    approvalOf: (object) => metas.get(refKey(object)),
+  };
+}
+
 /** What is withheld of a plan, and what of that a person is asked about. */
 export interface Excess {
   readonly withheld: Withheld;
@@ -49,6 +70,16 @@ export function excess(actions: readonly Action[], deciders: Deciders): Excess {
   const withheld = new Map([...awaited, ...limited]);
   const toConfirm = deciders.restraint === undefined ? [] : unconfirmed(actions, deciders.restraint, limited);
   return { withheld, toConfirm, toApprove: toApprove.map(({ why: _why, whats: _whats, ...rest }) => rest) };
+}
+
+/** Joins what waits for approval by its object. Pure. */
+export function joinedByObject(all: readonly ToApprove[]): readonly ToApprove[] {
+  return [...Map.groupBy(all, ({ object }) => refKey(object)).values()].flatMap((parts) => {
+    const [first] = parts;
+    if (first === undefined) return [];
+    const hashes = [...new Set(parts.flatMap((part) => part.plan))].toSorted(compareText);
+    return [{ object: first.object, plan: hashes, actions: parts.flatMap(({ actions }) => actions) }];
+  });
 }
 
 interface Unapproved extends ToApprove {

@@ -4,7 +4,8 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Selection } from "../model/run.ts";
 import { providerBudgets } from "../plan/budget.ts";
-import { passThrough, type Round } from "./passing.ts";
+import { atOnce, type Steps } from "../plan/steps.ts";
+import { passThroughInSteps, type Round } from "./passing.ts";
 import { suspendedActions } from "./resumed.ts";
 
 /**
@@ -15,13 +16,18 @@ import { suspendedActions } from "./resumed.ts";
  * @param first - what `plan` makes of the observation and the selection
  */
 export function announce(first: Plan, observation: Observation, selection: Selection): Plan {
-  const suspended = suspendedActions(first, observation, selection);
-  const whole = withFollowUps(first, observation, selection);
+  return atOnce(announceInSteps(first, observation, selection));
+}
+
+/** As {@link announce}, and stops again and again: a plan is made for each round. */
+export function* announceInSteps(first: Plan, observation: Observation, selection: Selection): Steps<Plan> {
+  const suspended = yield* suspendedActions(first, observation, selection);
+  const whole = yield* withFollowUps(first, observation, selection);
   return suspended === undefined ? whole : { ...whole, suspendedActions: suspended };
 }
 
-function withFollowUps(first: Plan, observation: Observation, selection: Selection): Plan {
-  const { rounds, remaining } = passThrough(first, observation, selection, () => 0);
+function* withFollowUps(first: Plan, observation: Observation, selection: Selection): Steps<Plan> {
+  const { rounds, remaining } = yield* passThroughInSteps(first, observation, selection, () => 0);
   if (rounds.length === 0) return first;
   const standIns = new Map<string, string>();
   const [actions = [], ...later] = rounds.map((round) => announcedRound(round, standIns));

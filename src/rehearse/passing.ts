@@ -4,7 +4,8 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import { withBegun } from "../model/restraint.ts";
 import type { Selection } from "../model/run.ts";
-import { plan } from "../plan/plan.ts";
+import { planInSteps } from "../plan/plan.ts";
+import { atOnce, type Steps } from "../plan/steps.ts";
 import { later } from "./edited-world.ts";
 import { imagine } from "./imagine.ts";
 import type { CallLedger } from "./limits.ts";
@@ -48,6 +49,17 @@ export function passThrough(
   takesMs: Pace,
   ledger?: CallLedger,
 ): Passed {
+  return atOnce(passThroughInSteps(first, observation, selection, takesMs, ledger));
+}
+
+/** As {@link passThrough}, and stops again and again. */
+export function* passThroughInSteps(
+  first: Plan,
+  observation: Observation,
+  selection: Selection,
+  takesMs: Pace,
+  ledger?: CallLedger,
+): Steps<Passed> {
   const addresses = unusedAddresses(observation);
   const tried = new Set<string>();
   const rounds: Round[] = [];
@@ -61,7 +73,7 @@ export function passThrough(
     const bought = new Map(actions.filter(isAcquiring).map(({ id }) => [id, addresses.next().value]));
     const { observedAtMs: atMs } = world;
     world = imagine(later(begun(world, actions), takesMs(actions)), remaining, actions, bought, refused);
-    remaining = plan(world, selection);
+    remaining = yield* planInSteps(world, selection);
     if (actions.length > 0) rounds.push({ actions, atMs, bought, after: remaining });
   }
   return { rounds, world, remaining };

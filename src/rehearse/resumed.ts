@@ -3,20 +3,21 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
-import { plan } from "../plan/plan.ts";
+import { planInSteps } from "../plan/plan.ts";
+import type { Steps } from "../plan/steps.ts";
 
 /** Returns what suspended objects would do now if they were not suspended, as a plan has it; undefined where none is. Pure. */
-export function suspendedActions(
+export function* suspendedActions(
   { pools, recordSets }: Pick<Plan, "pools" | "recordSets">,
   observation: Observation,
   selection: Selection,
-): readonly Action[] | undefined {
+): Steps<readonly Action[] | undefined> {
   const asleep = [...pools, ...recordSets].flatMap(({ object, suspended }) =>
     suspended === undefined ? [] : [object],
   );
   if (asleep.length === 0) return undefined;
   const keys = new Set(asleep.map(refKey));
-  const { actions } = plan(resumed(observation, keys), selection);
+  const { actions } = yield* planInSteps(resumed(observation, keys), selection);
   return actions.filter(({ object }) => keys.has(refKey(object)));
 }
 

@@ -1,5 +1,6 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { Attempts } from "../../src/apply/attempts.ts";
+import type { ProviderRegistry } from "../../src/model/provider.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { ProviderAccess } from "../../src/ports/providers.ts";
 import { pass } from "../../src/reconcile.ts";
@@ -54,6 +55,8 @@ export class WatchWorld {
   readonly cloud: WorldCloud;
   /** How long a call to a provider takes before it leaves, milliseconds; absent = no time. */
   takesMs: ((call: PortCall) => number | undefined) | undefined;
+  /** What a slow machine needs to find out the machine of one node, milliseconds, in which nothing else runs; a plan asks that many times. */
+  machineIDMs = 0;
   readonly #kubernetes = kubernetesSandbox({ now: () => this.clock.wallMs(), crds: shippedCRDs() });
   readonly #account = emptyAccount({ now: () => this.clock.wallMs() });
   readonly dns: MemoryDNS = memoryDNS(this.#account, () => this.clock.wallMs());
@@ -68,6 +71,20 @@ export class WatchWorld {
     this.pools = new WorldPools(access);
     this.recordSets = new WorldRecordSets(access);
     this.cloud = new WorldCloud(this.#account, time);
+  }
+
+  /** The registry, whose answers about machines take the time of {@link machineIDMs}. */
+  #registry(): ProviderRegistry {
+    return new Proxy(PROVIDERS, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key, target);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]): unknown => {
+          if (key === "machineID") this.clock.suspend(this.machineIDMs);
+          return Reflect.apply(value, target, args);
+        };
+      },
+    });
   }
 
   /** Namespace `shop`, and nodes of these names, each with its droplet. */
@@ -130,7 +147,7 @@ export class WatchWorld {
                 cluster,
                 ...access,
                 firewallProviders: new Map(),
-                registry: PROVIDERS,
+                registry: this.#registry(),
                 clock,
                 lock,
                 leaseName,

@@ -7,6 +7,7 @@ import { parseTime, pastMs, timestamp } from "../../model/time.ts";
 import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { type Decision, isWritable, type ManagedIP, type PoolView, statusOf, storedDrain } from "../pool-view.ts";
+import { eachInSteps, type Steps } from "../steps.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
 import { assignPool } from "./assign.ts";
 import type { Claims } from "./claims.ts";
@@ -22,17 +23,17 @@ import { reclaim } from "./reclaim.ts";
  * so that they reserve nothing others could use. The ledgers and budgets of the pass are created here, and filled as decisions are taken.
  * @param stillPublished - addresses that cannot be taken out of DNS in this pass, with the name
  */
-export function decidePools(
+export function* decidePools(
   views: readonly PoolView[],
   observation: Observation,
   claims: Claims,
   stillPublished: ReadonlyMap<string, string>,
   names: ServingNames,
-): readonly Decision[] {
+): Steps<readonly Decision[]> {
   const ledgers = machineLedgers(views, observation, claims, stillPublished);
   const budgets = acquisitionBudgets(observation, views);
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
-  const decisions = inTurn.map((view) => {
+  const decisions = yield* eachInSteps(inTurn, (view) => {
     const { provider } = view.pool.spec;
     const ledger = ledgers.get(provider);
     const budget = budgets.get(provider);

@@ -17,6 +17,7 @@ import {
 import { rememberedLeft } from "../drain.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold } from "../holds.ts";
+import { eachInSteps, type Steps } from "../steps.ts";
 import { rememberedFight, withRepair } from "./fights.ts";
 import { recordedAddresses, rememberedForeign, rememberedUnseen } from "./foreign-records.ts";
 import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from "./former-names.ts";
@@ -37,21 +38,20 @@ export interface ObjectNames {
 }
 
 /** Plans the names of every publisher that has an entry in `served`, by {@link publisherKey}. Pure. */
-export function planDNS(
+export function* planDNS(
   publishers: readonly Publisher[],
   served: ReadonlyMap<string, ServedAddresses>,
   dns: ReadonlyMap<string, DNSFacts>,
   facts: Omit<NamesContext, "recorded" | "ttlOf"> & Pick<MemoryContext, "isForgotten">,
-): readonly ObjectNames[] {
+): Steps<readonly ObjectNames[]> {
   const { claims, isForgotten, nowMs } = facts;
   const recorded = recordedAddresses(publishers);
   const names: NamesContext = { ...facts, recorded, ttlOf: nameTTLs(publishers, claims, dns) };
-  const present = new Map(
-    publishers.flatMap((publisher) => {
-      const own = served.get(publisherKey(publisher));
-      return own === undefined ? [] : [[publisher, planName(publisher, own, names)] as const];
-    }),
-  );
+  const planned = yield* eachInSteps(publishers, (publisher) => {
+    const own = served.get(publisherKey(publisher));
+    return own === undefined ? [] : [[publisher, planName(publisher, own, names)] as const];
+  });
+  const present = new Map(planned.flat());
   const ownerPlans = new Map(
     publishers.flatMap((publisher) => {
       const target = ownTarget(publisher, claims);
