@@ -1,4 +1,4 @@
-import { ProviderRegistry, type ProviderTraits } from "../model/provider.ts";
+import { type AddressTraits, ProviderRegistry, type ProviderTraits } from "../model/provider.ts";
 import type {
   DNSProvider,
   DNSProviderReader,
@@ -38,10 +38,20 @@ export interface ProviderEntry {
 /** What a provider offers, ready to be called. All of it counts on one meter. */
 export interface Opened<Addresses, DNS, Firewalls> {
   readonly meter: ProviderMeter;
+  /** The port of IPv4 addresses. */
   readonly addresses?: Addresses;
+  /** The port of IPv6 addresses. */
+  readonly addressesIPv6?: Addresses;
   readonly dns?: DNS;
   readonly firewalls?: Firewalls;
 }
+
+const DROPLETS: Pick<AddressTraits, "providerIDPrefix" | "machineIDPattern" | "regionLabel"> = {
+  // DigitalOcean's cloud controller manager writes the droplet's decimal id, verified 2026-08.
+  providerIDPrefix: "digitalocean://",
+  machineIDPattern: /^[1-9]\d{0,18}$/,
+  regionLabel: "topology.kubernetes.io/region",
+};
 
 const DIGITALOCEAN: ProviderEntry = {
   traits: {
@@ -50,13 +60,22 @@ const DIGITALOCEAN: ProviderEntry = {
     // Documented beside it, verified 2026-11-21.
     hourlyCalls: 5000,
     addresses: {
-      // DigitalOcean's cloud controller manager writes the droplet's decimal id, verified 2026-08.
-      providerIDPrefix: "digitalocean://",
-      machineIDPattern: /^[1-9]\d{0,18}$/,
+      ...DROPLETS,
       addressesPerMachine: 1,
-      regionLabel: "topology.kubernetes.io/region",
       // Documented limit of reserved IPs, verified 2026-08.
       acquisitionsPerMinute: 12,
+      isMoveOneCall: true,
+    },
+    addressesIPv6: {
+      ...DROPLETS,
+      // "Droplets cannot have more than one reserved IP address" (documented, read 2026-11-26). Taken as one of each family, which nobody has verified.
+      addressesPerMachine: 1,
+      // That of reserved IPs: none is documented for IPv6.
+      acquisitionsPerMinute: 12,
+      buysUnattached: true,
+      // DigitalOcean only routes it to the droplet (documented, read 2026-11-26).
+      needsHost: true,
+      // Reserved IPs, IPv6 among them, can be reassigned (documented, read 2026-11-26).
       isMoveOneCall: true,
     },
     dns: { isDefault: true, ttlRules: DIGITALOCEAN_TTLS },

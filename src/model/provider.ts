@@ -1,3 +1,4 @@
+import { sourceNamed } from "./address-source.ts";
 import type { TTLRules } from "./dns.ts";
 import type { NodeFacts } from "./node.ts";
 import { DEFAULT_MAX_PER_NODE } from "./resource.ts";
@@ -15,8 +16,10 @@ export interface ProviderTraits {
   readonly allowance?: Allowance;
   /** How many of them in an hour, where that is less. */
   readonly hourlyCalls?: number;
-  /** Absent if the provider has no addresses that move between machines. */
+  /** Absent if the provider has no IPv4 addresses that move between machines. */
   readonly addresses?: AddressTraits;
+  /** The same of IPv6 addresses. */
+  readonly addressesIPv6?: AddressTraits;
   /** Absent if the provider has no DNS. */
   readonly dns?: DNSTraits;
   /** Absent if the provider has no cloud firewalls. */
@@ -37,7 +40,7 @@ export interface Allowance {
   readonly ms: number;
 }
 
-/** How a provider names machines and gives addresses to them. */
+/** How a provider names machines and gives addresses of one IP family to them. */
 export interface AddressTraits {
   /** What stands before the machine id in a node's `spec.providerID`: `digitalocean://`. */
   readonly providerIDPrefix: string;
@@ -55,6 +58,8 @@ export interface AddressTraits {
   readonly keepsOwner?: boolean;
   /** True if the system of a machine must have its address, too, which the provider does not show. */
   readonly needsHost?: boolean;
+  /** True if an address is bought for a region only, and assigned afterwards. Else it can be bought for a machine, too. */
+  readonly buysUnattached?: boolean;
   /** True if one call moves an address from one machine to another. False if it has to be unassigned first. */
   readonly isMoveOneCall: boolean;
 }
@@ -99,10 +104,26 @@ export class ProviderRegistry {
     return [...this.#byName.keys()];
   }
 
-  /** Returns what a provider can do; undefined if flipop does not know it. */
+  /**
+   * Returns what a provider can do; undefined if flipop does not know it. For the text of an address source it is what the provider can do with addresses of that family:
+   * undefined if it has none. Wherever a method of this class takes the name of a provider for addresses, it takes such a text.
+   */
   get(name: string): ProviderTraits | undefined {
+    const source = sourceNamed(name);
+    if (source.family === "IPv6") return this.#ofIPv6(name, source.provider);
     const known = this.#byName.get(name) ?? this.#familyOf(name);
     return known === undefined || known.name === name ? known : { ...known, name };
+  }
+
+  #ofIPv6(name: string, provider: string): ProviderTraits | undefined {
+    const { addressesIPv6, allowance, hourlyCalls } = this.get(provider) ?? {};
+    if (addressesIPv6 === undefined) return undefined;
+    return {
+      name,
+      addresses: addressesIPv6,
+      ...(allowance === undefined ? {} : { allowance }),
+      ...(hourlyCalls === undefined ? {} : { hourlyCalls }),
+    };
   }
 
   /** True for a name of a family's member: such a provider is there once somebody has said where. */

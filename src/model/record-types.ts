@@ -1,4 +1,5 @@
 import { canonicalIPv4, canonicalIPv6 } from "./address.ts";
+import type { IPFamily } from "./address-source.ts";
 import type { DNSMemory, PublishedName, RecordSet } from "./resource.ts";
 
 /** The types of address records: A records hold IPv4 addresses, AAAA records IPv6 addresses. */
@@ -11,8 +12,7 @@ export const RECORD_TYPES: Readonly<Record<RecordType, RecordTypeFacts>> = {
 };
 
 interface RecordTypeFacts {
-  /** As Kubernetes writes it. */
-  readonly family: "IPv4" | "IPv6";
+  readonly family: IPFamily;
   /** Returns the address in the one form that flipop writes; undefined where a record of the type cannot hold it. */
   readonly canonical: (text: string) => string | undefined;
 }

@@ -9,19 +9,19 @@ import type { RecordType } from "../model/record-types.ts";
 /** One page of the account's reserved addresses. */
 export interface AddressPage {
   readonly addresses: readonly Address[];
-  /** What else the page has, such as IPv6 networks, by their ids. Absent = nothing. */
+  /** What else the page has, by their ids: what is of the other IP family. Absent = nothing. */
   readonly others?: readonly string[];
   /** How many entries the account's list has over all pages. */
   readonly total: number;
 }
 
 /**
- * What flipop reads from a provider of movable addresses. Every method is one HTTP call (plus at most one repeat of an
+ * What flipop reads from one source of movable addresses: a provider, and an IP family of it. All addresses here are of that family. Every method is one HTTP call (plus at most one repeat of an
  * idempotent read after a 5xx or a broken connection), has its own deadline, and throws ProviderError on failure; after a
  * 429 all calls fail without a request until the provider's reset. Values are canonical.
  */
 export interface IPProviderReader {
-  /** The name used in `spec.provider`: `digitalocean`. */
+  /** The text of the source, as `sourceText` makes it: `digitalocean`, `digitalocean IPv6`. */
   readonly name: string;
   /** How many addresses {@link listPage} returns at most. */
   readonly pageSize: number;
@@ -29,7 +29,7 @@ export interface IPProviderReader {
   listPage(page: number): Promise<AddressPage>;
   /** One address, BYOIP too; undefined when the provider does not know it (404). */
   getAddress(ip: string): Promise<Address | undefined>;
-  /** The IPv4 addresses a machine carries, reserved ones included; undefined when there is no such machine (404). */
+  /** The addresses a machine carries, reserved ones included; undefined when there is no such machine (404). */
   machineAddresses(machineID: string): Promise<readonly string[] | undefined>;
   /** How many reserved addresses the account may have; undefined when the token may not read it or it is not set. */
   addressLimit(): Promise<number | undefined>;
@@ -65,7 +65,7 @@ export interface IPProvider extends IPProviderReader {
   /** State of an accepted action. */
   actionState(action: AcceptedAction): Promise<ActionState>;
   /**
-   * Buys one address: for a machine, or unattached in a region. Returns the new address as answered.
+   * Buys one address: for a machine, or unattached in a region. Returns the new address as answered. For a machine it is refused where addresses are bought unattached only.
    *
    * Where the provider keeps whom an address was bought for ({@link Address.boughtFor}), a purchase for an owner whose last one got no answer returns what that one
    * brought. Elsewhere it is not idempotent.

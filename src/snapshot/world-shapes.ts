@@ -119,9 +119,10 @@ const ADDRESS_FACT: Shape<AddressFact> = oneOf<AddressFact>({
   known: fields({
     kind: word("known"),
     address: fields<Address>(
-      { ip: text, region: text, holderID: text, isLocked: flag, isBlocked: mark, boughtFor: text },
+      { ip: text, region: text, holderID: text, isLocked: flag, isBlocked: mark, network: text, boughtFor: text },
       "holderID",
       "isBlocked",
+      "network",
       "boughtFor",
     ),
   }),

@@ -1,20 +1,19 @@
 import { describe, expect } from "vitest";
+import { accountOf, type ExampleAddresses } from "./example-addresses.ts";
 import { expectRefusal } from "./expect-refusal.ts";
 import type { InWorld, IPProviderWorld } from "./ip-provider-world.ts";
 
-const ip1 = "203.0.113.1";
-const ip2 = "203.0.113.2";
-const unknownIP = "203.0.113.99";
 const minuteMs = 60_000;
 
 /** Declares the tests of assign and unassign. */
-export function actionContract(inWorld: InWorld): void {
-  describe("assign", () => assigning(inWorld));
-  describe("assign when it is refused", () => refusing(inWorld));
-  describe("unassign", () => unassigning(inWorld));
+export function actionContract(inWorld: InWorld, examples: ExampleAddresses): void {
+  describe("assign", () => assigning(inWorld, examples));
+  describe("assign when it is refused", () => refusing(inWorld, examples));
+  describe("unassign", () => unassigning(inWorld, examples));
 }
 
-function assigning(inWorld: InWorld): void {
+function assigning(inWorld: InWorld, examples: ExampleAddresses): void {
+  const { ip1, shown } = examples;
   inWorld(
     "attaches a free address once its action is done, and locks it until then",
     async ({ provider, seed, differs }) => {
@@ -23,10 +22,10 @@ function assigning(inWorld: InWorld): void {
       const action = await provider.assign(ip1, "42");
       expect(action.ip).toBe(ip1);
       expect(await provider.actionState(action)).toBe("pending");
-      await expectOnItsWay({ provider, differs }, {}, { holderID: "42" });
+      await expectOnItsWay({ provider, differs, examples }, {}, { holderID: "42" });
       await seed.advance(minuteMs);
       expect(await provider.actionState(action)).toBe("done");
-      expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", holderID: "42", isLocked: false });
+      expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", holderID: "42", isLocked: false }));
       expect(await provider.machineAddresses("42")).toContain(ip1);
     },
   );
@@ -36,7 +35,7 @@ function assigning(inWorld: InWorld): void {
     await seed.droplet("43", "nyc3");
     await seed.address(ip1, { region: "nyc3", droplet: "42" });
     const action = await provider.assign(ip1, "43");
-    await expectOnItsWay({ provider, differs }, { holderID: "42" }, { holderID: "43" });
+    await expectOnItsWay({ provider, differs, examples }, { holderID: "42" }, { holderID: "43" });
     await seed.advance(minuteMs);
     expect(await provider.actionState(action)).toBe("done");
     expect((await provider.getAddress(ip1))?.holderID).toBe("43");
@@ -60,15 +59,20 @@ function assigning(inWorld: InWorld): void {
 
 /** An address that shows where it goes before it has come there counts as locked, so that nobody takes it for done. */
 async function expectOnItsWay(
-  { provider, differs }: Pick<IPProviderWorld, "provider" | "differs">,
+  {
+    provider,
+    differs,
+    examples: { ip1, shown },
+  }: Pick<IPProviderWorld, "provider" | "differs"> & { examples: ExampleAddresses },
   from: { readonly holderID?: string },
   to: { readonly holderID?: string },
 ): Promise<void> {
   const seen = differs.showsTargetEarly ? { ...to, isLocked: true } : { ...from, isLocked: differs.showsLocks };
-  expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", ...seen });
+  expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", ...seen }));
 }
 
-function refusing(inWorld: InWorld): void {
+function refusing(inWorld: InWorld, examples: ExampleAddresses): void {
+  const { ip1, ip2, unknownIP, shown } = examples;
   for (const byoip of [false, true]) {
     const kind = byoip ? "a BYOIP" : "a reserved";
     inWorld(
@@ -78,14 +82,14 @@ function refusing(inWorld: InWorld): void {
         await seed.address(ip1, { region: "nyc3", droplet: "42", byoip });
         await seed.address(ip2, { region: "nyc3" });
         await expectRefusal(provider.assign(ip2, "42"), "refused", {
-          provider: provider.name,
+          provider: accountOf(provider),
           operation: "assign",
           subject: ip2,
         });
         await seed.advance(minuteMs);
-        expect(await provider.getAddress(ip2)).toEqual({ ip: ip2, region: "nyc3", isLocked: false });
+        expect(await provider.getAddress(ip2)).toEqual(shown(ip2, { region: "nyc3", isLocked: false }));
       },
-      "isBound",
+      ({ isBound, hasPrefixes }) => isBound && (!byoip || hasPrefixes),
     );
   }
 
@@ -93,7 +97,7 @@ function refusing(inWorld: InWorld): void {
     await seed.droplet("42", "nyc3");
     await seed.address(ip1, { region: "nyc3", droplet: "42" });
     await expectRefusal(provider.assign(ip1, "42"), "refused", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "assign",
       subject: ip1,
     });
@@ -106,11 +110,11 @@ function refusing(inWorld: InWorld): void {
       await seed.droplet("42", "fra1");
       await seed.address(ip1, { region: "nyc3" });
       await expectRefusal(provider.assign(ip1, "42"), "refused", {
-        provider: provider.name,
+        provider: accountOf(provider),
         operation: "assign",
         subject: ip1,
       });
-      expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+      expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", isLocked: false }));
     },
     "isBound",
   );
@@ -119,7 +123,7 @@ function refusing(inWorld: InWorld): void {
     await seed.droplet("42", "nyc3");
     await seed.address(ip1, { region: "nyc3", locked: true });
     await expectRefusal(provider.assign(ip1, "42"), "busy", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "assign",
       subject: ip1,
     });
@@ -131,7 +135,7 @@ function refusing(inWorld: InWorld): void {
     await seed.address(ip1, { region: "nyc3" });
     await provider.assign(ip1, "42");
     await expectRefusal(provider.assign(ip1, "43"), "busy", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "assign",
       subject: ip1,
     });
@@ -145,7 +149,7 @@ function refusing(inWorld: InWorld): void {
     await seed.address(ip2, { region: "nyc3" });
     await provider.assign(ip1, "42");
     await expectRefusal(provider.assign(ip2, "42"), "busy", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "assign",
       subject: ip2,
     });
@@ -155,7 +159,7 @@ function refusing(inWorld: InWorld): void {
     await seed.droplet("42", "nyc3");
     const subject = unknownIP;
     await expectRefusal(provider.assign(subject, "42"), "not-found", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "assign",
       subject,
     });
@@ -164,24 +168,25 @@ function refusing(inWorld: InWorld): void {
   inWorld("is not found for an unknown droplet", async ({ provider, seed }) => {
     await seed.address(ip1, { region: "nyc3" });
     await expectRefusal(provider.assign(ip1, "4711"), "not-found", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "assign",
       subject: ip1,
     });
-    expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+    expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", isLocked: false }));
   });
 }
 
-function unassigning(inWorld: InWorld): void {
+function unassigning(inWorld: InWorld, examples: ExampleAddresses): void {
+  const { ip1, ip2, unknownIP, shown } = examples;
   inWorld("detaches an address once its action is done, and keeps it", async ({ provider, seed, differs }) => {
     await seed.droplet("42", "nyc3");
     await seed.address(ip1, { region: "nyc3", droplet: "42" });
     const action = await provider.unassign(ip1);
     expect(action.ip).toBe(ip1);
-    await expectOnItsWay({ provider, differs }, { holderID: "42" }, {});
+    await expectOnItsWay({ provider, differs, examples }, { holderID: "42" }, {});
     await seed.advance(minuteMs);
     expect(await provider.actionState(action)).toBe("done");
-    expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+    expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", isLocked: false }));
     expect(await provider.machineAddresses("42")).not.toContain(ip1);
   });
 
@@ -199,7 +204,7 @@ function unassigning(inWorld: InWorld): void {
   inWorld("is refused when the address is not assigned", async ({ provider, seed }) => {
     await seed.address(ip1, { region: "nyc3" });
     await expectRefusal(provider.unassign(ip1), "refused", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "unassign",
       subject: ip1,
     });
@@ -209,7 +214,7 @@ function unassigning(inWorld: InWorld): void {
     await seed.droplet("42", "nyc3");
     await seed.address(ip1, { region: "nyc3", droplet: "42", locked: true });
     await expectRefusal(provider.unassign(ip1), "busy", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "unassign",
       subject: ip1,
     });
@@ -218,7 +223,7 @@ function unassigning(inWorld: InWorld): void {
   inWorld("is not found for an unknown address", async ({ provider }) => {
     const subject = unknownIP;
     await expectRefusal(provider.unassign(subject), "not-found", {
-      provider: provider.name,
+      provider: accountOf(provider),
       operation: "unassign",
       subject,
     });

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { sourceNamed, sourceText } from "../../src/model/address-source.ts";
+import { type ExampleAddresses, exampleAddresses } from "./example-addresses.ts";
 import { accountContract } from "./ip-provider-account-contract.ts";
 import { actionContract } from "./ip-provider-action-contract.ts";
-import type { InWorld, IPProviderWorld, ProviderDifferences } from "./ip-provider-world.ts";
+import type { InWorld, IPProviderWorld, Only, ProviderDifferences } from "./ip-provider-world.ts";
 
 export type { IPProviderWorld } from "./ip-provider-world.ts";
-
-const ip1 = "203.0.113.1";
-const ip2 = "203.0.113.2";
-const unknownIP = "203.0.113.99";
 
 /**
  * Declares the tests that every IPProvider must pass, on a new world each: asynchronous assignment that moves without unassigning, refusals and what is missing told apart.
@@ -18,12 +16,8 @@ export function ipProviderContract(
   differs: ProviderDifferences,
   makeWorld: () => Omit<IPProviderWorld, "differs"> | Promise<Omit<IPProviderWorld, "differs">>,
 ): void {
-  function inWorld(
-    title: string,
-    body: (world: IPProviderWorld) => Promise<void>,
-    only?: keyof ProviderDifferences,
-  ): void {
-    if (only !== undefined && !differs[only]) return;
+  function inWorld(title: string, body: (world: IPProviderWorld) => Promise<void>, only?: Only): void {
+    if (typeof only === "function" ? !only(differs) : only !== undefined && !differs[only]) return;
     test(title, async () => {
       const world = { ...(await makeWorld()), differs };
       try {
@@ -35,14 +29,22 @@ export function ipProviderContract(
   }
 
   describe(`${name} as an IP provider`, () => {
-    describe("listPage", () => listing(inWorld));
-    describe("getAddress, machineAddresses and addressLimit", () => reading(inWorld));
-    actionContract(inWorld);
-    accountContract(inWorld);
+    const examples = exampleAddresses(differs.family, differs.isNetwork);
+    test("its name is the text of its source", async () => {
+      const { provider, dispose } = await makeWorld();
+      await dispose();
+      expect(sourceNamed(provider.name)).toMatchObject({ family: differs.family });
+      expect(sourceText(sourceNamed(provider.name))).toBe(provider.name);
+    });
+    describe("listPage", () => listing(inWorld, examples));
+    describe("getAddress, machineAddresses and addressLimit", () => reading(inWorld, examples));
+    actionContract(inWorld, examples);
+    accountContract(inWorld, examples);
   });
 }
 
-function listing(inWorld: InWorld): void {
+function listing(inWorld: InWorld, examples: ExampleAddresses): void {
+  const { ip1, ip2, many, shown } = examples;
   inWorld("is an empty page with total 0 when the account has no address", async ({ provider }) => {
     expect(await provider.listPage(1)).toEqual({ addresses: [], total: 0 });
   });
@@ -54,34 +56,35 @@ function listing(inWorld: InWorld): void {
     const { addresses, total } = await provider.listPage(1);
     expect(total).toBe(2);
     expect(addresses.toSorted((a, b) => (a.ip < b.ip ? -1 : 1))).toEqual([
-      { ip: ip1, region: "nyc3", holderID: "42", isLocked: false },
-      { ip: ip2, region: "fra1", isLocked: differs.showsLocks },
+      shown(ip1, { region: "nyc3", holderID: "42", isLocked: false }),
+      shown(ip2, { region: "fra1", isLocked: differs.showsLocks }),
     ]);
   });
 
   inWorld("gives every address exactly once over its pages, and nothing after them", async ({ provider, seed }) => {
     const count = provider.pageSize + 5;
-    const ips = Array.from({ length: count }, (_, at) => `10.1.${Math.floor(at / 250)}.${at % 250}`);
+    const ips = many(count);
     for (const ip of ips) await seed.address(ip, { region: "nyc3" });
     const pages = [await provider.listPage(1), await provider.listPage(2), await provider.listPage(3)];
     expect(pages.map((page) => page.addresses.length)).toEqual([provider.pageSize, 5, 0]);
     expect(pages.map((page) => page.total)).toEqual([count, count, count]);
-    expect(pages.flatMap((page) => page.addresses.map((address) => address.ip)).sort()).toEqual(ips.sort());
+    expect(pages.flatMap((page) => page.addresses.map((address) => address.ip)).sort()).toEqual([...ips].sort());
   });
 }
 
-function reading(inWorld: InWorld): void {
+function reading(inWorld: InWorld, examples: ExampleAddresses): void {
+  const { ip1, unknownIP, shown } = examples;
   inWorld("getAddress shows a reserved address", async ({ provider, seed }) => {
     await seed.droplet("42", "nyc3");
     await seed.address(ip1, { region: "nyc3", droplet: "42" });
-    expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", holderID: "42", isLocked: false });
+    expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", holderID: "42", isLocked: false }));
   });
 
   inWorld(
     "getAddress shows a BYOIP address",
     async ({ provider, seed }) => {
       await seed.address(ip1, { region: "nyc3", byoip: true });
-      expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: false });
+      expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", isLocked: false }));
     },
     "hasPrefixes",
   );
@@ -90,7 +93,7 @@ function reading(inWorld: InWorld): void {
     "getAddress shows a lock",
     async ({ provider, seed }) => {
       await seed.address(ip1, { region: "nyc3", locked: true });
-      expect(await provider.getAddress(ip1)).toEqual({ ip: ip1, region: "nyc3", isLocked: true });
+      expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", isLocked: true }));
     },
     "showsLocks",
   );

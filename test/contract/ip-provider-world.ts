@@ -1,7 +1,14 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
 import type { IPProvider } from "../../src/ports/providers.ts";
 
 /** What providers differ in, as far as a contract can tell. */
 export interface ProviderDifferences {
+  /** The family of its addresses. */
+  readonly family: IPFamily;
+  /** True if it has IPv6 networks in the place of addresses. */
+  readonly isNetwork: boolean;
+  /** True if an address can be bought for a machine. Else it is bought for a region only. */
+  readonly buysForMachine: boolean;
   /** True if an address says that the provider works on it. Else only a refusal does. */
   readonly showsLocks: boolean;
   /** True if addresses of the user's own prefixes exist. */
@@ -41,9 +48,8 @@ export interface IPProviderWorld {
   dispose(): void | Promise<void>;
 }
 
-/** Declares a test that gets a new world and disposes of it. `only` = it says nothing about providers without this difference. */
-export type InWorld = (
-  title: string,
-  body: (world: IPProviderWorld) => Promise<void>,
-  only?: keyof ProviderDifferences,
-) => void;
+/** Which providers a test says something about: those with a difference, or those of which something holds. */
+export type Only = Exclude<keyof ProviderDifferences, "family"> | ((differs: ProviderDifferences) => boolean);
+
+/** Declares a test that gets a new world and disposes of it. `only` = it says nothing about other providers. */
+export type InWorld = (title: string, body: (world: IPProviderWorld) => Promise<void>, only?: Only) => void;

@@ -11,6 +11,9 @@ import { type IPProviderWorld, ipProviderContract } from "./ip-provider-contract
 import type { ProviderDifferences } from "./ip-provider-world.ts";
 
 const DIGITALOCEAN: ProviderDifferences = {
+  family: "IPv4",
+  isNetwork: false,
+  buysForMachine: true,
   showsLocks: true,
   hasPrefixes: true,
   tellsLimit: true,
@@ -19,7 +22,20 @@ const DIGITALOCEAN: ProviderDifferences = {
   showsTargetEarly: false,
 };
 
+const DIGITALOCEAN_IPV6: ProviderDifferences = {
+  ...DIGITALOCEAN,
+  family: "IPv6",
+  buysForMachine: false,
+  showsLocks: false,
+  hasPrefixes: false,
+  tellsLimit: false,
+  deletingReleases: false,
+};
+
 const HETZNER: ProviderDifferences = {
+  family: "IPv4",
+  isNetwork: false,
+  buysForMachine: true,
   showsLocks: false,
   hasPrefixes: false,
   tellsLimit: false,
@@ -30,28 +46,39 @@ const HETZNER: ProviderDifferences = {
 
 const account = { account: { reserved_ip_limit: 250 }, settings: { action_delay_ms: 20_000 } };
 
-ipProviderContract("the memory provider", DIGITALOCEAN, () => {
-  const clock = new FakeClock();
-  const sandbox = digitaloceanSandbox({ state: account, now: () => clock.wallMs() });
-  const provider = new MemoryIPProvider({ cloud: sandbox.cloud(), clock });
-  return { provider, seed: seedOf(sandbox, (ms) => clock.advance(ms)), dispose: () => undefined };
-});
-
-ipProviderContract("the DigitalOcean adapter on the sandbox", DIGITALOCEAN, async () => {
-  const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
-  const sandbox = digitaloceanSandbox({ state: account, now: () => world.nowMs });
-  const server = await sandbox.serve();
-  const provider: IPProvider = openDigitalOcean({
-    token: "token",
-    baseURL: server.url,
-    userAgent: "flipop-test",
-    clock: SYSTEM_CLOCK,
-  }).addresses;
-  const seed = seedOf(sandbox, (ms) => {
-    world.nowMs += ms;
+for (const differs of [DIGITALOCEAN, DIGITALOCEAN_IPV6]) {
+  const { family } = differs;
+  ipProviderContract(`the memory provider of ${family} addresses`, differs, () => {
+    const clock = new FakeClock();
+    const sandbox = digitaloceanSandbox({ state: account, now: () => clock.wallMs() });
+    const provider = new MemoryIPProvider({ cloud: sandbox.cloud(), clock, family });
+    return { provider, seed: seedOf(sandbox, (ms) => clock.advance(ms)), dispose: () => undefined };
   });
-  return { provider, seed, dispose: () => server.close() };
-});
+}
+
+for (const [title, differs, settings] of [
+  ["the DigitalOcean adapter on the sandbox", DIGITALOCEAN, {}],
+  ["the DigitalOcean adapter of IPv6 addresses on the sandbox", DIGITALOCEAN_IPV6, {}],
+  ["the same, where answers are bare", DIGITALOCEAN_IPV6, { ipv6_answers: "bare" }],
+] as const) {
+  ipProviderContract(title, differs, async () => {
+    const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
+    const state = { ...account, settings: { ...account.settings, ...settings } };
+    const sandbox = digitaloceanSandbox({ state, now: () => world.nowMs });
+    const server = await sandbox.serve();
+    const { addresses, addressesIPv6 } = openDigitalOcean({
+      token: "token",
+      baseURL: server.url,
+      userAgent: "flipop-test",
+      clock: SYSTEM_CLOCK,
+    });
+    const provider: IPProvider = differs.family === "IPv6" ? addressesIPv6 : addresses;
+    const seed = seedOf(sandbox, (ms) => {
+      world.nowMs += ms;
+    });
+    return { provider, seed, dispose: () => server.close() };
+  });
+}
 
 for (const showsTargetEarly of [false, true])
   ipProviderContract(

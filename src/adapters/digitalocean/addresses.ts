@@ -1,21 +1,9 @@
 // Reserved IPs: `/v2/reserved_ips`, with `/v2/droplets/{id}` and `/v2/account`.
 
 import type { Address } from "../../model/address.ts";
-import type { AcceptedAction, ActionState, IPProvider, IPProviderReader } from "../../ports/providers.ts";
-import {
-  AnswerFault,
-  COUNT,
-  FLAG,
-  IPV4,
-  list,
-  map,
-  maybe,
-  object,
-  read,
-  type Schema,
-  TEXT,
-  textLike,
-} from "../http/answer.ts";
+import type { ActionState, IPProvider, IPProviderReader } from "../../ports/providers.ts";
+import { AnswerFault, COUNT, FLAG, IPV4, list, map, maybe, object, read, type Schema } from "../http/answer.ts";
+import { accepted, readActionState, readMachine, SLUG } from "./address-answers.ts";
 import { type Client, callTo, expectedFailure, PAGE_SIZE, readPage } from "./api.ts";
 import { aboutAddress, dropletNumber, ID, wholeNumber } from "./ids.ts";
 
@@ -47,20 +35,10 @@ export function addressReader(client: Client): IPProviderReader {
         expected: expectedFailure("not-found", undefined),
       }),
 
-    machineAddresses: async (machineID) => {
-      const call = callTo("machine", machineID, `read droplet ${machineID}`, "droplet:read");
-      const dropletID = dropletNumber(call, machineID);
-      return await client.call({
-        ...call,
-        send: (sdk) => sdk.droplet(dropletID).get(),
-        read: (body) => {
-          const { id } = read(object({ droplet: object({ id: ID }) }), body).droplet;
-          if (id !== machineID) throw new AnswerFault(`droplet.id is ${id}, not ${machineID}`);
-          return read(DROPLET, body).droplet.networks.v4.map((network) => network.ip_address);
-        },
-        expected: expectedFailure("not-found", undefined),
-      });
-    },
+    machineAddresses: (machineID) =>
+      readMachine(client, machineID, (body) =>
+        read(DROPLET, body).droplet.networks.v4.map((network) => network.ip_address),
+      ),
 
     addressLimit: () =>
       client.call({
@@ -100,13 +78,13 @@ export function addressWriter(client: Client): Omit<IPProvider, keyof IPProvider
     actionState: async ({ ip, actionID }) => {
       const id = wholeNumber(actionID);
       if (id === undefined) return "unknown";
-      return await client.call({
+      return await client.call<ActionState>({
         ...aboutAddress(callTo("action", ip, `read action ${id} of ${ip}`, "reserved_ip:read")),
         send: ({ reservedIPs }) => reservedIPs.byReserved_ip(ip).actions.byAction_id(id).get(),
-        read: (body) => stateOf(read(object({ action: object({ status: TEXT }) }), body).action.status),
+        read: readActionState,
         // The action of a BYOIP address is 404 for ever.
         // https://github.com/digitalocean/terraform-provider-digitalocean/issues/1557 (verified 2026-08-07)
-        expected: expectedFailure<ActionState>("not-found", "unknown"),
+        expected: expectedFailure("not-found", "unknown"),
       });
     },
 
@@ -131,29 +109,9 @@ export function addressWriter(client: Client): Omit<IPProvider, keyof IPProvider
   };
 }
 
-/** Any 2xx means accepted. Without a readable action id it is `""`: the address itself is the truth. */
-function accepted(ip: string): {
-  readonly read: (body: unknown) => AcceptedAction;
-  readonly otherwise: { readonly value: AcceptedAction };
-} {
-  return {
-    read: (body) => ({ ip, actionID: read(object({ action: object({ id: ID }) }), body).action.id }),
-    otherwise: { value: { ip, actionID: "" } },
-  };
-}
-
-/** Documented are in-progress, completed and errored; `new` and `done` have been seen as well (verified 2026-08-07). */
-function stateOf(status: string): ActionState {
-  if (status === "completed" || status === "done") return "done";
-  return status === "errored" ? "errored" : "pending";
-}
-
 function readReservedIP(body: unknown): Address {
   return read(object({ reserved_ip: ADDRESS }), body).reserved_ip;
 }
-
-/** A region such as `nyc3`. */
-const SLUG: Schema<string> = textLike((text) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text), "a slug");
 
 /**
  * Reads a `reserved_ip` object. `droplet` null or absent = unattached; a droplet without an id is a fault, never

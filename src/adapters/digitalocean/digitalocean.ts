@@ -8,15 +8,17 @@ import type {
   ProviderMeter,
 } from "../../ports/providers.ts";
 import { addressReader, addressWriter } from "./addresses.ts";
+import { addressReaderIPv6, addressWriterIPv6 } from "./addresses-ipv6.ts";
 import { type Client, createClient, type DigitalOceanOptions } from "./api.ts";
 import { firewallReader, firewallWriter } from "./firewalls.ts";
 import { recordReader } from "./records.ts";
 import { textReader } from "./texts.ts";
 import { recordWriter } from "./write-records.ts";
 
-/** What DigitalOcean offers. The three share the limits of one token, so that a 429 stops all of them, and one meter. */
+/** What DigitalOcean offers. All of it shares the limits of one token, so that a 429 stops all of it, and one meter. */
 interface DigitalOcean<Addresses, DNS, Firewalls> {
   readonly addresses: Addresses & ProviderMeter;
+  readonly addressesIPv6: Addresses & ProviderMeter;
   /** Lets calls about addresses and firewalls go first, and leaves a part of the limit to them. */
   readonly dns: DNS & ProviderMeter;
   readonly firewalls: Firewalls & ProviderMeter;
@@ -31,9 +33,10 @@ export function openDigitalOcean(
   options: DigitalOceanOptions,
   client: Client = createClient(options),
 ): DigitalOcean<IPProvider, DNSProvider, FirewallProvider> {
-  const { addresses, dns, firewalls } = readersOf(client);
+  const { addresses, addressesIPv6, dns, firewalls } = readersOf(client);
   return {
     addresses: { ...addresses, ...addressWriter(client) },
+    addressesIPv6: { ...addressesIPv6, ...addressWriterIPv6(client) },
     dns: { ...dns, ...recordWriter(client) },
     firewalls: { ...firewalls, ...firewallWriter(client) },
     meter: client.meter,
@@ -55,6 +58,7 @@ function readersOf(client: Client): DigitalOcean<IPProviderReader, DNSProviderRe
   const { meter } = client;
   return {
     addresses: { ...addressReader(client), ...meter },
+    addressesIPv6: { ...addressReaderIPv6(client), ...meter },
     dns: { ...recordReader(client), ...textReader(client), ...meter },
     firewalls: { ...firewallReader(client), ...meter },
     meter,

@@ -27,6 +27,38 @@ declare module "@digitalocean/dots/src/dots/v2/reserved_ips/index.js" {
   export const Reserved_ipsRequestBuilderRequestsMetadata: RequestsMetadata;
 }
 
+declare module "@digitalocean/dots/src/dots/v2/reserved_ipv6/index.js" {
+  import type { NavigationMetadata, RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  /** `/v2/reserved_ipv6` */
+  export interface Reserved_ipv6RequestBuilder {
+    byReserved_ipv6(reservedIPv6: string): {
+      get(): Promise<unknown>;
+      delete(): Promise<unknown>;
+      /** `/v2/reserved_ipv6/{reserved_ipv6}/actions` */
+      readonly actions: {
+        post(body: { readonly type: "assign"; readonly dropletId: number } | { readonly type: "unassign" }): Promise<unknown>;
+      };
+    };
+    get(configuration: { readonly queryParameters: { page: number; perPage: number } }): Promise<unknown>;
+    post(body: { readonly regionSlug: string }): Promise<unknown>;
+  }
+
+  export const Reserved_ipv6RequestBuilderNavigationMetadata: Record<"byReserved_ipv6", NavigationMetadata>;
+  export const Reserved_ipv6RequestBuilderRequestsMetadata: RequestsMetadata;
+}
+
+declare module "@digitalocean/dots/src/dots/v2/actions/item/index.js" {
+  import type { RequestsMetadata } from "@microsoft/kiota-abstractions";
+
+  /** `/v2/actions/{action_id}`; the number is the path parameter `action_id`. */
+  export interface WithAction_ItemRequestBuilder {
+    get(): Promise<unknown>;
+  }
+
+  export const WithAction_ItemRequestBuilderRequestsMetadata: RequestsMetadata;
+}
+
 declare module "@digitalocean/dots/src/dots/v2/droplets/item/index.js" {
   import type { RequestsMetadata } from "@microsoft/kiota-abstractions";
 

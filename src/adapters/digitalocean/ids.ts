@@ -1,17 +1,20 @@
 // The ids of DigitalOcean: those that go into a request, checked before anything is sent, and those in answers.
 
-import { canonicalIPv4 } from "../../model/address.ts";
+import { canonicalIPv4, canonicalIPv6 } from "../../model/address.ts";
+import type { IPFamily } from "../../model/address-source.ts";
 import { ANY, check, map, type Schema, textLike } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { refused } from "./api.ts";
 
 /**
  * Returns the call when its subject may go into a URL path as an address.
- * @throws ProviderError `refused` when it is not a canonical IPv4 address
+ * @throws ProviderError `refused` when it is not a canonical address of the family
  */
-export function aboutAddress(call: CallInfo): CallInfo {
-  if (canonicalIPv4(call.subject) !== undefined) return call;
-  throw refused(call, `${JSON.stringify(call.subject)} is not an IPv4 address`);
+export function aboutAddress(call: CallInfo, family: IPFamily = "IPv4"): CallInfo {
+  const { subject } = call;
+  const canonical = family === "IPv4" ? canonicalIPv4(subject) : canonicalIPv6(subject);
+  if (canonical === subject) return call;
+  throw refused(call, `${JSON.stringify(subject)} is not an ${family} address`);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { IPFamily } from "../../model/address-source.ts";
 import { timeText } from "../provider.ts";
 import { type Caller, hasScope } from "./calls.ts";
 import type { ActionState, AddressState, CloudState, DropletState } from "./cloud-state.ts";
@@ -5,15 +6,23 @@ import type { ActionState, AddressState, CloudState, DropletState } from "./clou
 /** How many finished actions stay readable. */
 const keptActions = 50;
 
-/** The address with this IP, reserved or BYOIP. */
-export function findAddress(state: CloudState, ip: string): AddressState | undefined {
-  return state.reserved_ips.find((item) => item.ip === ip) ?? state.byoip.find((item) => item.ip === ip);
+/** The family of an address of the account. */
+export function familyOf(ip: string): IPFamily {
+  return ip.includes(":") ? "IPv6" : "IPv4";
 }
 
-/** The address a droplet holds; at most one, reserved or BYOIP. */
-export function addressOn(state: CloudState, dropletID: number): AddressState | undefined {
-  const isOn = (item: AddressState): boolean => item.droplet_id === dropletID;
-  return state.reserved_ips.find(isOn) ?? state.byoip.find(isOn);
+/** The address with this IP, reserved or BYOIP. */
+export function findAddress(state: CloudState, ip: string): AddressState | undefined {
+  return addressesOf(state, familyOf(ip)).find((item) => item.ip === ip);
+}
+
+/** The address of a family that a droplet holds; at most one, reserved or BYOIP. */
+export function addressOn(state: CloudState, dropletID: number, family: IPFamily): AddressState | undefined {
+  return addressesOf(state, family).find((item) => item.droplet_id === dropletID);
+}
+
+function addressesOf(state: CloudState, family: IPFamily): readonly AddressState[] {
+  return family === "IPv6" ? state.reserved_ipv6 : [...state.reserved_ips, ...state.byoip];
 }
 
 /** True while an action of this address is in progress, or something else has locked it. */
@@ -102,7 +111,7 @@ function finish(state: CloudState, action: ActionState): void {
 }
 
 function isFreeFor(state: CloudState, dropletID: number, ip: string): boolean {
-  const present = addressOn(state, dropletID);
+  const present = addressOn(state, dropletID, familyOf(ip));
   return present === undefined || present.ip === ip;
 }
 
@@ -134,12 +143,13 @@ export function viewAddress(state: CloudState, caller: Caller, address: AddressS
   };
 }
 
-/** The reserved addresses as they were before the changes that are still remembered, that is, one lag ago. */
-export function laggingList(state: CloudState): readonly AddressState[] {
-  if (state.history.length === 0) return state.reserved_ips;
-  const seen = new Map<string, AddressState>(state.reserved_ips.map((address) => [address.ip, address]));
+/** The reserved addresses of a family as they were before the changes that are still remembered, that is, one lag ago. */
+export function laggingList(state: CloudState, family: IPFamily): readonly AddressState[] {
+  const now = family === "IPv6" ? state.reserved_ipv6 : state.reserved_ips;
+  if (state.history.length === 0) return now;
+  const seen = new Map<string, AddressState>(now.map((address) => [address.ip, address]));
   for (const { ip, before } of state.history.toReversed()) {
-    if (state.byoip.some((address) => address.ip === ip)) continue;
+    if (familyOf(ip) !== family || state.byoip.some((address) => address.ip === ip)) continue;
     if (before === null) seen.delete(ip);
     else seen.set(ip, before);
   }

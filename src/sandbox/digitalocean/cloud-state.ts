@@ -1,6 +1,10 @@
-import { canonicalIPv4 } from "../../model/address.ts";
+import { canonicalIPv4, canonicalIPv6 } from "../../model/address.ts";
+import type { IPFamily } from "../../model/address-source.ts";
 import { BadValue, checked, fileSchema } from "../yaml-file.ts";
+import { CLOUD_SCHEMA, type recordTypes } from "./cloud-schema.ts";
 import { type FirewallState, keptRule } from "./firewall-rules.ts";
+
+const validate = fileSchema(CLOUD_SCHEMA);
 
 /** A droplet of the emulated account. */
 export interface DropletState {
@@ -12,6 +16,8 @@ export interface DropletState {
   private_ip: string;
   /** null = none; such a droplet cannot take a reserved address. */
   anchor_ip: string | null;
+  /** False = IPv6 is not enabled; such a droplet cannot take a reserved IPv6 address. Absent = it has an address, made from its id. */
+  ipv6?: boolean;
   /** RFC 3339: until then the droplet has a pending event and refuses assignments. */
   pending_event_until?: string;
   /** Written by hand: changes of firewalls stay pending for it. */
@@ -20,12 +26,12 @@ export interface DropletState {
   tags?: string[];
 }
 
-/** A reserved address, or an address of a BYOIP prefix. */
+/** A reserved address of either family, or an address of a BYOIP prefix. */
 export interface AddressState {
   ip: string;
   region: string;
   droplet_id: number | null;
-  /** `""` for BYOIP addresses. */
+  /** `""` for BYOIP addresses, and for IPv6 ones. */
   project_id: string;
   /** Locked by something other than the actions here, until it is taken away again. */
   locked?: boolean;
@@ -72,16 +78,26 @@ interface CloudSettings {
   fail_next_actions: number;
   /** Addresses whose actions all end `errored`. */
   fail_actions_of: string[];
+  /** How answers show reserved IPv6 addresses: as documented, or bare and in a list `reserved_ips`, as they were seen (2024-11). Absent = as documented. */
+  ipv6_answers?: "documented" | "bare";
 }
 
 /** The emulated account: plain, serialisable, and exactly what `digitalocean.yaml` holds. */
 export interface CloudState {
-  account: { reserved_ip_limit: number; droplet_limit: number; email: string; uuid: string };
+  account: {
+    reserved_ip_limit: number;
+    /** Absent = as many as `reserved_ip_limit`, counted on their own. */
+    reserved_ipv6_limit?: number;
+    droplet_limit: number;
+    email: string;
+    uuid: string;
+  };
   /** Token → its scopes (`*` = all). Empty: every token is accepted and has all scopes. */
   tokens: Record<string, string[]>;
   settings: CloudSettings;
   droplets: DropletState[];
   reserved_ips: AddressState[];
+  reserved_ipv6: AddressState[];
   byoip: AddressState[];
   domains: DomainState[];
   firewalls: FirewallState[];
@@ -89,9 +105,11 @@ export interface CloudState {
   actions: ActionState[];
   /** Times of the creations of the last minute. */
   creations: string[];
+  /** The same of IPv6 addresses. */
+  creations_ipv6: string[];
   history: HistoryState[];
   /** Counters from which ids and addresses are made. */
-  next: { action_id: number; address: number; record_id: number; firewall_id: number };
+  next: { action_id: number; address: number; ipv6?: number; record_id: number; firewall_id: number };
 }
 
 /** A record of an emulated domain. */
@@ -113,9 +131,6 @@ export interface DomainState {
   records: RecordState[];
 }
 
-/** The types a record may have. */
-export const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT"] as const;
-
 /** One of {@link recordTypes}. */
 export type RecordType = (typeof recordTypes)[number];
 
@@ -124,170 +139,6 @@ export function recordFQDN(domain: Pick<DomainState, "name">, record: Pick<Recor
   const zone = domain.name.toLowerCase();
   return record.name === "@" ? zone : `${record.name.toLowerCase()}.${zone}`;
 }
-
-const ip = { type: "string" } as const;
-const time = {
-  type: "string",
-  pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$",
-} as const;
-const count = { type: "integer", minimum: 0 } as const;
-const id = { type: "integer", minimum: 1 } as const;
-const idOrNull = { type: "integer", minimum: 1, nullable: true } as const;
-const texts = { type: "array", items: { type: "string" }, default: [] } as const;
-
-/** Data centres an account may use. @see https://docs.digitalocean.com/platform/regional-availability/ verified 2026-08-07 */
-const regions = [
-  ...["nyc3", "nyc1", "nyc2", "ams2", "ams3", "blr1", "fra1", "lon1"],
-  ...["sfo1", "sfo2", "sfo3", "sgp1", "syd1", "tor1"],
-];
-
-function object(properties: Readonly<Record<string, unknown>>, required: readonly string[] = []): object {
-  return { type: "object", additionalProperties: false, properties, required };
-}
-
-function list(items: object): object {
-  return { type: "array", items, default: [] };
-}
-
-const account = {
-  reserved_ip_limit: { ...count, default: 3 },
-  droplet_limit: { ...count, default: 25 },
-  email: { type: "string", default: "sandbox@example.com" },
-  uuid: { type: "string", default: "b6fr89dbf6d9156cace5f3c78dc9851d957381ef" },
-};
-
-const settings = {
-  action_delay_ms: { ...count, default: 0 },
-  list_lag_ms: { ...count, default: 0 },
-  rate_limit: {
-    ...object({ per_hour: { ...count, default: 5000 }, per_minute: { ...count, default: 250 } }),
-    default: {},
-  },
-  creations_per_minute: { ...count, default: 12 },
-  regions: { ...texts, minItems: 1, default: regions },
-  fail_next_actions: { ...count, default: 0 },
-  fail_actions_of: texts,
-};
-
-const droplet = {
-  id,
-  region: { type: "string" },
-  name: { type: "string" },
-  status: { type: "string", enum: ["new", "active", "off", "archive"], default: "active" },
-  public_ip: ip,
-  private_ip: ip,
-  anchor_ip: { ...ip, nullable: true },
-  pending_event_until: time,
-  unreachable: { type: "boolean" },
-  tags: { type: "array", items: { type: "string", minLength: 1 } },
-};
-
-const address = {
-  ip,
-  region: { type: "string" },
-  droplet_id: { ...idOrNull, default: null },
-  project_id: { type: "string" },
-  locked: { type: "boolean" },
-};
-
-const action = {
-  id,
-  type: { type: "string", enum: ["assign_ip", "unassign_ip"] },
-  ip,
-  region: { type: "string" },
-  status: { type: "string", enum: ["in-progress", "completed", "errored"] },
-  droplet_id: idOrNull,
-  from_droplet_id: idOrNull,
-  started_at: time,
-  completes_at: time,
-  completed_at: { ...time, nullable: true },
-  outcome: { type: "string", enum: ["completed", "errored"] },
-};
-
-const record = {
-  id,
-  type: { type: "string", enum: recordTypes },
-  name: { type: "string", minLength: 1, pattern: "[^.]$" },
-  data: { type: "string", minLength: 1 },
-  priority: count,
-  ttl: { type: "integer", minimum: 30, default: 1800 },
-};
-
-const domain = {
-  name: { type: "string", minLength: 1, pattern: "[^.]$" },
-  ttl: { type: "integer", minimum: 30, default: 1800 },
-  records: list(object(record, ["type", "name", "data"])),
-};
-
-const target = object({
-  addresses: { type: "array", items: { type: "string" } },
-  droplet_ids: { type: "array", items: id },
-  load_balancer_uids: { type: "array", items: { type: "string" } },
-  kubernetes_ids: { type: "array", items: { type: "string" } },
-  tags: { type: "array", items: { type: "string" } },
-});
-
-const rule = {
-  protocol: { type: "string", enum: ["tcp", "udp", "icmp"] },
-  // YAML makes a number of 80.
-  ports: {
-    type: ["string", "integer"],
-    pattern: "^(all|\\d{1,5}(-\\d{1,5})?)$",
-    minimum: 0,
-    maximum: 65_535,
-    default: "0",
-  },
-  action: { type: "string", enum: ["allow", "deny"] },
-};
-
-const pendingChange = {
-  droplet_id: id,
-  removing: { type: "boolean", default: false },
-  status: { type: "string", enum: ["waiting", "failed"] },
-  completes_at: time,
-};
-
-const firewall = {
-  id: { type: "string", pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" },
-  name: { type: "string", pattern: "^[a-zA-Z0-9][a-zA-Z0-9.-]+$" },
-  inbound_rules: list(object({ ...rule, sources: target }, ["protocol", "sources"])),
-  outbound_rules: list(object({ ...rule, destinations: target }, ["protocol", "destinations"])),
-  droplet_ids: { type: "array", items: id, default: [] },
-  tags: texts,
-  status: { type: "string", enum: ["waiting", "failed"] },
-  pending_changes: { type: "array", items: object(pendingChange, ["droplet_id"]) },
-};
-
-const history = object({ at: time, ip, before: { ...object(address), nullable: true } }, ["at", "ip", "before"]);
-
-const counters = {
-  action_id: { ...id, default: 36_804_636 },
-  address: { ...count, default: 0 },
-  record_id: { ...id, default: 28_448_429 },
-  firewall_id: { ...id, default: 1 },
-};
-
-/**
- * JSON Schema of `digitalocean.yaml`, with every default that does not depend on something else in the file. Only `id`
- * of a droplet, `ip` of an address, `name` of a domain or firewall, `type`, `name`, `data` of a record, and `protocol`
- * with `sources` or `destinations` of a rule are required.
- */
-const validate = fileSchema(
-  object({
-    account: { ...object(account), default: {} },
-    tokens: { type: "object", additionalProperties: { type: "array", items: { type: "string" } }, default: {} },
-    settings: { ...object(settings), default: {} },
-    droplets: list(object(droplet, ["id"])),
-    reserved_ips: list(object(address, ["ip"])),
-    byoip: list(object(address, ["ip"])),
-    domains: list(object(domain, ["name"])),
-    firewalls: list(object(firewall, ["name"])),
-    actions: list(object(action, Object.keys(action))),
-    creations: { type: "array", items: time, default: [] },
-    history: list(history),
-    next: { ...object(counters), default: {} },
-  }),
-);
 
 /** The project new addresses belong to when none is named. */
 export const defaultProjectID = "746c6152-2fa2-11ed-92d3-27aaa54e4988";
@@ -300,28 +151,36 @@ export const defaultProjectID = "746c6152-2fa2-11ed-92d3-27aaa54e4988";
  */
 export function completeState(input: unknown): CloudState {
   const state = checked<CloudState>(validate, input ?? {});
-  for (const list of ["droplets", "reserved_ips", "byoip"] as const) refuseUnknownRegions(state, list);
+  for (const list of ["droplets", ...ADDRESS_LISTS] as const) refuseUnknownRegions(state, list);
   state.droplets = state.droplets.map((droplet) => completeDroplet(droplet, state.settings.regions[0] ?? ""));
   refuseTwice(
     "droplets",
     "id",
     state.droplets.map((droplet) => droplet.id),
   );
-  for (const list of ["reserved_ips", "byoip"] as const) {
+  for (const list of ADDRESS_LISTS) {
     state[list] = state[list].map((address, position) => completeAddress(state, address, [list, position]));
   }
-  const addresses = [...state.reserved_ips, ...state.byoip];
-  refuseTwice(
-    "reserved_ips and byoip",
-    "ip",
-    addresses.map((address) => address.ip),
-  );
-  const holders = addresses.flatMap((address) => address.droplet_id ?? []);
-  refuseTwice("reserved_ips and byoip", "droplet_id", holders);
+  for (const [where, addresses] of [
+    ["reserved_ips and byoip", [...state.reserved_ips, ...state.byoip]],
+    ["reserved_ipv6", state.reserved_ipv6],
+  ] as const) {
+    refuseTwice(
+      where,
+      "ip",
+      addresses.map((address) => address.ip),
+    );
+    const holders = addresses.flatMap((address) => address.droplet_id ?? []);
+    refuseTwice(where, "droplet_id", holders);
+  }
   completeDomains(state);
   completeFirewalls(state);
   return state;
 }
+
+const ADDRESS_LISTS = ["reserved_ips", "reserved_ipv6", "byoip"] as const;
+
+type AddressList = (typeof ADDRESS_LISTS)[number];
 
 /** A droplet with its missing fields made up from its id. */
 function completeDroplet(droplet: Partial<DropletState> & { id: number }, region: string): DropletState {
@@ -342,21 +201,22 @@ function completeDroplet(droplet: Partial<DropletState> & { id: number }, region
 function completeAddress(
   state: CloudState,
   address: Partial<AddressState> & { ip: string },
-  at: readonly [list: string, position: number],
+  at: readonly [list: AddressList, position: number],
 ): AddressState {
-  if (canonicalIPv4(address.ip) === undefined)
-    throw new BadValue([...at, "ip"], `must be an IPv4 address, not ${address.ip}`);
+  const family: IPFamily = at[0] === "reserved_ipv6" ? "IPv6" : "IPv4";
+  const canonical = family === "IPv4" ? canonicalIPv4(address.ip) : canonicalIPv6(address.ip);
+  if (canonical === undefined) throw new BadValue([...at, "ip"], `must be an ${family} address, not ${address.ip}`);
   const holder = state.droplets.find((droplet) => droplet.id === address.droplet_id);
   const region = address.region ?? holder?.region ?? state.settings.regions[0] ?? "";
   if (holder !== undefined && holder.region !== region) {
     throw new BadValue([...at, "region"], `is ${region}, but its droplet ${holder.id} is in ${holder.region}`);
   }
-  const projectID = at[0] === "byoip" ? "" : defaultProjectID;
-  const { ip, region: _region, droplet_id: _dropletID, ...rest } = address;
-  return { ip, region, droplet_id: holder?.id ?? null, project_id: projectID, ...rest };
+  const projectID = at[0] === "reserved_ips" ? defaultProjectID : "";
+  const { ip: _ip, region: _region, droplet_id: _dropletID, ...rest } = address;
+  return { ip: canonical, region, droplet_id: holder?.id ?? null, project_id: projectID, ...rest };
 }
 
-function refuseUnknownRegions(state: CloudState, list: "droplets" | "reserved_ips" | "byoip"): void {
+function refuseUnknownRegions(state: CloudState, list: "droplets" | AddressList): void {
   const known = state.settings.regions;
   for (const [position, { region }] of state[list].entries()) {
     if (region === undefined || known.includes(region)) continue;
@@ -455,6 +315,7 @@ pending_event_until: "2026-12-31T00:00:00Z" on a droplet · account.reserved_ip_
 settings.action_delay_ms: 20000 (assignments take 20 s) · settings.fail_next_actions: 2 (they end errored) ·
 settings.list_lag_ms: 5000 · tokens: {my-token: [account:read, reserved_ip:read, ...]} ("*" = every scope; none at all =
 any token is accepted) · byoip: [{ip: 203.0.113.200, region: nyc3}] · anchor_ip: null ·
+reserved_ipv6: [{ip: "2001:db8::1", region: nyc3}] (ipv6: false on a droplet = it cannot take one; settings.ipv6_answers: bare) ·
 domains: [{name: example.com, records: [{type: A, name: www, data: 203.0.113.1, ttl: 60}]}] ("@" is the domain itself) ·
 firewalls: [{name: web, inbound_rules: [{protocol: tcp, ports: 22, sources: {addresses: [192.0.2.0/24]}}], droplet_ids: [101], tags: [k8s]}]
 (without an id it gets one; status: failed, or waiting; tags: [k8s] on a droplet) ·
@@ -471,12 +332,13 @@ export const CLOUD_FORM: {
 
 /** What people look for comes first; what is empty and they have no use for is left out. */
 function encode(state: CloudState): object {
-  const { account, droplets, reserved_ips, byoip, domains, firewalls, settings, tokens } = state;
-  const { actions, creations, history, next } = state;
+  const { account, droplets, reserved_ips, reserved_ipv6, byoip, domains, firewalls, settings, tokens } = state;
+  const { actions, creations, creations_ipv6, history, next } = state;
   return {
     account,
     droplets,
     reserved_ips,
+    ...(reserved_ipv6.length === 0 ? {} : { reserved_ipv6 }),
     byoip,
     domains,
     firewalls,
@@ -484,6 +346,7 @@ function encode(state: CloudState): object {
     tokens,
     ...(actions.length === 0 ? {} : { actions }),
     ...(creations.length === 0 ? {} : { creations }),
+    ...(creations_ipv6.length === 0 ? {} : { creations_ipv6 }),
     ...(history.length === 0 ? {} : { history }),
     next,
   };

@@ -1,3 +1,4 @@
+import type { IPFamily } from "../../model/address-source.ts";
 import { Refusal, RequestTimes } from "../provider.ts";
 import {
   type AddressView,
@@ -12,7 +13,7 @@ import {
   startAction,
   viewAddress,
 } from "./actions.ts";
-import { type CreationRequest, createAddress, refuseAssignment } from "./address-rules.ts";
+import { type CreationRequest, createAddress, createIPv6, refuseAssignment } from "./address-rules.ts";
 import { type Caller, hasScope, need, notFound, pendingEvent, unprocessable } from "./calls.ts";
 import type { ActionState, AddressState, CloudState, DropletState } from "./cloud-state.ts";
 import { hasTag, leaveFirewalls, settleFirewalls } from "./firewalls.ts";
@@ -23,6 +24,8 @@ export interface DropletView {
   readonly isBusy: boolean;
   /** Its reserved or BYOIP address. */
   readonly reservedIP: string | undefined;
+  /** Its reserved IPv6 address. */
+  readonly reservedIPv6: string | undefined;
 }
 
 /**
@@ -74,10 +77,10 @@ export class Cloud {
     return { ...account, reserved_ip_limit: hasScope(caller, "reserved_ip:read") ? account.reserved_ip_limit : 0 };
   }
 
-  /** All reserved addresses, in the order they were made, as old as the lists' lag. BYOIP ones are not among them. */
-  listAddresses(caller: Caller): readonly AddressView[] {
+  /** All reserved addresses of a family, in the order they were made, as old as the lists' lag. BYOIP ones are not among them. */
+  listAddresses(caller: Caller, family: IPFamily = "IPv4"): readonly AddressView[] {
     this.enter(caller, "reserved_ip:read");
-    return laggingList(this.state).map((address) => viewAddress(this.state, caller, address));
+    return laggingList(this.state, family).map((address) => viewAddress(this.state, caller, address));
   }
 
   /** One address, reserved or BYOIP. */
@@ -98,11 +101,21 @@ export class Cloud {
     return action === undefined ? { address: view } : this.leave(caller, { address: view, action: { ...action } });
   }
 
-  /** Gives an address back; one that is assigned is only released, and stays. */
+  /** Makes an IPv6 address, which is unattached. */
+  createIPv6(caller: Caller, region: string): AddressView {
+    this.enter(caller, "reserved_ip:create");
+    return viewAddress(this.state, caller, createIPv6(this.state, region, caller.nowMs));
+  }
+
+  /** Gives an address back; one that is assigned is only released, and stays, and an IPv6 one is refused. */
   delete(caller: Caller, ip: string): void {
     this.enter(caller, "reserved_ip:delete");
     const address = this.known(ip);
     if (isLocked(this.state, ip)) throw pendingEvent("The reserved IP");
+    const isIPv6 = this.state.reserved_ipv6.includes(address);
+    // Seen 2024-12: https://github.com/digitalocean/terraform-provider-digitalocean/pull/1277
+    if (address.droplet_id !== null && isIPv6)
+      throw new Refusal(400, "bad_request", "an assigned reserved IPv6 cannot be released");
     if (address.droplet_id !== null) {
       startAction(this.state, { type: "unassign_ip", droplet_id: null, address, nowMs: caller.nowMs });
       this.leave(caller, undefined);
@@ -111,6 +124,7 @@ export class Cloud {
     if (this.state.byoip.includes(address)) throw unprocessable("An address of a BYOIP prefix cannot be deleted.");
     remember(this.state, ip, { ...address }, caller.nowMs);
     this.state.reserved_ips = this.state.reserved_ips.filter((item) => item !== address);
+    this.state.reserved_ipv6 = this.state.reserved_ipv6.filter((item) => item !== address);
   }
 
   /** Accepts the assignment of an address to a droplet of its region, from wherever it is now. */
@@ -142,6 +156,14 @@ export class Cloud {
     return action;
   }
 
+  /** An action, whatever it is about; those of BYOIP addresses are never found. */
+  action(caller: Caller, id: number): ActionState {
+    this.enter(caller, "actions:read");
+    const action = this.state.actions.find((item) => item.id === id);
+    if (action === undefined || this.state.byoip.some(({ ip }) => ip === action.ip)) throw notFound();
+    return action;
+  }
+
   /** All droplets, by id, or those with a tag, which needs `tag:read`, too. */
   droplets(caller: Caller, tag?: string): readonly DropletView[] {
     this.enter(caller, "droplet:read");
@@ -162,7 +184,7 @@ export class Cloud {
   removeDroplet(id: number, nowMs: number): void {
     settleActions(this.state, nowMs);
     this.state.droplets = this.state.droplets.filter((droplet) => droplet.id !== id);
-    for (const address of [...this.state.reserved_ips, ...this.state.byoip]) {
+    for (const address of [...this.state.reserved_ips, ...this.state.reserved_ipv6, ...this.state.byoip]) {
       if (address.droplet_id === id) setHolder(this.state, address, null, nowMs);
     }
     leaveFirewalls(this.state, id);
@@ -204,7 +226,12 @@ export class Cloud {
 
   private viewDroplet(droplet: DropletState, nowMs: number): DropletView {
     const isBusyNow = isBusy(this.state, droplet, nowMs);
-    return { droplet, isBusy: isBusyNow, reservedIP: addressOn(this.state, droplet.id)?.ip };
+    return {
+      droplet,
+      isBusy: isBusyNow,
+      reservedIP: addressOn(this.state, droplet.id, "IPv4")?.ip,
+      reservedIPv6: addressOn(this.state, droplet.id, "IPv6")?.ip,
+    };
   }
 }
 

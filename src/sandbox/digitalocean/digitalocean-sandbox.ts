@@ -1,5 +1,6 @@
 import type { SandboxReply, SandboxRequest, SandboxServer } from "../http-server.ts";
 import { Account, type ProviderOptions, serveProvider } from "../provider.ts";
+import { familyOf, findAddress } from "./actions.ts";
 import { Cloud } from "./cloud.ts";
 import {
   type AddressState,
@@ -26,7 +27,7 @@ export interface DigitalOceanSandbox {
   addDroplet(droplet: Partial<DropletState> & { readonly id: number }): void;
   /** Deletes a droplet; its addresses become unassigned. */
   removeDroplet(id: number): void;
-  /** Adds a reserved address, or one of a BYOIP prefix. */
+  /** Adds a reserved address of either family, or one of a BYOIP prefix. */
   addAddress(address: Partial<AddressState> & { readonly ip: string }, kind?: "reserved" | "byoip"): void;
   /** Changes fields of an address behind everybody's back. @throws Error when there is none. */
   setAddress(ip: string, change: Partial<Omit<AddressState, "ip">>): void;
@@ -91,17 +92,19 @@ function editsOf(account: Account<CloudState>): Edits {
       }),
     addAddress: (address, kind = "reserved") =>
       account.edit((state) => {
-        state[kind === "byoip" ? "byoip" : "reserved_ips"].push(address as AddressState);
+        const reserved = familyOf(address.ip) === "IPv6" ? "reserved_ipv6" : "reserved_ips";
+        state[kind === "byoip" ? "byoip" : reserved].push(address as AddressState);
       }),
     setAddress: (ip, changes) =>
       account.edit((state) => {
-        const address = [...state.reserved_ips, ...state.byoip].find((item) => item.ip === ip);
+        const address = findAddress(state, ip);
         if (address === undefined) throw new Error(`the sandbox has no address ${ip}`);
         Object.assign(address, changes);
       }),
     removeAddress: (ip) =>
       account.edit((state) => {
         state.reserved_ips = without(state.reserved_ips, "ip", ip);
+        state.reserved_ipv6 = without(state.reserved_ipv6, "ip", ip);
         state.byoip = without(state.byoip, "ip", ip);
       }),
     setDomain: (domain) =>

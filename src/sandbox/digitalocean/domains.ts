@@ -1,14 +1,8 @@
 import { canonicalIPv4, canonicalIPv6 } from "../../model/address.ts";
 import { type APIObject, membersOf, type Route } from "../provider.ts";
 import { type Caller, listAnswer, need, notFound, type RouteAnswer, type RouteCall, unprocessable } from "./calls.ts";
-import {
-  type CloudState,
-  type DomainState,
-  type RecordState,
-  type RecordType,
-  recordFQDN,
-  recordTypes,
-} from "./cloud-state.ts";
+import { recordTypes } from "./cloud-schema.ts";
+import { type CloudState, type DomainState, type RecordState, type RecordType, recordFQDN } from "./cloud-state.ts";
 
 /** The operations on a domain's records that flipop asks for; domains themselves are made in the file. */
 export const domainRoutes: readonly Route<RouteCall, RouteAnswer>[] = [

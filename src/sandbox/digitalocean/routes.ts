@@ -2,11 +2,13 @@ import type { SandboxReply, SandboxRequest } from "../http-server.ts";
 import { type APIObject, answerByRoute, bearerToken, membersOf, Refusal, type Route } from "../provider.ts";
 import type { AddressView } from "./actions.ts";
 import type { CreationRequest } from "./address-rules.ts";
+import { actionJSON, dropletJSON, regionJSON, startedAction } from "./api-json.ts";
 import { listAnswer, notFound, type RouteAnswer, type RouteCall, unprocessable } from "./calls.ts";
-import type { Cloud, DropletView } from "./cloud.ts";
-import type { ActionState, CloudState } from "./cloud-state.ts";
+import type { Cloud } from "./cloud.ts";
+import type { CloudState } from "./cloud-state.ts";
 import { domainRoutes } from "./domains.ts";
 import { firewallRoutes } from "./firewalls.ts";
+import { ipv6Routes } from "./reserved-ipv6.ts";
 
 const routes: readonly Route<RouteCall, RouteAnswer>[] = [
   ["GET", /^\/v2\/account$/, ({ cloud, caller }) => ok({ account: accountJSON(cloud.account(caller)) })],
@@ -16,8 +18,10 @@ const routes: readonly Route<RouteCall, RouteAnswer>[] = [
   ["POST", /^\/v2\/reserved_ips$/, createAddress],
   ["GET", /^\/v2\/reserved_ips\/([\d.]+)$/, readAddress],
   ["DELETE", /^\/v2\/reserved_ips\/([\d.]+)$/, deleteAddress],
-  ["POST", /^\/v2\/reserved_ips\/([\d.]+)\/actions$/, startAction],
+  ["POST", /^\/v2\/reserved_ips\/([\d.]+)\/actions$/, startedAction],
   ["GET", /^\/v2\/reserved_ips\/([\d.]+)\/actions\/(\d+)$/, readAction],
+  ["GET", /^\/v2\/actions\/(\d+)$/, readAnyAction],
+  ...ipv6Routes,
   ...domainRoutes,
   ...firewallRoutes,
 ];
@@ -94,16 +98,12 @@ function deleteAddress({ cloud, caller }: RouteCall, ip = ""): RouteAnswer {
   return { status: 204 };
 }
 
-function startAction({ cloud, caller, body }: RouteCall, ip = ""): RouteAnswer {
-  const { type, droplet_id: dropletID } = membersOf(body) ?? {};
-  if (type !== "assign" && type !== "unassign") throw unprocessable("Type must be assign or unassign.");
-  if (type === "assign" && !Number.isSafeInteger(dropletID)) throw unprocessable("Droplet id must be given.");
-  const started = type === "assign" ? cloud.assign(caller, ip, Number(dropletID)) : cloud.unassign(caller, ip);
-  return { status: 201, body: { action: actionJSON(started) } };
-}
-
 function readAction({ cloud, caller }: RouteCall, ip = "", id = ""): RouteAnswer {
   return ok({ action: actionJSON(cloud.addressAction(caller, ip, Number(id))) });
+}
+
+function readAnyAction({ cloud, caller }: RouteCall, id = ""): RouteAnswer {
+  return ok({ action: actionJSON(cloud.action(caller, Number(id))) });
 }
 
 function listDroplets(call: RouteCall): RouteAnswer {
@@ -124,41 +124,9 @@ function addressJSON({ ip, region, droplet, locked, projectID }: AddressView): A
   return {
     ip,
     region: regionJSON(region),
-    droplet: droplet === null ? null : dropletJSON({ droplet, isBusy: locked, reservedIP: ip }),
+    droplet:
+      droplet === null ? null : dropletJSON({ droplet, isBusy: locked, reservedIP: ip, reservedIPv6: undefined }),
     locked,
     ...(projectID === "" ? {} : { project_id: projectID }),
   };
-}
-
-/** `action` of an address: the resource is the address, as a number. */
-function actionJSON({ id, status, type, started_at, completed_at, ip, region }: ActionState): APIObject {
-  const address = ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const resource = { resource_id: address, resource_type: "reserved_ip" };
-  return { id, status, type, started_at, completed_at, ...resource, region: regionJSON(region), region_slug: region };
-}
-
-/** Every droplet has an image, and doctl ends in a panic without one (1.100.0, seen 2026-11-25). */
-const IMAGE = { id: 155_133_621, name: "24.04 (LTS) x64", distribution: "Ubuntu", type: "base", public: true };
-
-/** `droplet`, as far as flipop and people look at it; its reserved address is one of `networks.v4`. */
-function dropletJSON(view: DropletView): APIObject {
-  const { id, name, status, region, tags = [] } = view.droplet;
-  const networks = { v4: dropletAddresses(view).map(({ ip, type }) => ({ ip_address: ip, type })), v6: [] };
-  return { id, name, locked: view.isBusy, status, networks, region: regionJSON(region), image: IMAGE, tags };
-}
-
-function regionJSON(slug: string): APIObject {
-  return { name: slug.toUpperCase(), slug, available: true };
-}
-
-/** One IPv4 address a droplet carries. */
-interface DropletAddress {
-  readonly ip: string;
-  readonly type: "public" | "private";
-}
-
-/** The IPv4 addresses a droplet shows, its reserved one among them; the anchor address is not shown. In no documented order. */
-export function dropletAddresses({ droplet, reservedIP }: DropletView): readonly DropletAddress[] {
-  const reserved: readonly DropletAddress[] = reservedIP === undefined ? [] : [{ ip: reservedIP, type: "public" }];
-  return [{ ip: droplet.private_ip, type: "private" }, ...reserved, { ip: droplet.public_ip, type: "public" }];
 }

@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
 import * as account from "@digitalocean/dots/src/dots/v2/account/index.js";
+import * as action from "@digitalocean/dots/src/dots/v2/actions/item/index.js";
 import * as domains from "@digitalocean/dots/src/dots/v2/domains/index.js";
 import * as droplets from "@digitalocean/dots/src/dots/v2/droplets/index.js";
 import * as droplet from "@digitalocean/dots/src/dots/v2/droplets/item/index.js";
 import * as firewalls from "@digitalocean/dots/src/dots/v2/firewalls/index.js";
 import * as reservedIPs from "@digitalocean/dots/src/dots/v2/reserved_ips/index.js";
+import * as reservedIPv6 from "@digitalocean/dots/src/dots/v2/reserved_ipv6/index.js";
 import type { NavigationMetadata, RequestsMetadata } from "@microsoft/kiota-abstractions";
 import { expect, test } from "vitest";
 
@@ -36,6 +38,24 @@ test("the real module of reserved IPs has what dots.d.ts declares", () => {
         "byAction_id(action_id)": { verbs: [`get ${path}/{reserved_ip}/actions/{action_id}`] },
       },
     },
+  });
+});
+
+test("the real modules of reserved IPv6 addresses and of actions have what dots.d.ts declares", () => {
+  const shape = shapeOf(
+    reservedIPv6.Reserved_ipv6RequestBuilderRequestsMetadata,
+    reservedIPv6.Reserved_ipv6RequestBuilderNavigationMetadata,
+  );
+  const path = "{+baseurl}/v2/reserved_ipv6";
+  expect(shape).toEqual({
+    verbs: [`get ${path}{?page*,per_page*}`, `post ${path}{?page*,per_page*}`],
+    "byReserved_ipv6(reserved_ipv6)": {
+      verbs: [`delete ${path}/{reserved_ipv6}`, `get ${path}/{reserved_ipv6}`],
+      "actions()": { verbs: [`post ${path}/{reserved_ipv6}/actions`] },
+    },
+  });
+  expect(shapeOf(action.WithAction_ItemRequestBuilderRequestsMetadata)).toEqual({
+    verbs: ["get {+baseurl}/v2/actions/{action_id}"],
   });
 });
 

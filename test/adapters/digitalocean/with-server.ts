@@ -13,6 +13,8 @@ export const token = "dop_v1_0123456789abcdef";
 /** The adapter and the server it talks to. */
 export interface Stage {
   readonly provider: IPProvider & ProviderMeter;
+  /** The port of IPv6 addresses of the same token. */
+  readonly ipv6: IPProvider & ProviderMeter;
   readonly server: ScriptedServer;
 }
 
@@ -27,14 +29,14 @@ export async function withServer(
 ): Promise<void> {
   const server = await startScriptedServer(replyFunction(script));
   try {
-    const provider = openDigitalOcean({
+    const { addresses: provider, addressesIPv6: ipv6 } = openDigitalOcean({
       token,
       baseURL: server.url,
       userAgent: "flipop/0 (test)",
       clock: SYSTEM_CLOCK,
       ...options,
-    }).addresses;
-    await body({ provider, server });
+    });
+    await body({ provider, ipv6, server });
   } finally {
     await server.close();
   }

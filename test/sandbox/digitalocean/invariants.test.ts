@@ -7,6 +7,7 @@ const account = {
   droplets: [{ id: 101 }, { id: 102 }, { id: 103 }, { id: 201, region: "ams3" }],
   reserved_ips: [{ ip: "203.0.113.1", droplet_id: 101 }, { ip: "203.0.113.2" }],
   byoip: [{ ip: "192.0.2.10" }],
+  reserved_ipv6: [{ ip: "2001:db8:1::1", droplet_id: 102 }, { ip: "2001:db8:1::2" }],
 };
 
 function randomFrom(seed: number): (below: number) => number {
@@ -19,6 +20,7 @@ function randomFrom(seed: number): (below: number) => number {
 
 function step(client: APIClient, random: (below: number) => number): number {
   const state = client.sandbox.cloud().state;
+  if (random(3) === 0) return stepOfIPv6(client, random);
   const all = [...state.reserved_ips, ...state.byoip];
   const ip = all[random(all.length)]?.ip ?? "203.0.113.99";
   const droplet = [101, 102, 103, 201, 999][random(5)] ?? 101;
@@ -38,6 +40,22 @@ function step(client: APIClient, random: (below: number) => number): number {
   }
 }
 
+function stepOfIPv6(client: APIClient, random: (below: number) => number): number {
+  const all = client.sandbox.cloud().state.reserved_ipv6;
+  const path = `/v2/reserved_ipv6/${all[random(all.length)]?.ip ?? "2001:db8::99"}`;
+  const droplet = [101, 102, 103, 201, 999][random(5)] ?? 101;
+  switch (random(5)) {
+    case 0:
+      return client.send("POST", `${path}/actions`, { type: "unassign" }).status;
+    case 1:
+      return client.send("DELETE", path).status;
+    case 2:
+      return client.send("POST", "/v2/reserved_ipv6", { region_slug: "nyc3" }).status;
+    default:
+      return client.send("POST", `${path}/actions`, { type: "assign", droplet_id: droplet }).status;
+  }
+}
+
 describe("any history of requests", () => {
   test.for([0, 3000, 30_000])(
     "keeps the account's rules, and refusals change nothing, with actions of %i ms",
@@ -50,11 +68,13 @@ describe("any history of requests", () => {
           const before = structuredClone(client.sandbox.cloud().state);
           const status = step(client, random);
           const { state } = client.sandbox.cloud();
+          const unpruned = { creations: [], creations_ipv6: [] };
           // The list of recent creations is pruned when one is refused.
-          if (status >= 400) expect({ ...state, creations: [] }).toEqual({ ...before, creations: [] });
+          if (status >= 400) expect({ ...state, ...unpruned }).toEqual({ ...before, ...unpruned });
           // Refuses two addresses on a droplet, an address on a droplet of another region, and one that is there twice.
           expect(completeState(state)).toEqual(state);
           expect(state.reserved_ips.length).toBeLessThanOrEqual(4);
+          expect(state.reserved_ipv6.length).toBeLessThanOrEqual(4);
           client.nowMs += random(5000);
         }
       }
