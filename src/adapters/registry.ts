@@ -111,25 +111,30 @@ const CLOUDFLARE: ProviderEntry = {
   },
 };
 
+/** Floating IPs of either family. */
+const FLOATING_IPS: AddressTraits = {
+  // Hetzner's cloud controller manager writes `hcloud://` and the server's id (read 2026-11-22). Robot servers, `hrobot://`, can have no floating IP.
+  providerIDPrefix: "hcloud://",
+  machineIDPattern: /^[1-9]\d{0,15}$/,
+  // Hetzner names no limit of a server beside that of the project.
+  addressesPerMachine: Number.POSITIVE_INFINITY,
+  // The location of a server. That of an address only says where its traffic enters.
+  regionLabel: "topology.kubernetes.io/region",
+  areas: NETWORK_ZONES,
+  // Hetzner names no limit of its own beside that of all calls.
+  acquisitionsPerMinute: 12,
+  keepsOwner: true,
+  needsHost: true,
+  isMoveOneCall: true,
+};
+
 const HETZNER: ProviderEntry = {
   traits: {
     name: "hetzner",
     allowance: HETZNER_ALLOWANCE,
-    addresses: {
-      // Hetzner's cloud controller manager writes `hcloud://` and the server's id (read 2026-11-22). Robot servers, `hrobot://`, can have no floating IP.
-      providerIDPrefix: "hcloud://",
-      machineIDPattern: /^[1-9]\d{0,15}$/,
-      // Hetzner names no limit of a server beside that of the project.
-      addressesPerMachine: Number.POSITIVE_INFINITY,
-      // The location of a server. That of an address only says where its traffic enters.
-      regionLabel: "topology.kubernetes.io/region",
-      areas: NETWORK_ZONES,
-      // Hetzner names no limit of its own beside that of all calls.
-      acquisitionsPerMinute: 12,
-      keepsOwner: true,
-      needsHost: true,
-      isMoveOneCall: true,
-    },
+    addresses: FLOATING_IPS,
+    // A network of 2⁶⁴ addresses each, which moves as one.
+    addressesIPv6: FLOATING_IPS,
     dns: { ttlRules: HETZNER_TTLS },
     firewalls: {},
   },

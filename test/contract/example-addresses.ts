@@ -30,7 +30,7 @@ export function exampleAddresses(family: IPFamily, isNetwork: boolean): ExampleA
 }
 
 /** The network of an example address. */
-function networkOf(ip: string): string {
+export function networkOf(ip: string): string {
   return ip.replace(/::1$/, "::/64");
 }
 

@@ -7,6 +7,7 @@ import { type HetznerSandbox, hetznerSandbox } from "../../src/sandbox/hetzner/h
 import type { FloatingIPState, ServerState } from "../../src/sandbox/hetzner/project-state.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
+import { networkOf } from "./example-addresses.ts";
 import { type IPProviderWorld, ipProviderContract } from "./ip-provider-contract.ts";
 import type { ProviderDifferences } from "./ip-provider-world.ts";
 
@@ -80,29 +81,33 @@ for (const [title, differs, settings] of [
   });
 }
 
-for (const showsTargetEarly of [false, true])
-  ipProviderContract(
-    `the Hetzner adapter on the sandbox${showsTargetEarly ? ", where an address shows its target early" : ""}`,
-    { ...HETZNER, showsTargetEarly },
-    async () => {
-      const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
-      const settings = {
-        action_delay_ms: 20_000,
-        floating_ip_limit: 250,
-        locations: { nyc3: "us-east", fra1: "eu-central" },
-        shows_target_early: showsTargetEarly,
-      };
-      const sandbox = hetznerSandbox({ state: { settings }, now: () => world.nowMs });
-      const server = await sandbox.serve();
-      const { addresses: provider } = openHetzner({
-        token: "token",
-        baseURL: `${server.url}/v1`,
-        userAgent: "flipop-test",
-        clock: SYSTEM_CLOCK,
-      });
-      return { provider, seed: hetznerSeedOf(sandbox, world), dispose: () => server.close() };
-    },
-  );
+const HETZNER_IPV6: ProviderDifferences = { ...HETZNER, family: "IPv6", isNetwork: true };
+
+for (const differs of [HETZNER, HETZNER_IPV6])
+  for (const showsTargetEarly of [false, true])
+    ipProviderContract(
+      `the Hetzner adapter of ${differs.family} addresses on the sandbox${showsTargetEarly ? ", where an address shows its target early" : ""}`,
+      { ...differs, showsTargetEarly },
+      async () => {
+        const world = { nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
+        const settings = {
+          action_delay_ms: 20_000,
+          floating_ip_limit: 250,
+          locations: { nyc3: "us-east", fra1: "eu-central" },
+          shows_target_early: showsTargetEarly,
+        };
+        const sandbox = hetznerSandbox({ state: { settings }, now: () => world.nowMs });
+        const server = await sandbox.serve();
+        const { addresses, addressesIPv6 } = openHetzner({
+          token: "token",
+          baseURL: `${server.url}/v1`,
+          userAgent: "flipop-test",
+          clock: SYSTEM_CLOCK,
+        });
+        const provider = differs.family === "IPv6" ? addressesIPv6 : addresses;
+        return { provider, seed: hetznerSeedOf(sandbox, world), dispose: () => server.close() };
+      },
+    );
 
 function hetznerSeedOf(sandbox: HetznerSandbox, world: { nowMs: number }): IPProviderWorld["seed"] {
   return {
@@ -113,7 +118,12 @@ function hetznerSeedOf(sandbox: HetznerSandbox, world: { nowMs: number }): IPPro
     address: (ip, { region, droplet, locked = false }) =>
       sandbox.edit(({ floating_ips: all }) => {
         const server = droplet === undefined ? null : Number(droplet);
-        all.push({ ip, home_location: region, server, locked } as FloatingIPState);
+        all.push({
+          ip: ip.includes(":") ? networkOf(ip) : ip,
+          home_location: region,
+          server,
+          locked,
+        } as FloatingIPState);
       }),
     limit: (count) =>
       sandbox.edit(({ settings }) => {

@@ -30,6 +30,12 @@ describe("the registry", () => {
     expect(PROVIDERS.areaOf("digitalocean IPv6", "nyc3")).toBe("nyc3");
   });
 
+  test("lets a machine of Hetzner have as many networks as addresses", () => {
+    expect(PROVIDERS.get("hetzner IPv6")?.addresses).toEqual(PROVIDERS.get("hetzner")?.addresses);
+    expect(PROVIDERS.areaOf("hetzner IPv6", "nbg1")).toBe("eu-central");
+    expect(PROVIDERS.maxPerNode("hetzner IPv6", 3)).toBe(3);
+  });
+
   test("says nothing of DNS and firewalls for a source, and changes nothing for IPv4", () => {
     expect(PROVIDERS.get("digitalocean IPv6")).not.toHaveProperty("dns");
     expect(PROVIDERS.get("digitalocean IPv6")).not.toHaveProperty("firewalls");

@@ -2,31 +2,19 @@
 //
 //   Finding    The API knows a floating IP by its id, and cannot be asked for an address.
 //              The list tells which id an address has. So an unknown address costs one reading of the list, which all who ask at the same time share.
-//   Buying     A project can have each name of a floating IP only once. So each purchase has a name of its own, `flipop-UID-1`.
+//   Buying     A project can have each name of a floating IP only once, whatever its family. So each purchase has a name of its own, `flipop-UID-1`, or `flipop-UID-ipv6-1`.
 //              When the answer is lost, flipop buys under the same name again. The API refuses that (409), and flipop takes the floating IP of that name.
 //   Moving     One call moves an address. It starts an action, and until that ends the API refuses other changes of the address (423 `locked`).
 //              Nobody has verified whether the address shows its new server earlier. So it counts as locked until the action says that it has ended.
 //              A change can get no answer, or be refused because something runs. Then the address counts as locked for as long as the API names an action that runs.
 
-import { type Address, canonicalIPv4 } from "../../model/address.ts";
+import type { Address } from "../../model/address.ts";
+import { type IPFamily, sourceText } from "../../model/address-source.ts";
 import { ProviderError } from "../../model/errors.ts";
+import { firstAddressOf } from "../../model/ipv6-network.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { AcceptedAction, AddressPage, Buyer, IPProvider, IPProviderReader } from "../../ports/providers.ts";
-import {
-  ANY,
-  AnswerFault,
-  choose,
-  FLAG,
-  fieldsOf,
-  IPV4,
-  list,
-  map,
-  maybe,
-  object,
-  read,
-  type Schema,
-  TEXT,
-} from "../http/answer.ts";
+import { AnswerFault, IPV4, list, map, maybe, object, read, type Schema } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { SharedRead } from "../http/shared-read.ts";
 import { ActionPoll } from "./actions.ts";
@@ -39,35 +27,40 @@ import {
   providerError,
   reading,
   readPage,
-  refused,
   serverNumber,
   withQuery,
   writing,
 } from "./api.ts";
+import {
+  aboutAddress,
+  type FloatingIP,
+  floatingIPSchema,
+  holds,
+  isOwn,
+  NETWORK,
+  OWNER_LABEL,
+  type OwnFloatingIP,
+  SeenFloatingIPs,
+} from "./floating-ip.ts";
 
 /** How many items a page of a list has: the most that the API gives. */
 const PAGE_SIZE = 50;
 
-/** The label with the uid of the object that flipop bought a floating IP for. */
-const OWNER_LABEL = "flipop.digitalocean.com/owner";
-
-/** Returns the port over Hetzner's API. */
-export function addressPort(client: Client): IPProvider {
-  return { ...new FloatingIPs(client).port };
+/** Returns the ports over Hetzner's API, one for each family. They ask for actions together. */
+export function addressPorts(client: Client): Readonly<Record<IPFamily, IPProvider>> {
+  const poll = new ActionPoll(client);
+  return { IPv4: new FloatingIPs(client, "IPv4", poll).port, IPv6: new FloatingIPs(client, "IPv6", poll).port };
 }
 
-/** Returns the reading half of the port: there is no method that could write, at run time either. */
-export function addressReader(client: Client): IPProviderReader {
-  const { assign: _a, unassign: _u, actionState: _s, create: _c, delete: _d, ...reader } = addressPort(client);
+/** Returns the reading halves of the ports: there is no method that could write, at run time either. */
+export function addressReaders(client: Client): Readonly<Record<IPFamily, IPProviderReader>> {
+  const { IPv4, IPv6 } = addressPorts(client);
+  return { IPv4: readerOf(IPv4), IPv6: readerOf(IPv6) };
+}
+
+function readerOf(port: IPProvider): IPProviderReader {
+  const { assign: _a, unassign: _u, actionState: _s, create: _c, delete: _d, ...reader } = port;
   return reader;
-}
-
-/** A floating IP of the project, as the API knows it. */
-interface FloatingIP {
-  readonly id: string;
-  readonly name: string;
-  /** Absent for an IPv6 network. */
-  readonly address?: Address;
 }
 
 /** Where an address was sent: to a machine, or off it. */
@@ -79,27 +72,31 @@ interface Move {
 /** Where an address is bought. */
 type BuyingPlace = Parameters<IPProvider["create"]>[0];
 
-/** The floating IPs of one project. What was seen of them is remembered: their ids and names never change by flipop's doing. */
+/** The floating IPs of one family of one project. What was seen of them is remembered. */
 class FloatingIPs {
   readonly #client: Client;
-  readonly #byIP = new Map<string, FloatingIP>();
-  readonly #names = new Set<string>();
+  readonly #family: IPFamily;
+  readonly #item: Schema<FloatingIP>;
+  readonly #seen = new SeenFloatingIPs();
   readonly #poll: ActionPoll;
+  /** The ids of those that are of the family. */
   readonly #everything: SharedRead<ReadonlySet<string>>;
-  /** By address what this process has sent on its way. */
+  /** By id what this process has sent on its way. */
   readonly #moves = new Map<string, Move>();
-  /** Addresses whose last change may be under way, or was refused since another one is. */
+  /** The ids of those whose last change may be under way, or was refused since another one is. */
   readonly #doubtful = new Set<string>();
 
-  constructor(client: Client) {
+  constructor(client: Client, family: IPFamily, poll: ActionPoll) {
     this.#client = client;
-    this.#poll = new ActionPoll(client);
+    this.#family = family;
+    this.#item = floatingIPSchema(family);
+    this.#poll = poll;
     this.#everything = new SharedRead(() => this.#readEverything());
   }
 
   get port(): IPProvider {
     return {
-      name: "hetzner",
+      name: sourceText({ provider: "hetzner", family: this.#family }),
       pageSize: PAGE_SIZE,
       listPage: (page) => this.#listPage(page),
       getAddress: (ip) => this.#getAddress(ip),
@@ -115,12 +112,10 @@ class FloatingIPs {
   }
 
   async #listPage(page: number): Promise<AddressPage> {
-    const { items, hasMore, total } = await this.#client.call(pageCall(page));
-    for (const item of items) this.#remember(item);
-    const addresses = items.flatMap(({ address, ...item }) =>
-      address === undefined ? [] : this.#settled({ ...item, address }),
-    );
-    const others = items.flatMap(({ id, address }) => (address === undefined ? [id] : []));
+    const { items, hasMore, total } = await this.#client.call(this.#pageCall(page));
+    for (const item of items) this.#seen.see(item);
+    const addresses = items.flatMap((item) => (isOwn(item) ? [this.#settled(item)] : []));
+    const others = items.flatMap((item) => (isOwn(item) ? [] : [item.id]));
     return {
       addresses: await Promise.all(addresses),
       ...(others.length === 0 ? {} : { others }),
@@ -129,42 +124,68 @@ class FloatingIPs {
     };
   }
 
+  /** Lists are no snapshots: sorted by id, pages do not slip by what is added. */
+  #pageCall(page: number): HetznerCall<ListPage<FloatingIP>> {
+    return {
+      ...reading("list", "", `list the floating IPs (page ${page})`),
+      send: (request) => request("GET", withQuery("/floating_ips", { page, per_page: PAGE_SIZE, sort: "id:asc" })),
+      read: (body) => readPage(body, "floating_ips", this.#item),
+    };
+  }
+
   async #getAddress(ip: string): Promise<Address | undefined> {
-    aboutAddress(readingAddress(ip));
-    const id = await this.#idOf(ip);
-    if (id === undefined) return undefined;
-    const known = await this.#read(id, ip);
-    if (known === undefined) this.#byIP.delete(ip);
-    else this.#remember(known);
-    return known?.address === undefined ? undefined : await this.#settled({ ...known, address: known.address });
+    aboutAddress(reading("get", ip, `read ${ip}`), this.#family);
+    const seen = await this.#find(ip);
+    if (seen === undefined) return undefined;
+    this.#seen.askedFor(ip, seen);
+    const known = await this.#read(seen.id, ip);
+    if (known === undefined) this.#seen.forget(seen);
+    else this.#seen.see(known);
+    return known === undefined || !isOwn(known) ? undefined : { ...(await this.#settled(known)), ip };
   }
 
   /** The floating IP with this id, and with this address where one is given; undefined if it is gone. */
   async #read(id: string, ip?: string): Promise<FloatingIP | undefined> {
     return await this.#client.call<FloatingIP | undefined>({
-      ...(ip === undefined ? reading("get", id, `read the floating IP ${id}`) : readingAddress(ip)),
+      ...(ip === undefined ? reading("get", id, `read the floating IP ${id}`) : reading("get", ip, `read ${ip}`)),
       send: (request) => request("GET", `/floating_ips/${id}`),
-      read: (body) => readFloatingIP(body, ip),
+      read: (body) => this.#readOne(body, ip),
       expected: expectedAs("not-found", undefined),
     });
   }
 
+  /** @throws AnswerFault also when it is another address than the one asked for */
+  #readOne(body: unknown, ip?: string): FloatingIP {
+    const { floating_ip: found } = read(object({ floating_ip: this.#item }), body);
+    if (ip === undefined || (isOwn(found) && holds(found, ip))) return found;
+    throw new AnswerFault(
+      `floating_ip.ip is ${found.own?.text ?? `of another family than ${this.#family}`}, not ${ip}`,
+    );
+  }
+
   /** The address as it counts: locked while it shows what its action has not finished, and while an action runs that its last change may have begun, or met. */
-  async #settled({ id, address }: Required<FloatingIP>): Promise<Address> {
-    const { ip, holderID } = address;
-    const move = this.#moves.get(ip);
-    if (move !== undefined && move.to === holderID) {
+  async #settled(item: OwnFloatingIP): Promise<Address> {
+    const { id } = item;
+    const address = this.#seen.show(item);
+    const move = this.#moves.get(id);
+    if (move !== undefined && move.to === address.holderID) {
       const state = await unless(this.#poll.stateOf(move.actionID), "pending");
       if (state === "pending") return { ...address, isLocked: true };
-      if (this.#moves.get(ip) === move) this.#moves.delete(ip);
-      this.#doubtful.delete(ip);
-      return state === "errored" ? ((await this.#read(id, ip))?.address ?? address) : address;
+      if (this.#moves.get(id) === move) this.#moves.delete(id);
+      this.#doubtful.delete(id);
+      return state === "errored" ? await this.#readAgain(item, address) : address;
     }
-    if (!this.#doubtful.has(ip)) return address;
-    if (await unless(this.#hasAction(id, ip), true)) return { ...address, isLocked: true };
-    this.#doubtful.delete(ip);
+    if (!this.#doubtful.has(id)) return address;
+    if (await unless(this.#hasAction(id, address.ip), true)) return { ...address, isLocked: true };
+    this.#doubtful.delete(id);
     // What ran may have ended between the two answers.
-    return (await this.#read(id, ip))?.address ?? address;
+    return await this.#readAgain(item, address);
+  }
+
+  /** The address as a new answer has it; as it was where there is no such floating IP any more. */
+  async #readAgain({ id }: OwnFloatingIP, before: Address): Promise<Address> {
+    const again = await this.#read(id, before.ip);
+    return again !== undefined && isOwn(again) ? { ...this.#seen.show(again), ip: before.ip } : before;
   }
 
   async #hasAction(id: string, ip: string): Promise<boolean> {
@@ -182,19 +203,19 @@ class FloatingIPs {
     ip: string,
     { path, to, body }: { readonly path: string; readonly to?: string; readonly body?: object },
   ): Promise<AcceptedAction> {
-    const base = await this.#pathOf(ip, call);
+    const id = await this.#idOf(ip, call);
     try {
       const { actionID } = await this.#client.call<{ readonly actionID: string }>({
         ...call,
-        send: (request) => request("POST", `${base}/actions/${path}`, body),
+        send: (request) => request("POST", `/floating_ips/${id}/actions/${path}`, body),
         read: (answer) => ({ actionID: read(object({ action: object({ id: ID }) }), answer).action.id }),
         otherwise: { value: { actionID: "" } },
       });
-      this.#moves.set(ip, { actionID, to });
+      this.#moves.set(id, { actionID, to });
       return { ip, actionID };
     } catch (error) {
       const isOpen = error instanceof ProviderError && (error.isAmbiguous || error.failure === "busy");
-      if (isOpen) this.#doubtful.add(ip);
+      if (isOpen) this.#doubtful.add(id);
       throw error;
     }
   }
@@ -206,7 +227,7 @@ class FloatingIPs {
       ...call,
       send: (request) => request("GET", `/servers/${machineID}`),
       read: (body) => {
-        const { server: found } = read(object({ server: SERVER }), body);
+        const { server: found } = read(object({ server: SERVERS[this.#family] }), body);
         if (found.id !== machineID) throw new AnswerFault(`server.id is ${found.id}, not ${machineID}`);
         return found;
       },
@@ -218,13 +239,13 @@ class FloatingIPs {
   }
 
   async #assign(ip: string, machineID: string): Promise<AcceptedAction> {
-    const call = aboutAddress(writing("assign", ip, `assign ${ip} to server ${machineID}`));
+    const call = aboutAddress(writing("assign", ip, `assign ${ip} to server ${machineID}`), this.#family);
     const server = serverNumber(call, machineID);
     return await this.#move(call, ip, { path: "assign", to: machineID, body: { server } });
   }
 
   async #unassign(ip: string): Promise<AcceptedAction> {
-    const call = aboutAddress(writing("unassign", ip, `unassign ${ip}`));
+    const call = aboutAddress(writing("unassign", ip, `unassign ${ip}`), this.#family);
     return await this.#move(call, ip, { path: "unassign" });
   }
 
@@ -233,50 +254,56 @@ class FloatingIPs {
     const where =
       "machineID" in place ? { server: serverNumber(call, place.machineID) } : { home_location: place.region };
     const labels = { [OWNER_LABEL]: uid };
+    const type = this.#family === "IPv6" ? "ipv6" : "ipv4";
     for (;;) {
       const name = this.#freeName(uid);
       const bought = await this.#client.call<FloatingIP | undefined>({
         ...call,
-        send: (request) => request("POST", "/floating_ips", { type: "ipv4", ...where, name, labels }),
+        send: (request) => request("POST", "/floating_ips", { type, ...where, name, labels }),
         read: (body) => this.#readPurchase(body, place),
         expected: expectedAs({ code: "uniqueness_error" }, undefined),
       });
       const made = bought ?? (await this.#named(name, call));
-      this.#remember(made);
-      const { address } = made;
+      this.#seen.see(made);
       // A list that lags behind may not have shown what an earlier purchase brought.
-      if (address !== undefined && (bought !== undefined || !knownIPs.includes(address.ip))) return address;
-      if (bought !== undefined) throw notIPv4(call);
+      if (isOwn(made) && (bought !== undefined || !knownIPs.some((ip) => holds(made, ip))))
+        return this.#seen.show(made);
+      if (bought !== undefined) throw this.#notOfFamily(call);
     }
   }
 
   #readPurchase(body: unknown, place: BuyingPlace): FloatingIP {
-    const made = readFloatingIP(body);
+    const made = this.#readOne(body);
     const { action } = read(object({ action: maybe(object({ id: ID })) }), body);
-    if (action !== undefined && made.address !== undefined && "machineID" in place)
-      this.#moves.set(made.address.ip, { actionID: action.id, to: place.machineID });
+    if (action !== undefined && "machineID" in place)
+      this.#moves.set(made.id, { actionID: action.id, to: place.machineID });
     return made;
   }
 
+  #notOfFamily(call: CallInfo): ProviderError {
+    const reason = `it is no ${this.#family} address`;
+    return providerError(call, { failure: "malformed", status: 201, reason, isAmbiguous: true });
+  }
+
   async #delete(ip: string): Promise<void> {
-    const call = aboutAddress(writing("delete", ip, `delete ${ip}`));
-    const id = await this.#idOf(ip);
-    if (id === undefined) return;
+    const call = aboutAddress(writing("delete", ip, `delete ${ip}`), this.#family);
+    const known = await this.#find(ip);
+    if (known === undefined) return;
     await this.#client.call({
       ...call,
-      send: (request) => request("DELETE", `/floating_ips/${id}`),
+      send: (request) => request("DELETE", `/floating_ips/${known.id}`),
       read: () => undefined,
       otherwise: { value: undefined },
       expected: expectedAs("not-found", undefined),
     });
-    this.#byIP.delete(ip);
+    this.#seen.forget(known);
   }
 
   /** The first name that no floating IP has of which is known. */
   #freeName(ownerUID: string): string {
     for (let number = 1; ; number += 1) {
-      const name = `flipop-${ownerUID}-${number}`;
-      if (!this.#names.has(name)) return name;
+      const name = `flipop-${ownerUID}-${this.#family === "IPv6" ? "ipv6-" : ""}${number}`;
+      if (!this.#seen.hasName(name)) return name;
     }
   }
 
@@ -287,7 +314,7 @@ class FloatingIPs {
       isWrite: false,
       doing: `find the floating IP ${name}, which is there already`,
       send: (request) => request("GET", withQuery("/floating_ips", { name })),
-      read: (body) => readPage(body, "floating_ips", FLOATING_IP).items.filter((one) => one.name === name),
+      read: (body) => readPage(body, "floating_ips", this.#item).items.filter((one) => one.name === name),
     });
     if (found !== undefined) return found;
     throw providerError(call, {
@@ -298,38 +325,35 @@ class FloatingIPs {
     });
   }
 
-  async #pathOf(ip: string, call: CallInfo): Promise<string> {
-    const id = await this.#idOf(ip);
-    if (id !== undefined) return `/floating_ips/${id}`;
+  async #idOf(ip: string, call: CallInfo): Promise<string> {
+    const known = await this.#find(ip);
+    if (known !== undefined) return known.id;
     throw providerError(call, { failure: "not-found", status: 0, reason: "the project has no such floating IP" });
   }
 
-  async #idOf(ip: string): Promise<string | undefined> {
-    const known = this.#byIP.get(ip);
-    if (known !== undefined) return known.id;
-    const found = await this.#everything.fresh("address");
-    return found.has(ip) ? this.#byIP.get(ip)?.id : undefined;
+  /** The floating IP that is, or holds, an address; undefined if the project has none. */
+  async #find(ip: string): Promise<OwnFloatingIP | undefined> {
+    const known = this.#seen.find(ip);
+    if (known !== undefined) return known;
+    const all = await this.#everything.fresh("address");
+    const found = this.#seen.find(ip);
+    return found !== undefined && all.has(found.id) ? found : undefined;
   }
 
-  /** The address of a floating IP that a server has; undefined for an IPv6 network, and for one that is gone. */
+  /** The address of a floating IP that a server has; undefined for one of another family, and for one that is gone. */
   async #addressOf(id: string): Promise<string | undefined> {
-    const known = [...this.#byIP].find(([, floatingIP]) => floatingIP.id === id);
-    if (known !== undefined) return known[0];
-    const found = await this.#read(id);
-    if (found !== undefined) this.#remember(found);
-    return found?.address?.ip;
+    const known = this.#seen.withID(id) ?? (await this.#read(id));
+    if (known === undefined) return undefined;
+    this.#seen.see(known);
+    return isOwn(known) ? this.#seen.show(known).ip : undefined;
   }
 
-  /** Returns every address of the project. */
+  /** Returns the ids of the floating IPs of the family that the project has. */
   async #readEverything(): Promise<ReadonlySet<string>> {
-    const items = await listAll(this.#client, { noun: "floating IPs", keyOf: ({ id }) => id }, pageCall);
-    for (const item of items) this.#remember(item);
-    return new Set(items.flatMap(({ address }) => address?.ip ?? []));
-  }
-
-  #remember(item: FloatingIP): void {
-    this.#names.add(item.name);
-    if (item.address !== undefined) this.#byIP.set(item.address.ip, item);
+    const words = { noun: "floating IPs", keyOf: ({ id }: FloatingIP) => id };
+    const items = await listAll(this.#client, words, (page) => this.#pageCall(page));
+    for (const item of items) this.#seen.see(item);
+    return new Set(items.filter(isOwn).map(({ id }) => id));
   }
 }
 
@@ -343,90 +367,32 @@ async function unless<T>(answer: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-/** Lists are no snapshots: sorted by id, pages do not slip by what is added. */
-function pageCall(page: number): HetznerCall<ListPage<FloatingIP>> {
-  return {
-    ...reading("list", "", `list the floating IPs (page ${page})`),
-    send: (request) => request("GET", withQuery("/floating_ips", { page, per_page: PAGE_SIZE, sort: "id:asc" })),
-    read: (body) => readPage(body, "floating_ips", FLOATING_IP),
-  };
-}
-
-function readingAddress(ip: string): CallInfo {
-  return reading("get", ip, `read ${ip}`);
-}
-
-function notIPv4(call: CallInfo): ProviderError {
-  return providerError(call, { failure: "malformed", status: 201, reason: "it is no IPv4 address", isAmbiguous: true });
-}
-
 function purchaseOf(place: BuyingPlace): CallInfo {
   return "machineID" in place
     ? writing("create", place.machineID, `create a floating IP for server ${place.machineID}`)
     : writing("create", "", `create a floating IP in location ${JSON.stringify(place.region)}`);
 }
 
-/** @throws AnswerFault also when it is another address than the one asked for */
-function readFloatingIP(body: unknown, ip?: string): FloatingIP {
-  const { floating_ip: found } = read(object({ floating_ip: FLOATING_IP }), body);
-  if (ip === undefined || found.address?.ip === ip) return found;
-  throw new AnswerFault(`floating_ip.ip is ${found.address?.ip ?? "no IPv4 address"}, not ${ip}`);
-}
-
-const IPV4_FLOATING_IP = object({
-  id: ID,
-  name: TEXT,
-  ip: IPV4,
-  server: maybe(ID),
-  home_location: object({ name: TEXT }),
-  blocked: FLAG,
-  labels: maybe(ANY),
-});
-
-const IPV6_FLOATING_IP: Schema<FloatingIP> = object({ id: ID, name: TEXT });
-
-/** Reads a floating IP. `server` null = unassigned. */
-const FLOATING_IP: Schema<FloatingIP> = choose<FloatingIP>(({ type }) =>
-  type === "ipv6"
-    ? IPV6_FLOATING_IP
-    : map(IPV4_FLOATING_IP, ({ id, name, ip, server, home_location: home, blocked, labels }) => {
-        const boughtFor = ownerIn(labels);
-        const address: Address = {
-          ip,
-          region: home.name,
-          isLocked: false,
-          ...(server === undefined ? {} : { holderID: server }),
-          ...(blocked ? { isBlocked: true } : {}),
-          ...(boughtFor === undefined ? {} : { boughtFor }),
-        };
-        return { id, name, address };
-      }),
-);
-
-function ownerIn(labels: unknown): string | undefined {
-  const owner = fieldsOf(labels)[OWNER_LABEL];
-  return typeof owner === "string" ? owner : undefined;
-}
-
 /** What a server says of its addresses. */
 interface Server {
   readonly id: string;
-  /** Its own IPv4 address; none where it was made without. */
+  /** Its own address of the family; none where it was made without. */
   readonly own: readonly string[];
   readonly floatingIPs: readonly string[];
 }
 
-const SERVER: Schema<Server> = map(
-  object({ id: ID, public_net: object({ ipv4: maybe(object({ ip: IPV4 })), floating_ips: list(ID) }) }),
-  ({ id, public_net: { ipv4, floating_ips: floatingIPs } }) => ({
-    id,
-    own: ipv4 === undefined ? [] : [ipv4.ip],
-    floatingIPs,
-  }),
-);
-
-/** @throws ProviderError `refused` when the subject of the call is not a canonical IPv4 address */
-function aboutAddress(call: CallInfo): CallInfo {
-  if (canonicalIPv4(call.subject) !== undefined) return call;
-  throw refused(call, `${JSON.stringify(call.subject)} is not an IPv4 address`);
-}
+const SERVERS: Readonly<Record<IPFamily, Schema<Server>>> = {
+  IPv4: map(
+    object({ id: ID, public_net: object({ ipv4: maybe(object({ ip: IPV4 })), floating_ips: list(ID) }) }),
+    ({ id, public_net: { ipv4: own, floating_ips: floatingIPs } }) => ({ id, own: own ? [own.ip] : [], floatingIPs }),
+  ),
+  // Its own network is shown as its first address, as by Hetzner's cloud controller manager.
+  IPv6: map(
+    object({ id: ID, public_net: object({ ipv6: maybe(object({ ip: NETWORK })), floating_ips: list(ID) }) }),
+    ({ id, public_net: { ipv6: own, floating_ips: floatingIPs } }) => ({
+      id,
+      own: own ? [firstAddressOf(own.ip)] : [],
+      floatingIPs,
+    }),
+  ),
+};

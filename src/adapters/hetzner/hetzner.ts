@@ -7,7 +7,7 @@ import type {
   IPProviderReader,
   ProviderMeter,
 } from "../../ports/providers.ts";
-import { addressPort, addressReader } from "./addresses.ts";
+import { addressPorts, addressReaders } from "./addresses.ts";
 import { type Client, createClient, type HetznerOptions } from "./api.ts";
 import { firewallPort, firewallReader } from "./firewalls.ts";
 import { RecordReader } from "./records.ts";
@@ -16,6 +16,7 @@ import { RecordWriter } from "./write-records.ts";
 /** What one project of Hetzner Cloud offers. All of it shares the limits of one token, and one meter. */
 interface Hetzner<Addresses, DNS, Firewalls> {
   readonly addresses: Addresses & ProviderMeter;
+  readonly addressesIPv6: Addresses & ProviderMeter;
   /** Lets calls about addresses go first, and leaves a part of the limit to them. */
   readonly dns: DNS & ProviderMeter;
   readonly firewalls: Firewalls & ProviderMeter;
@@ -31,10 +32,12 @@ export function openHetzner(
   client: Client = createClient(options),
 ): Hetzner<IPProvider, DNSProvider, FirewallProvider> {
   const { meter } = client;
+  const addresses = addressPorts(client);
   const reader = new RecordReader(client);
   const writer = new RecordWriter(client, reader, options);
   return {
-    addresses: { ...addressPort(client), ...meter },
+    addresses: { ...addresses.IPv4, ...meter },
+    addressesIPv6: { ...addresses.IPv6, ...meter },
     dns: { ...reader.port, ...writer.port, ...meter },
     firewalls: { ...firewallPort(client), ...meter },
     meter,
@@ -50,8 +53,10 @@ export function openHetznerReaders(
   client: Client = createClient(options),
 ): Hetzner<IPProviderReader, DNSProviderReader, FirewallProviderReader> {
   const { meter } = client;
+  const addresses = addressReaders(client);
   return {
-    addresses: { ...addressReader(client), ...meter },
+    addresses: { ...addresses.IPv4, ...meter },
+    addressesIPv6: { ...addresses.IPv6, ...meter },
     dns: { ...new RecordReader(client).port, ...meter },
     firewalls: { ...firewallReader(client), ...meter },
     meter,

@@ -280,13 +280,20 @@ function serverJSON(state: ProjectState, server: ServerState): APIObject {
     public_net: {
       ipv4:
         ipv4 === null ? null : { id: id + 1_000_000, ip: ipv4, blocked: false, dns_ptr: `server-${id}.example.com` },
-      ipv6: null,
+      ipv6: ownNetworkJSON(server),
       floating_ips: floating,
       firewalls: firewallsOn(state, server),
     },
     private_net: [],
     protection: { delete: false, rebuild: false },
   };
+}
+
+/** The network of a server's own IPv6 addresses. */
+function ownNetworkJSON({ id, ipv6 }: ServerState): APIObject | null {
+  if (ipv6 === null) return null;
+  const ip = ipv6 ?? `2001:db8:5e:${(id & 0xffff).toString(16)}::/64`;
+  return { id: id + 2_000_000, ip, blocked: false, dns_ptr: [] };
 }
 
 /** The calls that each token has left: one comes back each second. Lives in memory only: a new process starts afresh. */

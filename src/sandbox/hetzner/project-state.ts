@@ -1,4 +1,5 @@
 import { addressText, canonicalIPv4 } from "../../model/address.ts";
+import { canonicalIPv6Network } from "../../model/ipv6-network.ts";
 import { BadValue, checked, fileSchema } from "../yaml-file.ts";
 
 /** A server of the emulated project. */
@@ -19,6 +20,8 @@ export interface ServerState {
     | "unknown";
   /** null = it was made without a public address. */
   ipv4: string | null;
+  /** Its own IPv6 network; null = it was made without, absent = one made from its id. */
+  ipv6?: string | null;
   labels: Record<string, string>;
 }
 
@@ -174,13 +177,14 @@ const server = {
   location: { ...text, default: "fsn1" },
   status: { ...text, enum: statuses, default: "running" },
   ipv4: { ...text, nullable: true },
+  ipv6: { ...text, nullable: true },
   labels,
 };
 
 const floatingIP = {
   id,
   name: text,
-  type: { ...text, enum: ["ipv4", "ipv6"], default: "ipv4" },
+  type: { ...text, enum: ["ipv4", "ipv6"] },
   ip: text,
   server: { ...idOrNull, default: null },
   home_location: text,
@@ -326,15 +330,20 @@ function completeFloatingIP(
   at: number,
   newID: () => number,
 ): FloatingIPState {
-  const { ip, type, server: holder, home_location: home } = one;
-  if (type !== "ipv6" && canonicalIPv4(ip) === undefined)
-    throw new BadValue(["floating_ips", at, "ip"], `must be an IPv4 address, not ${ip}`);
+  const { ip, server: holder, home_location: home } = one;
+  const type = one.type ?? (ip.includes(":") ? "ipv6" : "ipv4");
+  const canonical = type === "ipv6" ? canonicalIPv6Network(ip) : canonicalIPv4(ip);
+  if (canonical === undefined) {
+    const what = type === "ipv6" ? "IPv6 network such as 2001:db8:1:2::/64" : "IPv4 address";
+    throw new BadValue(["floating_ips", at, "ip"], `must be an ${what}, not ${ip}`);
+  }
   const on = state.servers.find((known) => known.id === holder);
   const { locations } = state.settings;
   const location = home ?? on?.location ?? Object.keys(locations)[0] ?? "";
   refuseUnknown(locations, location, ["floating_ips", at, "home_location"]);
   const own = one.id ?? newID();
-  const known = { id: own, name: one.name ?? `floating-ip-${own}`, server: on?.id ?? null, home_location: location };
+  const name = one.name ?? `floating-ip-${own}`;
+  const known = { id: own, name, type, ip: canonical, server: on?.id ?? null, home_location: location };
   return { ...(one as FloatingIPState), ...known };
 }
 
@@ -374,7 +383,7 @@ const FIRST_ADDRESS = 0xc6_33_64_00;
 export const PROJECT_HEADER: string = `The project of Hetzner Cloud of this sandbox. Edit it at any time: it is read again before the next request.
 Try: remove a server (its floating IPs become unassigned) · set the server of a floating IP to null · blocked: true · protected: true ·
 settings.floating_ip_limit: 1 · settings.action_delay_ms: 20000 (assignments take 20 s) · settings.fail_next_actions: 2 (they end in an error) ·
-settings.rate_limit: 10 (then one call each second) · tokens: {my-token: read} (read, read_write; none at all = any token is accepted) ·
+floating_ips: [{ip: "2001:db8:1:2::/64"}] (a network) · settings.rate_limit: 10 (then one call each second) · tokens: {my-token: read} (read, read_write; none at all = any token is accepted) ·
 firewalls: [{name: web, labels: {flipop.digitalocean.com/owned: "true"}, servers: [101], selectors: [role=web], rules: [{direction: in, protocol: tcp,
 port: "22", source_ips: [0.0.0.0/0]}]}] (locked: true = no change is taken) · zones: [{name: example.com, rrsets: [{name: www, records: [{value: 203.0.113.1}]}]}] ("@" is the zone itself).
 Missing fields get defaults: "servers: [{id: 101}]" is enough. Comments further down are lost when it is written.`;
