@@ -10,6 +10,7 @@ import { licenceTable, thirdParties } from "../../bin/third-party.ts";
 import { processMetrics } from "../../src/adapters/pushgateway/pushgateway.ts";
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ACTIONS } from "../../src/model/action-kinds.ts";
+import { type IPFamily, sourceText } from "../../src/model/address-source.ts";
 import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
 import type { TTLRules } from "../../src/model/dns.ts";
 import { FINDING_CODES, FINDINGS } from "../../src/model/finding.ts";
@@ -65,12 +66,13 @@ export function manualTables(): Readonly<Record<string, string>> {
 /** What works where, from the registry. */
 function providerTable(): string {
   const rows = PROVIDERS.names.map((name) => {
-    const { addresses, dns, firewalls, family } = PROVIDERS.get(name) ?? {};
+    const { dns, firewalls, family } = PROVIDERS.get(name) ?? {};
+    const addresses = addressesOf(name);
     const named = family === undefined ? `\`${name}\`` : `\`${name}\`, \`${name}-…\``;
     const ttl = dns?.ttlRules === undefined ? "as it says" : ttlText(dns.ttlRules);
     const names = dns === undefined ? "no" : dns.isDefault === true ? "yes, where no provider is named" : "yes";
     const zone = dns?.zoneIDPattern ? "name or id" : "name";
-    const cells = [named, yesNo(addresses), perNodeText(addresses), hostText(addresses), names, ttl, zone];
+    const cells = [named, familiesText(addresses), perNodeText(addresses), hostText(addresses), names, ttl, zone];
     return `| ${[...cells, yesNo(firewalls)].join(" | ")} |`;
   });
   const types = Object.keys(RECORD_TYPES).join(" and ");
@@ -79,14 +81,37 @@ function providerTable(): string {
   return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n");
 }
 
-function perNodeText(addresses: AddressTraits | undefined): string {
-  if (addresses === undefined) return "";
-  return Number.isFinite(addresses.addressesPerMachine) ? `${addresses.addressesPerMachine}` : "as `maxPerNode` says";
+/** What a provider can do with the addresses of a family that it has. */
+type OfFamily = readonly [family: IPFamily, traits: AddressTraits];
+
+/** Of each family of addresses that a provider has, what it can do with them. */
+function addressesOf(provider: string): readonly OfFamily[] {
+  return (["IPv4", "IPv6"] as const).flatMap((family) => {
+    const traits = PROVIDERS.get(sourceText({ provider, family }))?.addresses;
+    return traits === undefined ? [] : [[family, traits] as const];
+  });
 }
 
-function hostText(addresses: AddressTraits | undefined): string {
-  if (addresses === undefined) return "";
-  return addresses.needsHost === true ? "must be" : "need not be";
+function familiesText(addresses: readonly OfFamily[]): string {
+  return addresses.length === 0 ? "no" : addresses.map(([family]) => family).join(", ");
+}
+
+function perNodeText(addresses: readonly OfFamily[]): string {
+  const text = sameOrEach(addresses, ({ addressesPerMachine: most }) =>
+    Number.isFinite(most) ? `${most}` : "as `maxPerNode` says",
+  );
+  return addresses.length > 1 ? `${text}, of each family` : text;
+}
+
+function hostText(addresses: readonly OfFamily[]): string {
+  return sameOrEach(addresses, ({ needsHost }) => (needsHost === true ? "must be" : "need not be"));
+}
+
+/** What holds of all families; else of each what holds of it. */
+function sameOrEach(addresses: readonly OfFamily[], text: (traits: AddressTraits) => string): string {
+  const texts = new Set(addresses.map(([, traits]) => text(traits)));
+  if (texts.size < 2) return [...texts].join("");
+  return addresses.map(([family, traits]) => `${family} ${text(traits)}`).join(", ");
 }
 
 function yesNo(traits: object | undefined): string {
