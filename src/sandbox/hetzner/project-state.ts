@@ -296,7 +296,6 @@ export function completeProject(input: unknown): ProjectState {
     refuseUnknown(locations, location, ["servers", at, "location"]);
   state.servers = state.servers.map(completeServer);
   refuseTwice("servers", "id", state.servers);
-  refuseTwice("floating_ips", "ip", state.floating_ips);
   const used = new Set(
     [...state.floating_ips, ...state.firewalls, ...state.zones].map((item: { readonly id?: number }) => item.id),
   );
@@ -314,7 +313,7 @@ export function completeProject(input: unknown): ProjectState {
     servers: (one.servers ?? []).filter((number) => servers.has(number)),
   }));
   for (const key of ["id", "name"] as const) refuseTwice("firewalls", key, state.firewalls);
-  for (const key of ["id", "name"] as const) refuseTwice("floating_ips", key, state.floating_ips);
+  for (const key of ["id", "name", "ip"] as const) refuseTwice("floating_ips", key, state.floating_ips);
   for (const key of ["id", "name"] as const) refuseTwice("zones", key, state.zones);
   return state;
 }

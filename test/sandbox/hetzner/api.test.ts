@@ -44,6 +44,10 @@ class Client {
   }
 }
 
+interface ServerJSON {
+  readonly public_net: { readonly ipv6: object | null };
+}
+
 const STATE = {
   servers: [{ id: 42 }, { id: 43, location: "ash", ipv4: null }],
   floating_ips: [
@@ -111,6 +115,22 @@ describe("floating IPs", () => {
       [{ type: "ipv4", server: 44 }, "404 not_found"],
     ] as const)
       expect(client.refusal("POST", "/floating_ips", body), JSON.stringify(body)).toBe(refusal);
+  });
+
+  test("of IPv6 are networks, whose family a file need not say", () => {
+    const client = new Client({ ...STATE, floating_ips: [{ id: 1, ip: "2001:DB8:1:2:0::/64", server: 42 }] });
+    const shown = { ip: "2001:db8:1:2::/64", type: "ipv6" };
+    expect(client.ask("GET", "/floating_ips/1").body["floating_ip"]).toMatchObject({ ...shown, server: 42 });
+    const made = client.ask("POST", "/floating_ips", { type: "ipv6", home_location: "fsn1" }).body["floating_ip"];
+    expect(made).toMatchObject({ type: "ipv6", ip: expect.stringMatching(/^2001:db8:[0-9a-f]+:1::\/64$/) });
+  });
+
+  test("of a server are beside its own network, where it has one", () => {
+    const client = new Client({ servers: [{ id: 42 }, { id: 43, ipv6: null }] });
+    const networks = [42, 43].map(
+      (id) => (client.ask("GET", `/servers/${id}`).body["server"] as ServerJSON).public_net.ipv6,
+    );
+    expect(networks).toMatchObject([{ ip: "2001:db8:5e:2a::/64" }, null]);
   });
 
   test("go away only when nothing has them and nobody protects them", () => {
@@ -343,6 +363,12 @@ describe("callers", () => {
 test("what a person wrote wrongly is named with its place", () => {
   for (const [state, problem] of [
     [{ floating_ips: [{ ip: "x" }] }, "floating_ips[0].ip must be an IPv4 address, not x"],
+    [{ floating_ips: [{ ip: "203.0.113.1", type: "ipv6" }] }, "floating_ips[0].ip must be an IPv6 network such as"],
+    [{ floating_ips: [{ ip: "2001:db8:1:2::1" }] }, "floating_ips[0].ip must be an IPv6 network such as"],
+    [
+      { floating_ips: [{ ip: "2001:db8:1:2::/64" }, { ip: "2001:DB8:1:2::/64" }] },
+      "must not have ip 2001:db8:1:2::/64 twice",
+    ],
     [{ servers: [{ id: 1, location: "moon" }] }, "servers[0].location is moon"],
     [{ servers: [{ id: 1 }, { id: 1 }] }, "servers must not have id 1 twice"],
     [{ floating_ips: [{ ip: "203.0.113.1" }, { ip: "203.0.113.1" }] }, "must not have ip 203.0.113.1 twice"],
