@@ -193,7 +193,8 @@ export function sharedTTL(ttlSeconds: number, others: RecordSetState, rules: TTL
 
 /** Returns the addresses of the first list that the second one lacks, in their order. A name may have a thousand, and is asked of in every plan. Pure. */
 export function addressesWithout(addresses: readonly string[], others: readonly string[]): readonly string[] {
-  if (addresses === others) return [];
+  if (addresses === others || addresses.length === 0) return [];
+  if (others.length === 0) return addresses;
   const known = new Set(others);
   return addresses.filter((ip) => !known.has(ip));
 }

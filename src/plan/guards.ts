@@ -290,7 +290,8 @@ function publishAfterAnnotation(actions: readonly Action[]): Verdict {
   );
   return {
     waits: actions.filter(changesName).map(({ id, before, after }) => {
-      const added = addressesWithout(after.addresses, before.addresses);
+      const annotated = after.addresses.filter((address) => annotating.has(address));
+      const added = addressesWithout(annotated, before.addresses);
       return { id, follows: added.flatMap((address) => annotating.get(address) ?? []) };
     }),
   };

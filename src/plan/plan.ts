@@ -1,8 +1,7 @@
-import { type Action, type AssignIP, isAssign, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
-import { ACTIONS } from "../model/action-kinds.ts";
+import { type Action, type AssignIP, isAssign, type ObjectRef, refKey } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan, WantedOwner } from "../model/plan.ts";
-import { bySeniority, compareText, objectKey, type Pool } from "../model/resource.ts";
+import { bySeniority, compareText, type Pool } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
@@ -26,6 +25,7 @@ import { type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
 import { judgeNodes, machineNodes, nodeByMachine, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
+import { byKey, sortedActions, sortedHolds } from "./order.ts";
 import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
 import {
   byRecordSet,
@@ -344,12 +344,12 @@ function planWrites(
     ),
   );
   const moving = new Set(names.actions.flatMap((action) => (action.kind === "move-ip" ? [action.ip] : [])));
-  const published = names.recordSets.flatMap(({ served }) =>
-    [...served.serving].flatMap(([ip, after]) => (after.length === 0 ? [ip] : [])),
-  );
+  const published = new Set(serving);
+  for (const own of new Set(names.recordSets.map(({ served }) => served.serving)))
+    for (const [ip, after] of own) if (after.length === 0) published.add(ip);
   const changes = [
     ...names.actions,
-    ...nameWrites(objects, { leaving, moving, serving: new Set([...serving, ...published]) }),
+    ...nameWrites(objects, { leaving, moving, serving: published }),
     ...annotations,
     ...[...firewalls.values()].flatMap((object) => object.actions),
   ];
@@ -399,8 +399,8 @@ function* assess(planned: {
 }): Steps<Plan> {
   const { world, claimed, addresses, names } = planned;
   const { nowMs } = claimed;
-  const actions = planned.actions.toSorted(byObjectPhaseSubject);
-  const holds = planned.holds.toSorted(byObjectSubject);
+  const actions = sortedActions(planned.actions);
+  const holds = sortedHolds(planned.holds);
   const shownHolds = holds.filter(isShown(claimed));
   const gaps = findGaps(world);
   const grants = claimed.grants.told(isShown(claimed));
@@ -463,21 +463,4 @@ function isShown({ views, recordSets }: Claimed): (about: { readonly object: Obj
     ...recordSets.filter((recordSet) => !recordSet.isSelected).map(({ publisher }) => refKey(publisher.ref)),
   ]);
   return ({ object }) => !hidden.has(refKey(object));
-}
-
-function byKey(a: { readonly object: ObjectRef }, b: { readonly object: ObjectRef }): number {
-  return compareText(objectKey(a.object), objectKey(b.object));
-}
-
-/** By namespace and name; a pool before the record set of the same name. */
-function byObject(a: { readonly object: ObjectRef }, b: { readonly object: ObjectRef }): number {
-  return byKey(a, b) || compareText(b.object.kind, a.object.kind);
-}
-
-function byObjectSubject(a: Hold, b: Hold): number {
-  return byObject(a, b) || compareText(a.subject, b.subject) || compareText(a.kind, b.kind);
-}
-
-function byObjectPhaseSubject(a: Action, b: Action): number {
-  return byObject(a, b) || ACTIONS[a.kind].phase - ACTIONS[b.kind].phase || compareText(subjectOf(a), subjectOf(b));
 }

@@ -14,6 +14,7 @@ import type { NameTarget } from "./names/name-target.ts";
 import {
   type NodeAddress,
   nodeAddresses,
+  ownNodeAddresses,
   type Publisher,
   recordSetAddresses,
   recordSetPublisher,
@@ -25,6 +26,7 @@ import { ANY_NODE, stillServes } from "./nodes/match.ts";
 import type { Verdicts } from "./pool-view.ts";
 import type { VerifiedAddresses } from "./serving.ts";
 import { type Validation, validateRecordSet } from "./validate.ts";
+import { namesOf, sortedNames, withoutNodes } from "./verdicts.ts";
 
 /** A published node that does not match any more because it became unready. */
 interface UnreadyPublished {
@@ -41,7 +43,7 @@ export interface RecordSetView {
   readonly validation: Validation;
   /** What lets it stand still now; absent while nothing does. */
   readonly suspended?: Suspended;
-  /** Names of nodes that match, sorted; those in grace included. */
+  /** Names of nodes that match, sorted and once each; those in grace included. */
   readonly matching: readonly string[];
   readonly notMatching: readonly NodeVerdict[];
   /** When time alone may change which nodes match, or end a grace, milliseconds; `Infinity` = never. */
@@ -104,7 +106,7 @@ export function viewRecordSet(
     isPublished(target, offered(node)) && stillServes(node, ANY_NODE, observation.nodesReadAtMs);
   const isKept = empty !== undefined && spec.whenEmpty === "Keep" && observation.nodes.some(isServed);
   const inGrace = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
-  const namesInGrace = new Set(inGrace.map(({ node }) => node.name));
+  const namesInGrace = inGrace.map(({ node }) => node.name);
   const suspended = suspensionOf(recordSet, observation.lease.suspension, observation.observedAtMs);
   return {
     recordSet,
@@ -112,21 +114,24 @@ export function viewRecordSet(
     isSelected,
     validation,
     ...(suspended === undefined ? {} : { suspended }),
-    matching: [...verdicts.matches.map(({ name }) => name), ...namesInGrace].toSorted(),
-    notMatching:
-      namesInGrace.size === 0
-        ? verdicts.notMatching
-        : verdicts.notMatching.filter(({ nodeName }) => !namesInGrace.has(nodeName)),
+    matching:
+      inGrace.length === 0
+        ? namesOf(verdicts.matches)
+        : sortedNames([...verdicts.matches.map(({ name }) => name), ...namesInGrace]),
+    notMatching: withoutNodes(verdicts.notMatching, namesInGrace),
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,
     ...(isKept ? { emptyTarget: empty } : {}),
     badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.flatMap(badAnnotation) : [],
     publisher,
-    served: recordSetAddresses(verdicts.matches.map(offered), [
-      ...inGrace.map(({ node }) => offered(node)),
-      ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
-    ]),
+    served:
+      spec.addressType === ADDRESS_ANNOTATION || inGrace.length + verdicts.undecided.length > 0
+        ? recordSetAddresses(verdicts.matches.map(offered), [
+            ...inGrace.map(({ node }) => offered(node)),
+            ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
+          ])
+        : ownNodeAddresses(verdicts.matches, spec.addressType, recordType),
   };
 }
 

@@ -306,12 +306,34 @@ function decideRecords(
     if (left.length === records.addresses.length) return { kind: "keep", isUndecided };
     return { kind: "set", addresses: left, isUndecided, requires: [] };
   }
-  const present = new Set(records.addresses);
+  const { isServed, waiting, addresses: all } = servingSet(serving);
+  const present = waiting.length === 0 ? new Set<string>() : new Set(records.addresses);
   // Where nothing of the set serves yet, what it shows now stays until something does.
-  const isServed = [...serving.values()].some((first) => first.length === 0);
-  const requires = [...serving].flatMap(([address, first]) => (isServed && present.has(address) ? [] : first));
-  const addresses = recordAddresses([...serving.keys(), ...staying]);
+  const requires = waiting.flatMap(([address, first]) => (isServed && present.has(address) ? [] : first));
+  const addresses = isUndecided ? recordAddresses([...serving.keys(), ...staying]) : all;
   return { kind: "set", addresses, isUndecided, requires: [...new Set(requires)] };
+}
+
+/** What is known of addresses that serve, whatever a name shows. */
+interface ServingSet {
+  /** True where one of them serves already. */
+  readonly isServed: boolean;
+  /** Those that serve only after actions of this plan, with these. */
+  readonly waiting: readonly (readonly [address: string, after: readonly string[]])[];
+  /** In the order of records. */
+  readonly addresses: readonly string[];
+}
+
+/** It goes with the map, which names that publish the same have in common. */
+const SERVING_SETS = new WeakMap<ServedAddresses["serving"], ServingSet>();
+
+function servingSet(serving: ServedAddresses["serving"]): ServingSet {
+  const known = SERVING_SETS.get(serving);
+  if (known !== undefined) return known;
+  const waiting = [...serving].filter(([, first]) => first.length > 0);
+  const set = { isServed: waiting.length < serving.size, waiting, addresses: recordAddresses(serving.keys()) };
+  SERVING_SETS.set(serving, set);
+  return set;
 }
 
 /** True for some of the addresses: neither none of them nor all. */
@@ -323,10 +345,14 @@ function isPart(staying: readonly string[], { length }: readonly string[]): bool
 function areAsWanted(records: RecordSetState, addresses: readonly string[], ttlSeconds: number): boolean {
   return (
     !records.hasDuplicates &&
-    records.addresses.length === addresses.length &&
-    records.addresses.every((address, index) => address === addresses[index]) &&
+    isSameList(records.addresses, addresses) &&
     (addresses.length === 0 || isTTLAsWanted(records, ttlSeconds))
   );
+}
+
+function isSameList(some: readonly string[], others: readonly string[]): boolean {
+  if (some === others) return true;
+  return some.length === others.length && some.every((address, index) => address === others[index]);
 }
 
 /** How many records are missing, too many, or have another TTL than wanted; 1 where nothing but a duplicate is wrong. Pure. */

@@ -209,13 +209,7 @@ export function nodeAddresses(
   recordType: RecordType,
   verified: VerifiedAddresses,
 ): readonly NodeAddress[] {
-  if (addressType !== ADDRESS_ANNOTATION) {
-    const { canonical } = RECORD_TYPES[recordType];
-    return node.addresses.flatMap(({ type, address: written }) => {
-      const address = type === addressType ? canonical(written) : undefined;
-      return address === undefined ? [] : [{ address, isUndecided: false, after: [] }];
-    });
-  }
+  if (addressType !== ADDRESS_ANNOTATION) return typedAddresses(node, addressType, recordType);
   if (recordType !== "A") return [];
   const confirmed = (verified.byNode.get(node.name) ?? []).map(({ ip, after }) => ({
     address: ip,
@@ -227,6 +221,36 @@ export function nodeAddresses(
     .filter(({ nodeName, providerID = node.providerID }) => nodeName === node.name && providerID === node.providerID)
     .map(({ ip }) => ({ address: ip, isUndecided: true, after: [] }));
   return [...annotatedOn(node).flatMap((shown) => asWritten(shown, verified)), ...undecided, ...confirmed];
+}
+
+/** What nodes have as their own addresses, by type; it goes with the list of nodes, which objects that ask alike share. */
+const OWN_ADDRESSES = new WeakMap<readonly NodeFacts[], Map<string, ServedAddresses>>();
+
+/** Returns what a record set publishes where all depends on the nodes' own addresses: what {@link recordSetAddresses} makes of its matches. The same value for the same list. Pure. */
+export function ownNodeAddresses(
+  matches: readonly NodeFacts[],
+  addressType: string,
+  recordType: RecordType,
+): ServedAddresses {
+  const known = OWN_ADDRESSES.get(matches) ?? new Map<string, ServedAddresses>();
+  OWN_ADDRESSES.set(matches, known);
+  const key = `${recordType} ${addressType}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const served = recordSetAddresses(
+    matches.map((node) => typedAddresses(node, addressType, recordType)),
+    [],
+  );
+  known.set(key, served);
+  return served;
+}
+
+function typedAddresses(node: NodeFacts, addressType: string, recordType: RecordType): readonly NodeAddress[] {
+  const { canonical } = RECORD_TYPES[recordType];
+  return node.addresses.flatMap(({ type, address: written }) => {
+    const address = type === addressType ? canonical(written) : undefined;
+    return address === undefined ? [] : [{ address, isUndecided: false, after: [] }];
+  });
 }
 
 /** A value beside which flipop wrote a pool's name is no stranger's: one that its pool does not know any more is about to be cleared. */

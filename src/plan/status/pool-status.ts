@@ -21,6 +21,7 @@ import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf } from "../pool-view.ts";
 import { FINALIZER_SUBJECT } from "../retries.ts";
+import { withoutNodes } from "../verdicts.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
 import { firewallReadiness } from "./firewall-readiness.ts";
 import { drainField, ipStatuses, storedPlace } from "./ip-status.ts";
@@ -53,8 +54,7 @@ export function assessPool(decision: Decision, own: OwnPlan): PoolAssessment {
     ...(drift === undefined ? {} : { drift }),
     ...(foreign === undefined ? {} : { foreign }),
     matching: [...new Set([...view.matches.map(({ name: node }) => node), ...inGrace])].toSorted(compareText),
-    notMatching:
-      inGrace.length === 0 ? view.notMatching : view.notMatching.filter(({ nodeName }) => !inGrace.includes(nodeName)),
+    notMatching: withoutNodes(view.notMatching, inGrace),
     waiting,
     skipped,
     desired: view.desired,

@@ -14,6 +14,7 @@ import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import type { RecordSetView } from "../record-set-view.ts";
 import { FINALIZER_SUBJECT } from "../retries.ts";
+import { sortedNames, withoutNodes } from "../verdicts.ts";
 import { conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "./name-readiness.ts";
 import type { OwnPlan } from "./pool-status.ts";
@@ -39,15 +40,15 @@ export function assessRecordSet(
   const provider = wish?.kind === "named" ? wish.provider : spec.provider;
   const [first = {}, second] = askedFor(plan.names).map(setAssessment);
   const judged = views.find(({ publisher }) => publisher.wish.kind !== "none") ?? view;
-  const matching = new Set(views.flatMap((one) => one.matching));
+  const matching = views.length === 1 ? view.matching : sortedNames(views.flatMap((one) => one.matching));
   return {
     object: view.ref,
     written: { provider, zone, recordName },
     ...(view.suspended === undefined ? {} : { suspended: view.suspended }),
     ...first,
     ...(second === undefined ? {} : { ipv6: second }),
-    matching: [...matching].toSorted(),
-    notMatching: judged.notMatching.filter(({ nodeName }) => !matching.has(nodeName)),
+    matching,
+    notMatching: withoutNodes(judged.notMatching, matching),
     status: recordSetStatus(view, views, plan, nowMs),
   };
 }
