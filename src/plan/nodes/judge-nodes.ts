@@ -5,6 +5,7 @@ import { compareText, type ObjectMeta } from "../../model/resource.ts";
 import { undecidedText } from "../holds.ts";
 import type { MatchVerdict, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
+import { type Changed, carriedOver, changedNodes, type Judgement } from "./carry-over.ts";
 import { ANY_NODE, judge, judgedUntilMs, type Matcher, stillServes } from "./match.ts";
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
@@ -22,12 +23,14 @@ export function judgeNodes(
   return { ...judgement(matcher, world), of: (node) => judge(node, matcher, world.nodesReadAtMs) };
 }
 
-type Judgement = Omit<Verdicts, "of">;
-
 /** What is known of a list of nodes; it goes with the list. */
 const COMMON = new WeakMap<readonly NodeFacts[], Common>();
+/** The list that a node was in last, for a few nodes of each list: most likely the next list differs from it in a few nodes. */
+const LAST_LISTS = new WeakMap<NodeFacts, readonly NodeFacts[]>();
 
 interface Common {
+  /** What is known of a list that differs in a few nodes, and those. */
+  readonly like: { readonly judgements: Common["judgements"]; readonly changed: readonly Changed[] } | undefined;
   /** Name of a node → its place in the list. */
   readonly places: ReadonlyMap<string, number>;
   /** By the pods that are asked for, and by what is asked of nodes. */
@@ -49,7 +52,8 @@ const ANY_PODS: Pods = new Map();
 
 /**
  * Of thousands of nodes and hundreds of objects most are judged alike. So whatever asks the same of the same nodes and pods is judged once, in a later pass, too; and what
- * does not depend on pods once for all pods: for each selector only the nodes are judged that its pods are on.
+ * does not depend on pods once for all pods: for each selector only the nodes are judged that its pods are on. Of a list that differs from the one before in a few nodes
+ * only those are judged, as long as they are judged as before.
  */
 function judgement(
   matcher: Matcher,
@@ -60,28 +64,38 @@ function judgement(
   const isAlone = key === undefined || unplaced !== undefined || common.places.size !== nodes.length;
   if (isAlone) return judgeEach(nodes, matcher, nowMs);
   const atMs = matcher.tolerations.some(({ tolerationSeconds }) => tolerationSeconds !== undefined) ? nowMs : undefined;
-  const judged = (pods: Pods, judge: () => Judgement): Judgement => {
+  const judged = (pods: Pods, asked: Matcher, judge: () => Judgement): Judgement => {
     const known = common.judgements.get(pods) ?? new Map<string, Judged>();
     common.judgements.set(pods, known);
     const before = known.get(key);
     if (before !== undefined && before.atMs === atMs) return before.judgement;
-    const made = judge();
+    const old = common.like?.judgements.get(pods)?.get(key);
+    const isLike = old !== undefined && old.atMs === atMs;
+    const carried = isLike ? carriedOver(old.judgement, common.like?.changed ?? [], asked, nowMs) : undefined;
+    const made = carried ?? judge();
     known.set(key, { judgement: made, atMs });
     return made;
   };
-  if (podsByNode === undefined) return judged(ANY_PODS, () => judgeEach(nodes, matcher, nowMs));
-  const podless = (): Judgement => judged(NO_PODS, () => judgeEach(nodes, { ...matcher, podsByNode: NO_PODS }, nowMs));
-  return judged(podsByNode, () => withPods(podless(), { nodes, places: common.places, matcher, nowMs }));
+  if (podsByNode === undefined) return judged(ANY_PODS, matcher, () => judgeEach(nodes, matcher, nowMs));
+  const unpeopled = { ...matcher, podsByNode: NO_PODS };
+  const podless = (): Judgement => judged(NO_PODS, unpeopled, () => judgeEach(nodes, unpeopled, nowMs));
+  return judged(podsByNode, matcher, () => withPods(podless(), { nodes, places: common.places, matcher, nowMs }));
 }
 
 function commonOf(nodes: readonly NodeFacts[]): Common {
   const known = COMMON.get(nodes);
   if (known !== undefined) return known;
+  const marks = [0, nodes.length >> 1, nodes.length - 1].flatMap((place) => nodes[place] ?? []);
+  const before = marks.map((node) => LAST_LISTS.get(node)).find((list) => list !== undefined);
+  const old = before === undefined ? undefined : COMMON.get(before);
+  const changed = before === undefined ? undefined : changedNodes(before, nodes);
   const common: Common = {
+    like: old === undefined || changed === undefined ? undefined : { judgements: old.judgements, changed },
     places: new Map(nodes.map(({ name }, place) => [name, place])),
     judgements: new WeakMap<Pods, Map<string, Judged>>(),
   };
   COMMON.set(nodes, common);
+  for (const node of marks) LAST_LISTS.set(node, nodes);
   return common;
 }
 
