@@ -244,6 +244,8 @@ const FLAG_MODES: Readonly<Record<keyof typeof RECONCILE, readonly ManifestMode[
   namespace: MANIFEST_MODES,
   allNamespaces: [],
   selector: MANIFEST_MODES,
+  // Names of what is installed, and the Role of the Lease, depend on it.
+  shard: [],
   requestTimeout: MANIFEST_MODES,
   as: [],
   asGroup: [],

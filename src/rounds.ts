@@ -318,7 +318,10 @@ export class Rounds {
     if (arrived.length > 0) reusable?.keep(entered, this.#looking.untaken);
     for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
     const current = this.context.stores.enterInto(entered, written, now.nowMs);
-    this.observation = this.#restrained({ ...fold(current, ended, now), observedAtMs: now.nowMs });
+    this.observation = this.#restrained({
+      ...fold(current, ended, now, this.#options.selection),
+      observedAtMs: now.nowMs,
+    });
   }
 
   #add(outcomes: readonly Outcome[]): void {

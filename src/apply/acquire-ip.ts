@@ -1,7 +1,6 @@
 import type { AcquireIP, DeleteIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import { acquisitionAdded } from "../model/lease-notes.ts";
 import { compareText } from "../model/resource.ts";
 import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
@@ -38,8 +37,7 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   await record.begin();
-  await noteOnLock(action.provider, context);
-  const obstacleNow = obstacle(context);
+  const obstacleNow = (await noteOnLock(action.provider, context)) ? obstacle(context) : "CreationRate";
   if (obstacleNow !== undefined) {
     await record.withdraw();
     return skipped(obstacleNow);
@@ -71,16 +69,20 @@ async function purchase(
   }
 }
 
-/** Leaves the time for other runs, which share the provider's limit on creations; anew where it took so long to write that the creation would come much later. */
-async function noteOnLock(provider: string, context: ApplyContext): Promise<void> {
+/**
+ * Leaves the time for other runs, which share the provider's limit on creations; anew where it took so long to write that the creation would come much later. Returns false where
+ * others have used the limit up since it was planned.
+ */
+async function noteOnLock(provider: string, context: ApplyContext): Promise<boolean> {
   const { lock, cluster, registry } = context;
   const perMinute = registry.get(provider)?.addresses?.acquisitionsPerMinute ?? 0;
-  const earlier = lock.annotations();
-  let notedMs: number;
+  let notedMs: number | undefined;
   do {
-    notedMs = cluster.now();
-    await lock.annotate(acquisitionAdded(earlier, notedMs, perMinute));
+    const nowMs = cluster.now();
+    if (!(await lock.noteAcquisition(nowMs, perMinute, notedMs))) return false;
+    notedMs = nowMs;
   } while (cluster.now() - notedMs > LATE_MS && obstacle(context) === undefined);
+  return true;
 }
 
 async function confirmOnNode(

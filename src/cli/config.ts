@@ -1,10 +1,11 @@
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Progress } from "../model/progress.ts";
+import { parseShard, type Shard, shardName } from "../model/shard.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
 import { type DNSWebhook, dnsWebhooksOf } from "./dns-webhooks.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
-import type { ClusterFlags, GrantsFlag } from "./flags.ts";
+import type { ClusterFlags, GrantsFlag, ShardFlags } from "./flags.ts";
 
 /** The clock of a run and its bounds; a test may give others. */
 export interface Runtime {
@@ -35,7 +36,10 @@ export interface Config extends EnvironmentSettings {
   readonly requestTimeoutMs?: number;
   /** The DNS server that is asked for public answers, `ADDRESS:PORT`. Absent = those of the system. */
   readonly resolver?: string;
+  /** The Lease of the process without a shard. */
   readonly lease: { readonly namespace: string; readonly name: string };
+  /** Whose objects are the run's own; its Lease is named after it. Absent = those without a label of a shard. */
+  readonly shard?: Shard;
   /** How grants count; absent = as the Lease notes. */
   readonly grants?: GrantsFlag;
 }
@@ -55,7 +59,7 @@ export const DEFAULT_SANDBOX_DIR = "sandbox";
 
 /** Returns the configuration of one command. @throws ConfigError `usage` for a snapshot beside a cluster */
 export function resolveConfig(
-  flags: ClusterFlags & { readonly grants?: GrantsFlag; readonly from?: string },
+  flags: ClusterFlags & Partial<ShardFlags> & { readonly grants?: GrantsFlag; readonly from?: string },
   env: Environment,
   { warn, secrets, progress }: Outlets,
 ): Config {
@@ -76,8 +80,26 @@ export function resolveConfig(
       progress,
       grants: flags.grants,
       requestTimeoutMs,
+      shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
       sandboxDir: sandbox === true ? DEFAULT_SANDBOX_DIR : sandbox,
     }),
     lease: { namespace: flags.leaseNamespace, name: flags.leaseName },
+  });
+}
+
+/** Returns the Lease that a run of this configuration holds: its shard's, or the one that is named. Pure. */
+export function ownLease({ lease, shard }: Pick<Config, "lease" | "shard">): Config["lease"] {
+  return shard === undefined ? lease : { ...lease, name: shardName(lease.name, shard) };
+}
+
+/** As {@link ownLease}, of flags. Pure. */
+export function leaseOfFlags({
+  leaseNamespace: namespace,
+  leaseName: name,
+  shard,
+}: Pick<ClusterFlags, "leaseNamespace" | "leaseName"> & Partial<ShardFlags>): Config["lease"] {
+  return ownLease({
+    lease: { namespace, name },
+    ...given({ shard: shard === undefined ? undefined : parseShard(shard) }),
   });
 }

@@ -3,6 +3,7 @@ import { isResolverAddress } from "../adapters/resolver/resolver.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { FindingCode, Severity } from "../model/finding.ts";
 import { isNamespaceName, isSubdomain } from "../model/resource.ts";
+import { parseShard, SHARD_RULE } from "../model/shard.ts";
 import type { Environment } from "./environment.ts";
 import { findingCodes } from "./finding-codes.ts";
 import {
@@ -76,6 +77,11 @@ export interface CommonFlags extends ClusterFlags {
   readonly output: OutputFormat;
 }
 
+/** The flag of the commands that work, or look, for a shard. */
+export interface ShardFlags {
+  readonly shard?: string;
+}
+
 /** How much one run may do. */
 export interface LimitFlags {
   readonly maxVoluntaryMoves?: number;
@@ -87,7 +93,7 @@ export interface LimitFlags {
 export type GrantsFlag = "off" | "warn" | "require";
 
 /** Flags of `plan`. */
-export interface PlanFlags extends CommonFlags, LimitFlags {
+export interface PlanFlags extends CommonFlags, LimitFlags, ShardFlags {
   /** Absent = as the Lease notes. */
   readonly grants?: GrantsFlag;
   readonly all?: boolean;
@@ -251,6 +257,15 @@ export const COMMON: FlagTable<Omit<CommonFlags, keyof GlobalFlags>> = {
   }),
 };
 
+/** The flag of a shard. */
+export const SHARD: FlagTable<ShardFlags> = under("Objects:", {
+  shard: flag(
+    "--shard <SHARD>",
+    "only objects of this shard: 2/3 by namespace, or the value of the label flipop.digitalocean.com/shard",
+    valid((text) => parseShard(text) !== undefined, SHARD_RULE),
+  ),
+});
+
 /** The flags of what one run may do. */
 export const LIMITS: FlagTable<LimitFlags> = under("Limits:", {
   maxVoluntaryMoves: flag(
@@ -286,6 +301,7 @@ export const FROM: FlagRow = flag(
 /** The flags of `plan`. */
 export const PLAN: FlagTable<Omit<PlanFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  ...SHARD,
   output: objectOutputFlag("markdown"),
   grants: flag("--grants <MODE>", `whether grants of namespaces count; ${NOTED_GRANTS}`, GRANTS),
   all: flag("--all", "show objects, addresses and names that stay as they are, too, and every hold at its object"),

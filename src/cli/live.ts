@@ -4,7 +4,7 @@ import { type RecordType, recordTypesOf } from "../model/record-types.ts";
 import type { ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { type DNSWish, nameTarget, poolWish, recordSetWish } from "../plan/names/name-target.ts";
-import { isSelected } from "../plan/selection.ts";
+import { isAskedFor } from "../plan/selection.ts";
 import type { ZoneServers } from "../ports/resolver.ts";
 import { type LiveFacts, liveKey, liveOf, liveProblems } from "../report/live.ts";
 import type { Look } from "./status-watch.ts";
@@ -45,7 +45,7 @@ function namedObjects(
       }),
     ),
   ];
-  return all.filter(({ object, meta }) => isSelected(selection, object.kind, meta));
+  return all.filter(({ object, meta }) => isAskedFor(selection, object.kind, meta));
 }
 
 /** The name that a wish means, as its provider and the servers of its zone have it; undefined where none is asked for. */

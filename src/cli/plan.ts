@@ -10,7 +10,7 @@ import { planDocument } from "../report/json/plan.ts";
 import { planMarkdown } from "../report/markdown/plan.ts";
 import { narrowPlan } from "../report/narrow-plan.ts";
 import { renderPlan } from "../report/text/plan.ts";
-import { resolveConfig } from "./config.ts";
+import { leaseOfFlags, resolveConfig } from "./config.ts";
 import { restraintOf } from "./confirm.ts";
 import { given } from "./environment.ts";
 import { addressesOf, checkExistence } from "./existence.ts";
@@ -72,15 +72,13 @@ function tellPremises(
   session: Session,
   imagined: Imagined | undefined,
   grants: GrantFacts | undefined,
-  { grants: asked, leaseNamespace, leaseName }: PlanFlags,
+  flags: PlanFlags,
 ): void {
   warnOfIgnored(session, imagined);
-  if (session.verbosity > 0 && grants === undefined && asked === undefined)
-    writeLine(
-      session,
-      "info",
-      `grants do not count: the Lease ${leaseNamespace}/${leaseName} notes no run with --grants`,
-    );
+  if (session.verbosity > 0 && grants === undefined && flags.grants === undefined) {
+    const { namespace, name } = leaseOfFlags(flags);
+    writeLine(session, "info", `grants do not count: the Lease ${namespace}/${name} notes no run with --grants`);
+  }
 }
 
 /** Plans what the targets mean. `none` says that this is nothing. */

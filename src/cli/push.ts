@@ -29,7 +29,7 @@ import type { NotedRun } from "./wiring.ts";
  * @throws ConfigError `usage` when URL, job or grouping cannot be used; never with the URL's user or password; `invalid` for a proxy, token or password that is none
  */
 export function pushTarget(
-  flags: Pick<ReconcileFlags, "pushgateway" | "pushJob" | "pushGrouping">,
+  flags: Pick<ReconcileFlags, "pushgateway" | "pushJob" | "pushGrouping" | "shard">,
   env: Environment,
   { warn, secrets }: Outlets,
 ): PushTarget | undefined {
@@ -37,7 +37,9 @@ export function pushTarget(
   const url = flags.pushgateway || settings.url;
   if (url === undefined) return undefined;
   if (flags.pushJob === "") throw new ConfigError("usage", "--push-job is empty. Name a job, such as flipop.");
-  const grouping = flags.pushGrouping.map(label);
+  // Each shard has a group: what one pushes replaces nothing of the others.
+  const ofShard = flags.shard === undefined ? [] : [["shard", flags.shard] as const];
+  const grouping = [...flags.pushGrouping.map(label), ...ofShard];
   const twice = grouping.find(([name], at) => grouping.findIndex(([other]) => other === name) !== at);
   if (twice !== undefined) throw refusedGrouping(`${twice[0]} is given twice`);
   const checked = checkedURL(url);

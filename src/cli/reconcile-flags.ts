@@ -10,11 +10,13 @@ import {
   LIMITS,
   type LimitFlags,
   objectOutputFlag,
+  SHARD,
+  type ShardFlags,
   under,
 } from "./flags.ts";
 
 /** Flags of `reconcile`; durations in milliseconds. */
-export interface ReconcileFlags extends CommonFlags, LimitFlags {
+export interface ReconcileFlags extends CommonFlags, LimitFlags, ShardFlags {
   readonly grants: GrantsFlag;
   /** Absent = `fail`, with `--watch` `wait`. */
   readonly onLocked?: "fail" | "skip" | "wait";
@@ -52,6 +54,7 @@ export interface ReconcileFlags extends CommonFlags, LimitFlags {
 /** The flags of `reconcile`. */
 export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  ...SHARD,
   output: objectOutputFlag("jsonl"),
   settle: flag("--settle", "pass again until nothing is left to do or the time is over"),
   timeout: flag("--timeout <DURATION>", "time for the whole run; with --watch for one pass", duration, "50s"),

@@ -21,7 +21,7 @@ import { isDocument, writeLine, writeResult } from "./output.ts";
 import { type Pushing, pushFailure, pushRun, pushTarget } from "./push.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
 import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
-import { readSaved, refuseBesidePlan, reportUnusable, whyUnusable } from "./saved-plan.ts";
+import { readSaved, refuseBesidePlan, refuseOtherShard, reportUnusable, whyUnusable } from "./saved-plan.ts";
 import { nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
@@ -34,12 +34,13 @@ export async function runReconcile(session: Session, names: readonly string[], f
   refuseWatchFlags(flags);
   const targets = objectTargets(names, "reconcile");
   const saved = flags.plan === undefined ? undefined : await readSaved(flags.plan);
+  if (saved !== undefined) refuseOtherShard(saved, flags);
   const audience = new Audience(session, flags);
   const wiring = await session.loadWiring();
   try {
     const { answer, selection, ...done } = await runs(session, wiring, { targets, saved, audience }, flags);
     if (answer.kind === "unusable") return await reportUnusable(session, answer.why);
-    if (answer.kind === "locked") return await lockedOut(session, answer.holder, flags);
+    if (answer.kind === "locked") return await lockedOut(session, answer, flags);
     const exitCode = await printEnd(session, { ...done, last: answer.value }, flags);
     audience.ended(answer.value, answer.noted, selection);
     return exitCode;
@@ -112,9 +113,13 @@ async function printEnd(
   return exitCode;
 }
 
-function lockedOut(session: Session, holder: string, flags: ReconcileFlags): Promise<number> {
+function lockedOut(
+  session: Session,
+  answer: Extract<ReconcileAnswer, { readonly kind: "locked" }>,
+  flags: ReconcileFlags,
+): Promise<number> {
   if (session.signal.aborted) throw new Interrupted();
-  return reportLocked(session, holder, flags);
+  return reportLocked(session, answer, flags);
 }
 
 /** The last of the runs of a command; `total` tells of all of them. */

@@ -15,10 +15,11 @@ import { addRun, readTotals, writeTotals } from "../report/metrics/totals.ts";
 import { categoryOf } from "../report/text/errors.ts";
 import { lastOutcomes, runSummary } from "../report/text/run.ts";
 import { rfc3339 } from "../report/text/times.ts";
+import { leaseOfFlags } from "./config.ts";
 import { isDocument, writeDocument, writeLine } from "./output.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
-import type { RunRequest } from "./wiring.ts";
+import type { ReconcileAnswer, RunRequest } from "./wiring.ts";
 
 // Shared by a single run and a watching process: what they ask for, and how they tell how it went.
 
@@ -83,9 +84,9 @@ export function exitCodeOfEnd(
   return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
 }
 
-/** True for a selection of everything. */
+/** True for a selection of everything that the process works for. */
 export function isWhole(selection: Selection): boolean {
-  return Object.keys(selection).length === 0;
+  return Object.keys(selection).every((key) => key === "shard");
 }
 
 /** Writes a run as JSON lines to stderr: one per action tried and one for the run, which is the only one when nothing was to do. */
@@ -122,11 +123,40 @@ function heldMessage(hold: Hold): string {
   return hold.subject === "" ? whyHeld(hold) : `${hold.subject}: ${whyHeld(hold)}`;
 }
 
+/** Returns the Lease that a run with these flags holds, as people name it. */
+export function leaseText(flags: ReconcileFlags): string {
+  const { namespace, name } = leaseOfFlags(flags);
+  return `${namespace}/${name}`;
+}
+
+/** How a run or a process that watches ended that never began. */
+type Locked = Extract<ReconcileAnswer, { readonly kind: "locked" }>;
+
+/** Says that somebody else works for the same objects. Whatever `--on-locked` says that is an error: it does not end by itself. Returns the exit code. */
+async function reportOverlap(
+  session: Session,
+  { lease, holder, shard }: NonNullable<Locked["overlap"]>,
+  flags: ReconcileFlags,
+): Promise<number> {
+  const { output, streams } = session;
+  const other = shard === undefined ? "a run without --shard" : `a run with --shard ${shard}`;
+  const own = flags.shard === undefined ? "without --shard" : `with --shard ${flags.shard}`;
+  const message = `${holder} holds the Lease ${lease}: ${other} works for some of the objects of this one, which is ${own}. It changed nothing. Stop one of the two, or give both a --shard so that no object is of both.`;
+  writeLine(session, "error", message, { reason: "Overlap", exitCode: EXIT.locked });
+  if (isDocument(output)) await writeDocument(streams, lockedDocument(message, EXIT.locked), output);
+  return EXIT.locked;
+}
+
 /** Says that another run keeps the Lease, and that this one changed nothing. Returns the exit code. */
-export async function reportLocked(session: Session, holder: string, flags: ReconcileFlags): Promise<number> {
+export async function reportLocked(
+  session: Session,
+  { holder, overlap }: Locked,
+  flags: ReconcileFlags,
+): Promise<number> {
+  if (overlap !== undefined) return await reportOverlap(session, overlap, flags);
   const { output, streams } = session;
   const who = holder === "" ? "someone else" : holder;
-  const lease = `${flags.leaseNamespace}/${flags.leaseName}`;
+  const lease = leaseText(flags);
   const isSkip = flags.onLocked === "skip";
   const what = `Another run works now: ${who} holds the Lease ${lease}. This one changed nothing.`;
   const message = isSkip ? what : `${what} Wait for it to end, or pass --on-locked wait or skip.`;

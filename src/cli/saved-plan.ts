@@ -112,6 +112,13 @@ export function refuseBesidePlan(flags: ReconcileFlags, names: readonly string[]
     );
 }
 
+/** @throws ConfigError `usage` where the plan was saved for other objects than those whose Lease the run holds */
+export function refuseOtherShard({ selection }: SavedPlan, { shard }: ReconcileFlags): void {
+  if (selection.shard === shard) return;
+  const how = selection.shard === undefined ? "without --shard" : `with --shard ${selection.shard}`;
+  throw new ConfigError("usage", `This plan was saved ${how}: run it ${how}, too.`);
+}
+
 /** Returns why a saved plan may not be carried out here and now; undefined where it may. */
 export async function whyUnusable(
   { clusterUID, savedAtMs }: SavedPlan,

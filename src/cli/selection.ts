@@ -9,7 +9,7 @@ import { isSelected } from "../plan/selection.ts";
 import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
 import { writtenName } from "../report/text/written-name.ts";
-import type { CommonFlags } from "./flags.ts";
+import type { CommonFlags, ShardFlags } from "./flags.ts";
 import { isObjectTarget, meantKind, type ObjectTarget, type Target } from "./target.ts";
 
 /** The lists in which a named object is looked up. */
@@ -21,7 +21,7 @@ type ObjectLists = Pick<ClusterReader, "listPools" | "listRoutedIPs" | "listReco
  */
 export async function resolveSelection(
   targets: readonly Target[],
-  flags: Pick<CommonFlags, "namespace" | "allNamespaces" | "selector">,
+  flags: Pick<CommonFlags, "namespace" | "allNamespaces" | "selector"> & Partial<ShardFlags>,
   lists: ObjectLists,
 ): Promise<Selection> {
   const namespace = flags.allNamespaces ? undefined : flags.namespace;
@@ -32,6 +32,7 @@ export async function resolveSelection(
     ...(namespace === undefined ? {} : { namespace }),
     ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
     ...(named.length === 0 ? {} : { objects: [...new Set(objects)].sort() }),
+    ...(flags.shard === undefined ? {} : { shard: flags.shard }),
   };
 }
 

@@ -11,10 +11,12 @@ import {
   NOTED_GRANTS,
   objectOutputFlag,
   resolverFlag,
+  SHARD,
+  type ShardFlags,
 } from "./flags.ts";
 
 /** Flags of `status`. */
-export interface StatusFlags extends CommonFlags {
+export interface StatusFlags extends CommonFlags, ShardFlags {
   /** Absent = as the Lease notes. */
   readonly grants?: GrantsFlag;
   readonly check?: boolean;
@@ -33,6 +35,7 @@ export interface StatusFlags extends CommonFlags {
 /** The flags of `status`. */
 export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
   ...COMMON,
+  ...SHARD,
   output: objectOutputFlag("jsonl", "markdown"),
   grants: flag("--grants <MODE>", `whether to show what is not granted: not with off; ${NOTED_GRANTS}`, GRANTS),
   check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),

@@ -2,14 +2,14 @@ import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Selection } from "../model/run.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
-import { isSelected } from "../plan/selection.ts";
+import { isAskedFor } from "../plan/selection.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { overviewDocument } from "../report/json/status.ts";
 import { statusMarkdown } from "../report/markdown/status.ts";
 import { namedRows, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { renderLive } from "../report/text/live.ts";
 import { renderStatus } from "../report/text/status.ts";
-import { resolveConfig } from "./config.ts";
+import { leaseOfFlags, resolveConfig } from "./config.ts";
 import { given } from "./environment.ts";
 import { type Result, writeLine, writeResult } from "./output.ts";
 import { nothingSelected, resolveSelection } from "./selection.ts";
@@ -96,7 +96,7 @@ async function read(
     selection: known,
   }: { readonly targets: readonly Target[]; readonly flags: StatusFlags; readonly selection: Selection | undefined },
 ): Promise<Look> {
-  const { leaseNamespace, leaseName } = flags;
+  const { namespace: leaseNamespace, name: leaseName } = leaseOfFlags(flags);
   const [pools, { objects: routedIPs }, { recordSets }, lease, nodes, workloads] = await Promise.all([
     cluster.listPools(),
     orMissing(() => cluster.listRoutedIPs()),
@@ -116,9 +116,9 @@ async function read(
   const facts = {
     cluster: cluster.server,
     nowMs: cluster.now(),
-    pools: pools.filter(({ meta }) => isSelected(selection, "pool", meta)),
-    routedIPs: routedIPs.filter(({ meta }) => isSelected(selection, "routedip", meta)),
-    recordSets: recordSets.filter(({ meta }) => isSelected(selection, "dns", meta)),
+    pools: pools.filter(({ meta }) => isAskedFor(selection, "pool", meta)),
+    routedIPs: routedIPs.filter(({ meta }) => isAskedFor(selection, "routedip", meta)),
+    recordSets: recordSets.filter(({ meta }) => isAskedFor(selection, "dns", meta)),
     leaseKey: `${leaseNamespace}/${leaseName}`,
     ...given({ grants: flags.grants }),
     ...lease,

@@ -21,7 +21,7 @@ import { NoticeQueue, Notifier } from "./notify.ts";
 import { Outage } from "./outage.ts";
 import { redactedSamples, writeDocumentLine, writeLine, writeText } from "./output.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
-import { isWhole, logRun, reportLocked, runRequest } from "./run.ts";
+import { isWhole, leaseText, logRun, reportLocked, runRequest } from "./run.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets } from "./target.ts";
@@ -47,7 +47,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
     const audience = new NoticeQueue(notifier, cluster, clock);
     try {
       const selection = await resolveSelection(targets, flags, cluster);
-      const lease = flags.lock ? `${flags.leaseNamespace}/${flags.leaseName}` : undefined;
+      const lease = flags.lock ? leaseText(flags) : undefined;
       if (endpoints !== undefined) log.serving(`port ${endpoints.port}`);
       if (lease !== undefined) log.waiting(lease);
       // The Lease is free when that is over: nobody waits for what is still to be told.
@@ -72,7 +72,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
           },
         }),
       );
-      if (answer.kind === "locked") return await reportLocked(session, answer.holder, flags);
+      if (answer.kind === "locked") return await reportLocked(session, answer, flags);
       log.stopped(answer);
       return EXIT.done;
     } finally {

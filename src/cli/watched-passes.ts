@@ -34,7 +34,7 @@ export async function watchCluster(watching: Watching): Promise<WatchAnswer> {
     const passes = new WatchedPasses(watching, lock, opened);
     return (manner) => passes.pass(manner);
   };
-  const lease = request.lock === undefined ? undefined : { ...config.lease, ...request.lock };
+  const lease = request.lock === undefined ? undefined : { ...config.lease, ...request.lock, shard: config.shard };
   return watch({ ...request, cluster, clock: runtime.clock, lead }, lease, request);
 }
 
@@ -77,9 +77,9 @@ class WatchedPasses {
     // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
     const notes = isFullLook || this.#lock === NO_LOCK ? undefined : this.#lock.annotations();
     const [reusable, attempts] = [this.#reusable, this.#attempts];
-    const { lease: leaseName, grants = "off" } = config;
+    const { lease: leaseName, shard, grants = "off" } = config;
     const made = await pass(
-      { cluster, ...access, clock, lock: this.#lock, leaseName, grants, reusable, attempts, notes },
+      { cluster, ...access, clock, lock: this.#lock, leaseName, shard, grants, reusable, attempts, notes },
       { selection: request.selection, deadlineMs: startMs + request.passMs, signal: request.signal, ...manner },
     );
     const result = { ...made.result, unusableTokens: unusableTokens(config) };

@@ -21,9 +21,10 @@ import type { Clock, LockState } from "../ports/system.ts";
 import type { ObjectTrial } from "../ports/trial.ts";
 import type { PlannedWorld, PlanOptions } from "../reconcile.ts";
 import type { SavedApplication } from "../saved/application.ts";
-import { type LeaseTerms, NO_LOCK, withLease } from "../watch/lease.ts";
+import { type LeaseTerms, NO_LOCK } from "../watch/lease.ts";
+import { type ShardAnswer, withShardLease } from "../watch/shard-lock.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
-import type { Config, Runtime } from "./config.ts";
+import { type Config, ownLease, type Runtime } from "./config.ts";
 import type { DoctorTerms } from "./doctor-sources.ts";
 import { given } from "./environment.ts";
 import {
@@ -169,7 +170,7 @@ export interface NotedRun {
 /** The end of a run; `noted` is absent if there are no meters. */
 export type ReconcileAnswer =
   | { readonly kind: "done"; readonly value: PassResult; readonly noted?: NotedRun }
-  | { readonly kind: "locked"; readonly holder: string };
+  | Extract<ShardAnswer<never>, { readonly kind: "locked" }>;
 
 /** Wires the real thing: adapters from the configuration, each loaded only when a command needs it. */
 export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring {
@@ -249,7 +250,7 @@ async function withLivePlanner<T>(
   const { planPass } = await import("../reconcile.ts");
   const access = await openProviderReaders(config, runtime);
   return withCluster(await openClusterReader(config, clock, overlay), (cluster) => {
-    const deps = { cluster, ...access, clock, leaseName: config.lease, grants: config.grants };
+    const deps = { cluster, ...access, clock, leaseName: config.lease, shard: config.shard, grants: config.grants };
     return work({ cluster, plan: (selection, options) => planPass(deps, selection, options) });
   });
 }
@@ -320,7 +321,7 @@ async function reconcile(run: Run): Promise<ReconcileAnswer> {
   const answer =
     lock === undefined
       ? ({ kind: "done", value: await pass(run, NO_LOCK, startMs) } as const)
-      : await withLease({ ...terms, ...lock }, (held) => pass(run, held, startMs));
+      : await withShardLease({ ...terms, ...lock, shard: config.shard }, (held) => pass(run, held, startMs));
   return answer.kind === "locked" ? answer : { kind: "done", value: answer.value.end.result, noted: answer.value };
 }
 
@@ -333,8 +334,8 @@ async function pass({ config, runtime, cluster, request }: Run, lock: LockState,
   const { settle, reconcilePass } = await import("../reconcile.ts");
   const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS });
   const { clock } = runtime;
-  const { lease: leaseName, grants = "off", progress } = config;
-  const deps = { cluster, ...access, clock, lock, leaseName, grants, progress };
+  const { lease: leaseName, shard, grants = "off", progress } = config;
+  const deps = { cluster, ...access, clock, lock, leaseName, shard, grants, progress };
   const result = await (mustSettle ? settle : reconcilePass)(deps, {
     selection,
     deadlineMs,
@@ -357,7 +358,8 @@ async function pass({ config, runtime, cluster, request }: Run, lock: LockState,
 }
 
 /** Returns what runs with the lock have left; nothing if it cannot be read. */
-async function storedNotes({ lease }: Config, cluster: ClusterWriter): Promise<RunEnd["notes"]> {
-  const record = await cluster.readLease(lease.namespace, lease.name).catch(() => undefined);
+async function storedNotes(config: Config, cluster: ClusterWriter): Promise<RunEnd["notes"]> {
+  const { namespace, name } = ownLease(config);
+  const record = await cluster.readLease(namespace, name).catch(() => undefined);
   return record?.annotations ?? {};
 }

@@ -6,6 +6,8 @@ export const ACQUISITIONS_ANNOTATION = "flipop.digitalocean.com/acquisitions";
 export const NOT_BEFORE_PREFIX = "flipop.digitalocean.com/not-before-";
 /** Prefix of `…/put-off-PROVIDER`: how many names of DNS the last run did not look at, until when, and where the next look begins. */
 export const PUT_OFF_PREFIX = "flipop.digitalocean.com/put-off-";
+/** The shards that have run beside the Lease, separated by commas: `1/3,2/3,web`. Only on the Lease of the process without `--shard`. */
+export const SHARDS_ANNOTATION = "flipop.digitalocean.com/shards";
 /** When the last run ended, RFC 3339. */
 export const LAST_RUN_ANNOTATION = "flipop.digitalocean.com/last-run";
 /** When the last run without any failure of its own ended, RFC 3339. */

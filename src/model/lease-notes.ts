@@ -14,6 +14,8 @@ import { formatTime, timestamp } from "./time.ts";
  *   grants                 how grants counted: warn or require                   at the end of a pass
  *   put-off-PROVIDER       names of DNS that were not looked at, and how many    at the end of a pass
  *   suspend                what lets all objects stand still                     by a person: flipop suspend --all
+ *
+ * Of processes with --shard each has a Lease, with a copy of each but those that they share: acquisitions, not-before-PROVIDER and suspend stand on the Lease of the process without.
  */
 
 /** The annotations of a Lease. */
@@ -28,14 +30,38 @@ export const ACQUISITION_WINDOW_MS = 65_000;
 /** The longest a provider's "not before" is believed, milliseconds: DigitalOcean's rate limit is counted over one hour. */
 const LONGEST_NOT_BEFORE_MS = 3_600_000;
 
+/** True for a note that all shards share. Pure. */
+export function isSharedNote(key: string): boolean {
+  return key === ACQUISITIONS_ANNOTATION || key === SUSPEND_ANNOTATION || key.startsWith(NOT_BEFORE_PREFIX);
+}
+
+/** Returns the notes that count for a shard: those of its own Lease, with what all share as the other one has it. Pure. */
+export function shardNotes(own: Annotations, shared: Annotations): Annotations {
+  return Object.fromEntries([
+    ...Object.entries(own).filter(([key]) => !isSharedNote(key)),
+    ...Object.entries(shared).filter(([key]) => isSharedNote(key)),
+  ]);
+}
+
+/**
+ * Returns what is left of changes of shared notes that were made on older ones: of two times before which a provider wants no call the later one stands, and only what is still as
+ * it was seen is removed. Pure.
+ */
+export function sharedChange(
+  changes: Readonly<Record<string, string | null>>,
+  seen: Annotations,
+  stored: Annotations,
+): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(
+    Object.entries(changes).filter(([key, text]) =>
+      text === null ? stored[key] === seen[key] : !(Date.parse(stored[key] ?? "") >= Date.parse(text)),
+    ),
+  );
+}
+
 /** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
 export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts {
-  const acquisitionTimesMs = acquisitionTexts(annotations)
-    .map((text) => Date.parse(text))
-    // A time further ahead would count for ever, and is no creation's.
-    .filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)
-    .map((ms) => Math.min(ms, nowMs))
-    .toSorted((a, b) => a - b);
+  const acquisitionTimesMs = recentOf(acquisitionTexts(annotations), nowMs);
   const notBefore = byProvider(annotations, NOT_BEFORE_PREFIX)
     .map(([name, text]) => [name, Math.min(Date.parse(text), nowMs + LONGEST_NOT_BEFORE_MS)] as const)
     .filter(([, ms]) => ms > nowMs);
@@ -51,6 +77,18 @@ export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts 
   };
 }
 
+/** Returns the times of acquisitions that count now, ascending, milliseconds. */
+function recentOf(texts: readonly string[], nowMs: number): readonly number[] {
+  return (
+    texts
+      .map((text) => Date.parse(text))
+      // A time further ahead would count for ever, and is no creation's.
+      .filter((ms) => Math.abs(ms - nowMs) < ACQUISITION_WINDOW_MS)
+      .map((ms) => Math.min(ms, nowMs))
+      .toSorted((a, b) => a - b)
+  );
+}
+
 /** Returns what the Lease says of standing still; undefined where it says nothing. Pure. */
 export function leaseSuspension(annotations: Annotations): Suspension | undefined {
   const text = annotations[SUSPEND_ANNOTATION];
@@ -63,10 +101,19 @@ export function notedGrants(annotations: Annotations): GrantMode | undefined {
   return text === "warn" || text === "require" ? text : undefined;
 }
 
-/** Returns the change of the Lease that adds the time of an acquisition. It keeps as many times as the provider allows acquisitions per minute. Pure. */
-export function acquisitionAdded(stored: Annotations, ms: number, perMinute: number): Annotations {
-  const times = [...acquisitionTexts(stored).slice(-Math.max(1, perMinute - 1)), timestamp(ms)];
-  return { [ACQUISITIONS_ANNOTATION]: times.join(",") };
+/**
+ * Returns the change of the Lease that adds the time of an acquisition, in the place of one that was noted for it before. It keeps as many times as the provider allows acquisitions
+ * per minute. Undefined where as many count already. Pure.
+ */
+export function acquisitionAdded(
+  stored: Annotations,
+  { ms, perMinute, insteadOf }: { readonly ms: number; readonly perMinute: number; readonly insteadOf?: number },
+): Annotations | undefined {
+  const texts = acquisitionTexts(stored);
+  const before = insteadOf === undefined ? -1 : texts.indexOf(timestamp(insteadOf));
+  const others = texts.filter((_, at) => at !== before);
+  if (recentOf(others, ms).length >= perMinute) return undefined;
+  return { [ACQUISITIONS_ANNOTATION]: [...others.slice(-Math.max(1, perMinute - 1)), timestamp(ms)].join(",") };
 }
 
 function acquisitionTexts(annotations: Annotations): readonly string[] {

@@ -438,6 +438,7 @@ const ROWS = {
     advice: "Leave it out with spec.ports, or open it by other means.",
   },
   LastServing: { text: "It is a name's last address that serves, and leaves once another one is in.", wait: "change" },
+  OtherShard: { text: "It waits for another shard.", wait: "reading", tell: "detail" },
   Limited: {
     text: "A limit of the run holds it.",
     wait: "run",

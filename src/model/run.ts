@@ -18,6 +18,8 @@ export interface Selection {
   readonly objects?: readonly string[];
   /** Only objects with these labels (a selector in `labels.Parse` grammar); absent = all. */
   readonly labelSelector?: string;
+  /** Only what is of this shard, as `--shard` has it; absent = what has no label of a shard. */
+  readonly shard?: string;
 }
 
 /** A Kubernetes write of flipop's own bookkeeping that failed: status or Event. */

@@ -2,11 +2,12 @@ import { restoreMemory } from "../model/acquisition-memory.ts";
 import { ANY_TTL } from "../model/dns.ts";
 import { KubeError, type Refusal } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
-import { leaseFacts, notedGrants } from "../model/lease-notes.ts";
+import { leaseFacts, notedGrants, shardNotes } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { WantedOwner } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
+import { type Shard, shardName } from "../model/shard.ts";
 import type { ClusterReader, LeaseRecord } from "../ports/cluster.ts";
 import {
   accessTo,
@@ -35,6 +36,8 @@ export interface ObserveDeps {
   readonly registry: ProviderRegistry;
   readonly clock: Clock;
   readonly leaseName: { readonly namespace: string; readonly name: string };
+  /** The shard whose own Lease is read beside that one. Absent = there is none. */
+  readonly shard?: Shard | undefined;
   /** What earlier passes of this process left; it is told what this one read. Absent = every provider is asked. */
   readonly reusable?: ReusableFacts | undefined;
   /** How grants count; absent = as the Lease notes of the last mutating run, which is not at all where it notes nothing. */
@@ -74,15 +77,12 @@ export async function observe(deps: ObserveDeps): Promise<Observation> {
  * @throws KubeError when a list of the cluster fails.
  */
 export async function look(deps: ObserveDeps): Promise<Sight> {
-  const { cluster, clock, leaseName, reusable, notes } = deps;
-  const [lists, lease] = await Promise.all([
-    readCluster(cluster),
-    notes === undefined ? readLease(cluster, leaseName) : { annotations: notes },
-  ]);
-  const mode = deps.grants ?? notedGrants(lease?.annotations ?? {});
+  const { cluster, clock, reusable } = deps;
+  const [lists, annotations] = await Promise.all([readCluster(cluster), readNotes(deps)]);
+  const mode = deps.grants ?? notedGrants(annotations);
   const grants =
     mode === undefined || mode === "off" ? undefined : (deps.knownGrants ?? (await readGrants(cluster, mode, lists)));
-  const facts = leaseFacts(lease?.annotations ?? {}, cluster.now());
+  const facts = leaseFacts(annotations, cluster.now());
   const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
   const pieces = piecesOf(deps, { ...lists, pools }, facts, grants);
   const looking = new Looking(pieces, reusable?.readings ?? new Readings(), clock);
@@ -223,6 +223,15 @@ function unanswered(pieces: readonly Piece[]): KnownFacts {
 
 function notYet(provider: string): Refusal {
   return { kind: "unanswered", message: `${provider} has not answered yet`, isAwaited: true };
+}
+
+/** Returns what earlier runs noted; of a shard what is its own, and what all share. */
+async function readNotes({ cluster, leaseName, shard, notes }: ObserveDeps): Promise<LeaseRecord["annotations"]> {
+  const read = async (name: string): Promise<LeaseRecord["annotations"]> =>
+    (await readLease(cluster, { ...leaseName, name }))?.annotations ?? {};
+  if (shard === undefined) return notes ?? (await read(leaseName.name));
+  const [own, shared] = await Promise.all([notes ?? read(shardName(leaseName.name, shard)), read(leaseName.name)]);
+  return shardNotes(own, shared);
 }
 
 /** A reader who may not see the Lease, or a cluster without its namespace, only lacks what earlier runs noted there. */

@@ -7,12 +7,13 @@ import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { memoryOf, type RecordType, setNamed, withMemory } from "../model/record-types.ts";
 import { ADDRESS_ANNOTATION, type DNSMemory, type IPStatus, type Pool, type RecordSet } from "../model/resource.ts";
-import type { LearnedFirewall, Outcome } from "../model/run.ts";
+import type { LearnedFirewall, Outcome, Selection } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { forgottenBy } from "./addresses/claims.ts";
 import { rememberedLeft } from "./drain.ts";
 import { afterWrites } from "./names/fights.ts";
 import { rateLimitIn, withOutcome } from "./retries.ts";
+import { ownership } from "./shards.ts";
 import { foldIntoStatus, withDrains } from "./status/stored-status.ts";
 
 /** The same instant by the API server's clock and by the local one, milliseconds: providers' times are local, an observation's the server's. */
@@ -25,12 +26,19 @@ interface Now {
  * The observation as it would be read after these outcomes: what was learned of addresses, annotations written, and in each pool's status what the
  * next decision needs (attempts, assignments, what was acquired). Planning the result again shows what remains, and the status to write. Pure.
  */
-export function fold(observation: Observation, outcomes: readonly Outcome[], { nowMs, wallMs }: Now): Observation {
+export function fold(
+  observation: Observation,
+  outcomes: readonly Outcome[],
+  { nowMs, wallMs }: Now,
+  selection: Selection = {},
+): Observation {
   if (outcomes.length === 0) return observation;
   const byObject = Map.groupBy(outcomes, ({ action }) => refKey(action.object));
   const of = (kind: ObjectRef["kind"], { meta }: Pool | RecordSet): readonly Outcome[] =>
     byObject.get(refKey({ kind, ...meta })) ?? [];
-  const isForgotten = forgottenBy(observation.pools);
+  const { isOwn } = ownership(observation, selection);
+  const own = observation.pools.filter(({ kind, meta }) => isOwn({ kind, ...meta }));
+  const isForgotten = forgottenBy(observation.pools, own);
   return {
     ...observation,
     observedAtMs: nowMs,

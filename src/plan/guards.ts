@@ -7,6 +7,7 @@ import { compareText } from "../model/resource.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
 import { hold, obstacle } from "./holds.ts";
 import { FINALIZER_SUBJECT, type Retries } from "./retries.ts";
+import { leaveToOthers, type Ownership } from "./shards.ts";
 import { keepWithheld, type Withheld } from "./withhold.ts";
 
 /**
@@ -15,6 +16,7 @@ import { keepWithheld, type Withheld } from "./withhold.ts";
  *
  *   stage      guard                     what may never happen
  *   addresses  keepOneServing            all serving addresses of a name leave their machines at once
+ *              leaveToOthers             two processes work for one object, or something rests on what only another process can do
  *   firewalls  openFirewallFirst         an address goes to a machine where the firewall keeps clients out
  *   names      keepPublished             an address that a name still shows is given back to the provider
  *   writes     keepWithheld              more is taken from anybody than the run may take, or nobody has confirmed it
@@ -26,9 +28,10 @@ import { keepWithheld, type Withheld } from "./withhold.ts";
  *              addFinalizerFirst         something to clean up is made for an object without finalizer
  *              removeFinalizerLast       an object is let go while a node has its annotation
  *              awaitRefusedFinalizer     a refused finalizer is tried again too soon, or what it protects is made without it
+ *              leaveToOthers             two processes work for one object, or change one firewall
  */
 const GUARDS: { readonly [S in Stage]: readonly Guard<Facts[S]>[] } = {
-  addresses: [keepOneServing],
+  addresses: [keepOneServing, leaveToOthers],
   firewalls: [openFirewallFirst],
   names: [keepPublished],
   writes: [
@@ -41,6 +44,7 @@ const GUARDS: { readonly [S in Stage]: readonly Guard<Facts[S]>[] } = {
     addFinalizerFirst,
     removeFinalizerLast,
     awaitRefusedFinalizer,
+    leaveToOthers,
   ],
 };
 
@@ -54,6 +58,7 @@ interface Facts {
     readonly shown: readonly ShownName[];
     /** Addresses that serve at this moment. */
     readonly serving: ReadonlySet<string>;
+    readonly ownership: Ownership;
   };
   readonly firewalls: {
     /** What the firewall means for each action that sends an address to a machine, by its id; absent = nothing. */
@@ -65,6 +70,7 @@ interface Facts {
   };
   readonly writes: {
     readonly withheld: Withheld;
+    readonly ownership: Ownership;
     /** True where a hold of an earlier stage tells why this stays as it is. */
     readonly isTold: (object: ObjectRef, subject: string, why: Obstacle) => boolean;
     readonly isDeleting: (object: ObjectRef) => boolean;

@@ -37,11 +37,20 @@ import {
 } from "./record-set-view.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
 import { lastForCertain, poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
+import { type Ownership, ownership } from "./shards.ts";
 import { assessPool, type OwnPlan } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
 import { atOnce, eachInSteps, type Steps } from "./steps.ts";
 import { validatePool } from "./validate.ts";
-import { decidersOf, type Excess, excess, joinedByObject, NOTHING_WITHHELD, type Withheld } from "./withhold.ts";
+import {
+  decidersOf,
+  type Excess,
+  excess,
+  joinedByObject,
+  NOTHING_WITHHELD,
+  type Withheld,
+  withOthers,
+} from "./withhold.ts";
 
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
@@ -61,7 +70,7 @@ import { decidersOf, type Excess, excess, joinedByObject, NOTHING_WITHHELD, type
  *   7 status     what each object should show                                 assessPool, assessRecordSet
  *
  * All objects share one ledger of machines: no address goes to two nodes, and no node gets more addresses than its machine can have. The selection limits only which
- * objects are written. Claims, matches and conflicts cover the whole cluster.
+ * objects are written. Claims, matches and conflicts cover the whole cluster. What is of another shard is decided as if it were written, and left to its process (shards.ts).
  */
 export function plan(observed: Observation, selection: Selection): Plan {
   return atOnce(planInSteps(observed, selection));
@@ -76,8 +85,8 @@ export function* planInSteps(observed: Observation, selection: Selection): Steps
   let asked: Pick<Excess, "toConfirm" | "toApprove"> = { toConfirm: [], toApprove: [] };
   let withheld = NOTHING_WITHHELD;
   for (;;) {
-    const { made, later } = yield* planned(world, selection, { grants, withheld });
-    const more = excess([...made.actions, ...later], deciders);
+    const { made, later, others } = yield* planned(world, selection, { grants, withheld });
+    const more = withOthers(excess([...made.actions, ...later], deciders), others, deciders);
     const isAllHeld = [...more.withheld.keys()].every((what) => withheld.has(what));
     if (isAllHeld) return { ...made, ...withoutEmpty(asked) };
     asked = {
@@ -101,13 +110,16 @@ function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toAp
 /** What objects may not ask of the account, and what is not taken from anybody. */
 type Bounds = Pick<Claimed, "grants" | "withheld">;
 
+/** With whose the objects are. */
+type OwnBounds = Bounds & Pick<Claimed, "ownership">;
+
 /** Plans once. What is withheld stays as it is. `later` as of a {@link Decision}. */
 function* planned(
   world: Observation,
   selection: Selection,
   bounds: Bounds,
-): Steps<{ readonly made: Plan; readonly later: readonly Action[] }> {
-  const claimed = yield* claim(world, selection, bounds);
+): Steps<{ readonly made: Plan; readonly later: readonly Action[]; readonly others: readonly Action[] }> {
+  const claimed = yield* claim(world, selection, { ...bounds, ownership: ownership(world, selection) });
   const addresses = yield* planAddresses(world, claimed);
   const names = yield* planNames(world, claimed, addresses);
   const annotations = planAnnotations({
@@ -130,7 +142,10 @@ function* planned(
   ];
   return {
     made: yield* assess({ world, claimed, addresses, names, actions: writes.actions, holds }),
-    later: addresses.decisions.flatMap(({ later }) => later.map(addresses.impact.classed)),
+    later: addresses.decisions
+      .filter(({ view }) => view.isOthers !== true)
+      .flatMap(({ later }) => later.map(addresses.impact.classed)),
+    others: addresses.others,
   };
 }
 
@@ -152,11 +167,12 @@ interface Claimed {
   readonly servedBy: ServingNames["servedBy"];
   readonly left: ServingNames["left"];
   readonly withheld: Withheld;
+  readonly ownership: Ownership;
   readonly nowMs: number;
 }
 
 /** Gives each address and each name one owner. */
-function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps<Claimed> {
+function* claim(world: Observation, selection: Selection, bounds: OwnBounds): Steps<Claimed> {
   const { dns, observedAtMs: nowMs } = world;
   const { grants } = bounds;
   const claims = settleClaims(world.pools, grants);
@@ -194,7 +210,7 @@ function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps
 function* viewPools(
   world: Observation,
   claims: Claims,
-  { grants, withheld }: Bounds,
+  { grants, withheld, ownership: { isOwn } }: OwnBounds,
   selection: Selection,
 ): Steps<readonly PoolView[]> {
   const { pools, registry, firewalls, observedAtMs: nowMs } = world;
@@ -209,7 +225,7 @@ function* viewPools(
     const own = machines.get(pool.spec.provider) ?? machineNodes(world, pool.spec.provider);
     const held = grants.heldOf({ kind: pool.kind, ...pool.meta });
     const firewall = firewallTarget(pool, { ...context, held: held.firewall });
-    return viewPool(pool, {
+    const view = viewPool(pool, {
       observation: world,
       claims,
       held,
@@ -226,6 +242,7 @@ function* viewPools(
       firewallObstacle: (place) => firewallObstacle(firewall, place),
       found,
     });
+    return isOwn(view.object) ? view : { ...view, isOthers: true as const };
   });
   return withFormerOwners(views);
 }
@@ -253,6 +270,8 @@ interface AddressPlan extends Draft {
   readonly lettingIn: LettingIn;
   /** Says who is hurt by the actions of the plan. */
   readonly impact: ImpactJudge;
+  /** What other processes are to do. */
+  readonly others: readonly Action[];
 }
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
@@ -266,7 +285,9 @@ function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan
   );
   const decided = decisions.flatMap(({ actions }) => actions.map(impact.classed));
   yield;
-  const staying = guarded("addresses", decided, { shown: shown.names.filter(({ isRead }) => isRead), serving });
+  const { ownership: whose } = claimed;
+  const isRead = shown.names.filter((name) => name.isRead);
+  const staying = guarded("addresses", decided, { shown: isRead, serving, ownership: whose });
   const { byObject, sending, lettingIn } = planFirewalls(
     decisions.map(({ view }) => view),
     staying.actions,
@@ -284,6 +305,7 @@ function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan
     firewalls: byObject,
     lettingIn,
     impact,
+    others: decided.filter(({ object }) => !whose.isOwn(object)),
   };
 }
 
@@ -317,7 +339,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
   );
   const isDown = (object: ObjectRef, ip: string): boolean => impact.leaving(object, ip) === "recovery";
   const untouched = publishers.filter((publisher) => !served.has(publisherKey(publisher))).map(untouchedNames);
-  const isForgotten = forgottenBy(world.pools);
+  const isForgotten = forgottenBy(world.pools, claimed.ownership.ownPools);
   const planned = yield* planDNS(publishers, served, world.dns, { claims, isDown, isForgotten, nowMs });
   const objects = [...untouched, ...planned];
   const { actions, holds } = guarded("names", addresses.actions, { staying: stayingAddresses(objects) });
@@ -331,7 +353,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
 
 /** Joins all writes, and puts them in their order. */
 function planWrites(
-  { publishers, serving, withheld }: Claimed,
+  { publishers, serving, withheld, ownership: whose }: Claimed,
   { decisions, firewalls, impact, holds: addressHolds }: AddressPlan,
   names: NamesPlan,
   annotations: readonly Action[],
@@ -381,6 +403,7 @@ function planWrites(
   const awaitingKeys = new Set(awaiting.map(({ view }) => refKey(view.object)));
   return guarded("writes", [...distinct.values(), ...finalizers], {
     withheld,
+    ownership: whose,
     isTold: (object, what, { reason }) => told.has(`${refKey(object)} ${what} ${reason}`),
     isDeleting: (object) => publisherOf.get(refKey(object))?.meta.isDeleting === true,
     awaitsFirewall: (object) => awaitingKeys.has(refKey(object)),
@@ -419,13 +442,14 @@ function* assess(planned: {
   const namesOf = (ref: ObjectRef): readonly ObjectNames[] => names.byObject.get(refKey(ref)) ?? [];
   const judgedUntilMs = Math.min(...[...claimed.views, ...names.recordSets].map((view) => view.judgedUntilMs));
   const allNames = [...names.byObject.values()].flat();
-  const ownersWanted = allNames.flatMap(wantedOwner);
-  const decisions = addresses.decisions.filter(({ view }) => view.isSelected);
+  const { isOwn } = claimed.ownership;
+  const ownersWanted = allNames.flatMap(wantedOwner).filter(({ object }) => isOwn(object));
+  const decisions = addresses.decisions.filter(({ view }) => view.isSelected && view.isOthers !== true);
   const pools = yield* eachInSteps(decisions, (decision) => {
     const { object } = decision.view;
     return namesOf(object).map((own) => assessPool(decision, { ...ownPlan(object), names: own }));
   });
-  const viewed = byRecordSet(names.recordSets).filter(({ isSelected: isMeant }) => isMeant);
+  const viewed = byRecordSet(names.recordSets).filter(({ ref, isSelected: isMeant }) => isMeant && isOwn(ref));
   const recordSets = yield* eachInSteps(
     viewed,
     ({ ref, views }) => assessRecordSet(views, { ...ownPlan(ref), names: namesOf(ref) }, nowMs) ?? [],
@@ -456,11 +480,15 @@ function wantedOwner({ publisher, present: { target, isOwnerWanted } }: ObjectNa
   return [{ object: publisher.ref, provider: name.provider, zone, fqdn: name.fqdn, hasRecords }];
 }
 
-/** Holds of objects outside the run's selection are not shown; those of objects that no longer exist are. */
-function isShown({ views, recordSets }: Claimed): (about: { readonly object: ObjectRef }) => boolean {
+/** Holds of objects outside the run's selection, or of other shards, are not shown; those of objects that no longer exist are. */
+function isShown({
+  views,
+  recordSets,
+  ownership: { isOwn },
+}: Claimed): (about: { readonly object: ObjectRef }) => boolean {
   const hidden = new Set([
     ...views.filter((view) => !view.isSelected).map(({ object }) => refKey(object)),
     ...recordSets.filter((recordSet) => !recordSet.isSelected).map(({ publisher }) => refKey(publisher.ref)),
   ]);
-  return ({ object }) => !hidden.has(refKey(object));
+  return ({ object }) => isOwn(object) && !hidden.has(refKey(object));
 }

@@ -25,6 +25,8 @@ export interface PoolView {
   readonly readAtMs: number;
   /** False when the run may not write for it: other namespace, other target. */
   readonly isSelected: boolean;
+  /** True where another process works for it: what is decided here is what that one decides. Absent = this run does. */
+  readonly isOthers?: true;
   readonly validation: Validation;
   /** What it may not do for want of a grant. */
   readonly held: HeldWishes;

@@ -72,6 +72,13 @@ export function excess(actions: readonly Action[], deciders: Deciders): Excess {
   return { withheld, toConfirm, toApprove: toApprove.map(({ why: _why, whats: _whats, ...rest }) => rest) };
 }
 
+/** With what other processes do not do before a person has approved it: nodes that it was promised are free for others then. */
+export function withOthers(own: Excess, others: readonly Action[], deciders: Deciders): Excess {
+  if (others.length === 0) return own;
+  const { withheld } = excess(others, { ...deciders, restraint: undefined });
+  return { ...own, withheld: new Map([...withheld, ...own.withheld]) };
+}
+
 /** Joins what waits for approval by its object. Pure. */
 export function joinedByObject(all: readonly ToApprove[]): readonly ToApprove[] {
   return [...Map.groupBy(all, ({ object }) => refKey(object)).values()].flatMap((parts) => {

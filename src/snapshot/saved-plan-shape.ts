@@ -267,10 +267,11 @@ const WRITTEN: Shape<WrittenPlan> = fields<WrittenPlan>({
   savedAt: text,
   cluster: fields<WrittenPlan["cluster"]>({ uid: text }),
   selection: fields<Selection>(
-    { namespace: text, objects: list(text), labelSelector: text },
+    { namespace: text, objects: list(text), labelSelector: text, shard: text },
     "namespace",
     "objects",
     "labelSelector",
+    "shard",
   ),
   limits: fields<RunLimits>(
     { voluntaryMoves: number, purchases: number, removals: number },

@@ -1,4 +1,5 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
+import { acquisitionAdded } from "../model/lease-notes.ts";
 import type { Progress } from "../model/progress.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
@@ -78,6 +79,7 @@ export const NO_LOCK: LockState = {
   lost: new AbortController().signal,
   annotations: () => ({}),
   annotate: () => Promise.resolve(),
+  noteAcquisition: () => Promise.resolve(true),
 };
 
 /**
@@ -135,6 +137,10 @@ function unfit(flag: string, ms: number, rule: string): ConfigError {
 }
 
 type Changes = Parameters<LockState["annotate"]>[0];
+/** Changes that depend on what is there. */
+type ChangesOf = (stored: Readonly<Record<string, string>>) => Changes;
+
+const NO_CHANGES: ChangesOf = () => ({});
 
 /** Renews a taken Lease until it is released or lost. All its writes go one after the other. */
 class LeaseKeeper implements LockState {
@@ -172,6 +178,20 @@ class LeaseKeeper implements LockState {
   }
 
   annotate(changes: Changes): Promise<void> {
+    return this.annotateAs(() => changes);
+  }
+
+  async noteAcquisition(ms: number, perMinute: number, insteadOf?: number): Promise<boolean> {
+    let added: Changes | undefined;
+    const purchase = { ms, perMinute, ...(insteadOf === undefined ? {} : { insteadOf }) };
+    await this.annotateAs((stored) => {
+      added = acquisitionAdded(stored, purchase);
+      return added ?? {};
+    });
+    return added !== undefined;
+  }
+
+  private annotateAs(changes: ChangesOf): Promise<void> {
     return this.inTurn(async () => {
       if (!(await this.store(changes))) throw this.failure("conflict", "it was given back already");
     });
@@ -214,7 +234,7 @@ class LeaseKeeper implements LockState {
     while (!this.stopping.signal.aborted) {
       await this.options.clock.sleep(this.retryMs(), this.stopping.signal);
       // A refusal for good may be lifted before the renew deadline; the deadline decides, not the error.
-      if (!this.stopping.signal.aborted) await this.inTurn(() => this.store({})).catch(() => undefined);
+      if (!this.stopping.signal.aborted) await this.inTurn(() => this.store(NO_CHANGES)).catch(() => undefined);
     }
   }
 
@@ -227,7 +247,7 @@ class LeaseKeeper implements LockState {
   }
 
   /** Renews until it is stored; false when the Lease was to be given back before that. @throws when it is lost or refused */
-  private async store(changes: Changes): Promise<boolean> {
+  private async store(changes: ChangesOf): Promise<boolean> {
     const { clock } = this.options;
     let startedMs = clock.monotonicMs();
     let last = await this.tryToStore(changes, false);
@@ -241,14 +261,14 @@ class LeaseKeeper implements LockState {
     return last === "stored";
   }
 
-  private async tryToStore(changes: Changes, mustRead: boolean): Promise<"stored" | "overtaken" | "unanswered"> {
+  private async tryToStore(changes: ChangesOf, mustRead: boolean): Promise<"stored" | "overtaken" | "unanswered"> {
     const { cluster, durationMs } = this.options;
     this.assertHeld();
     try {
       const loss = mustRead ? await this.refresh() : undefined;
       if (loss !== undefined) this.lose("conflict", loss);
       this.assertHeld();
-      await this.replace(renewedRecord(this.record, changes, durationMs, cluster.now()));
+      await this.replace(renewedRecord(this.record, changes(this.record.annotations), durationMs, cluster.now()));
     } catch (error) {
       this.assertHeld();
       this.lastError = error;

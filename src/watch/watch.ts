@@ -1,10 +1,12 @@
 import type { KubeError } from "../model/errors.ts";
 import type { Pass } from "../model/run.ts";
+import type { Shard } from "../model/shard.ts";
 import { Interrupted, untilInterrupted } from "../observe/interrupt.ts";
 import { readCluster } from "../observe/read-cluster.ts";
 import type { WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { type LeaseName, type LeaseTerms, NO_LOCK, withLease } from "./lease.ts";
+import { type LeaseName, type LeaseTerms, NO_LOCK } from "./lease.ts";
+import { type ShardAnswer, withShardLease } from "./shard-lock.ts";
 import {
   backoffMs,
   isPassingFailure,
@@ -39,7 +41,7 @@ export interface WatchDeps extends WatchListener {
 /** The end of watching: asked to, or never begun because someone else kept the Lease. */
 export type WatchAnswer =
   | { readonly kind: "stopped"; readonly isLeaseFree?: true }
-  | { readonly kind: "locked"; readonly holder: string };
+  | Extract<ShardAnswer<never>, { readonly kind: "locked" }>;
 
 /** The time between two looks of a standby at the Lease, milliseconds: a Lease that is given back is taken within a second. */
 const STANDBY_LOOK_MS = 750;
@@ -49,14 +51,14 @@ const STANDBY_LOOK_MS = 750;
  *
  *   standby   lists in memory, waits for the Lease          Standby
  *   leader    passes whenever something changes             watchLoop
- *   end       gives the Lease back                          withLease
+ *   end       gives the Lease back                          withShardLease
  *
  * Without `lease` it leads at once, under no lock.
- * @throws what {@link watchLoop}, {@link withLease} and a standby that can never read the cluster throw: the process is to end.
+ * @throws what {@link watchLoop}, {@link withShardLease} and a standby that can never read the cluster throw: the process is to end.
  */
 export async function watch(
   deps: WatchDeps,
-  lease: (LeaseName & LeaseTerms) | undefined,
+  lease: (LeaseName & LeaseTerms & { readonly shard?: Shard | undefined }) | undefined,
   options: WatchLoopOptions,
 ): Promise<WatchAnswer> {
   const { cluster, clock, identity, onPass } = deps;
@@ -75,7 +77,7 @@ export async function watch(
     const onRelease = (): void => {
       isLeaseFree = true;
     };
-    const answer = await withLease({ ...lease, ...waiting, cluster, clock, onRelease }, async (held) => {
+    const answer = await withShardLease({ ...lease, ...waiting, cluster, clock, onRelease }, async (held) => {
       await standby.end();
       await lead(held);
     });

@@ -53,6 +53,7 @@ function scene(status: Partial<PoolStatus> = {}): {
     isHeld: () => true,
     lost: new AbortController().signal,
     annotations: () => ({}),
+    noteAcquisition: async () => true,
     annotate: async () => undefined,
   };
   const access = {

@@ -47,6 +47,7 @@ function scene(): {
     isHeld: () => true,
     lost: new AbortController().signal,
     annotations: () => ({}),
+    noteAcquisition: async () => true,
     annotate: async () => undefined,
   };
   const access = {

@@ -58,7 +58,7 @@ async function why({ node = {}, pods, slices }: Now): Promise<string | undefined
     dnsProviders: none,
     firewallProviders: none,
     clock: new FakeClock(),
-    lock: { ...lock, annotate: async () => undefined },
+    lock: { ...lock, noteAcquisition: async () => true, annotate: async () => undefined },
   };
   const options = { deadlineMs: 1_000, signal: new AbortController().signal };
   const result = await holderKeeps(MOVE, applyContext(access, anObservation({ pools: [pool] }), options));

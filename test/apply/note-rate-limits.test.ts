@@ -19,6 +19,7 @@ function noteWith(isHeld: boolean): Promise<void> {
     isHeld: () => !hasFailed || isHeld,
     lost: new AbortController().signal,
     annotations: () => ({}),
+    noteAcquisition: async () => true,
     annotate: () => {
       hasFailed = true;
       const facts = { failure: "timeout", operation: "update", subject: "flipop/flipop", status: 0 } as const;
@@ -47,7 +48,9 @@ function takingLease(): {
   const annotate = async (changes: Readonly<Record<string, string | null>>): Promise<void> => {
     noted.push(changes);
   };
-  const lock = { isHeld: () => true, lost: new AbortController().signal, annotations: () => ({}), annotate };
+  const noteAcquisition = async (): Promise<boolean> => true;
+  const lost = new AbortController().signal;
+  const lock = { isHeld: () => true, lost, annotations: () => ({}), annotate, noteAcquisition };
   return { lock, noted };
 }
 

@@ -35,6 +35,7 @@ test("an address goes on record as sent while a purchase of its pool gets its an
     isHeld: () => true,
     lost: new AbortController().signal,
     annotations: () => ({}),
+    noteAcquisition: async () => true,
     annotate: async () => undefined,
   };
   const access = { cluster, providers: new Map(), dnsProviders: new Map(), firewallProviders: new Map(), clock, lock };

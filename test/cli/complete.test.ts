@@ -264,6 +264,7 @@ describe("without a cluster", () => {
         "KEY",
         "LABELS",
         "NAMESPACE/LABELS",
+        "SHARD",
         "TIMES",
         "WHAT",
         "DURATION",

@@ -45,7 +45,7 @@ test("groups hold what they say", async () => {
     Limits: ["--max-voluntary-moves", "--max-purchases", "--max-removals"],
     Watch: ["--watch", "--interval", "--metrics-addr"],
     Metrics: ["--pushgateway", "--push-job", "--push-grouping"],
-    Objects: ["--namespace", "--all-namespaces", "--selector"],
+    Objects: ["--namespace", "--all-namespaces", "--selector", "--shard"],
     Cluster: ["--kubeconfig", "--context", "--request-timeout", "--as", "--as-group"],
     Lock: [
       "--lease-namespace",

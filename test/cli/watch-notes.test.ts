@@ -25,6 +25,7 @@ function aScene(): Scene {
     isHeld: () => true,
     lost: new AbortController().signal,
     annotations: () => ({}),
+    noteAcquisition: async () => true,
     annotate: async ({ calls }) => {
       if (scene.isRefused) throw new Error("conflict");
       noted.push(Number(calls));

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
 import { ProviderError } from "../../src/model/errors.ts";
+import { acquisitionAdded } from "../../src/model/lease-notes.ts";
 import { ProviderRegistry } from "../../src/model/provider.ts";
 import type { AcceptedAction, IPProvider } from "../../src/ports/providers.ts";
 import type { LockState } from "../../src/ports/system.ts";
@@ -130,6 +131,11 @@ function world(nodes: Readonly<Record<string, string>>, addresses: readonly Omit
     ...NO_LOCK,
     annotations: () => notes,
     annotate: async (text) => void Object.assign(notes, text),
+    noteAcquisition: async (ms, perMinute) => {
+      const change = acquisitionAdded(notes, { ms, perMinute });
+      Object.assign(notes, change);
+      return change !== undefined;
+    },
   };
   const deps = {
     cluster,

@@ -65,6 +65,7 @@ export function heldLock(): LockState {
     isHeld: () => true,
     lost: new AbortController().signal,
     annotations: () => ({}),
+    noteAcquisition: async () => true,
     annotate: async () => undefined,
   };
 }

@@ -146,15 +146,21 @@ export function acquireForPool(
       obstacleTo(place, view, { budget, coolOffUntilMs: untilMs });
     if (why !== undefined) return stoppedBy(why);
     actions.push(acquisition(view, ordinal, place.after, actions.at(-1)));
-    budget.quotaLeft -= 1;
-    budget.withoutAny.delete(view.key);
-    budget.rateLeft -= 1;
-    budget.run.left -= 1;
+    enterPurchase(view, budget);
     if (place.target === undefined) continue;
     ledger.promise(place.target.place.machineID, view.key);
     untilMs = newCoolOff(view);
   }
   return { actions, holds: [] };
+}
+
+/** Enters one purchase. What another process buys it notes itself, and this run's limits are not its. */
+function enterPurchase({ key, isOthers }: PoolView, budget: AcquisitionBudget): void {
+  budget.quotaLeft -= 1;
+  budget.withoutAny.delete(key);
+  if (isOthers === true) return;
+  budget.rateLeft -= 1;
+  budget.run.left -= 1;
 }
 
 /** Where an address is bought; `target` is absent where it is for no machine yet. */
@@ -256,7 +262,7 @@ function obstacleTo(
     const limit = budget.limit === undefined ? "" : ` of ${budget.limit}`;
     return personNeeded("QuotaExceeded", `the account's limit${limit} reserved addresses is reached`);
   }
-  if (budget.run.left <= 0) return obstacle("Limited", `--max-purchases ${budget.run.limit}`);
+  if (view.isOthers !== true && budget.run.left <= 0) return obstacle("Limited", `--max-purchases ${budget.run.limit}`);
   if (budget.rateLeft <= 0) return obstacle("CreationRate", "", { notBeforeMs: budget.rateResetMs });
   return target === undefined || coolOffUntilMs === undefined ? undefined : coolOff(target, view, coolOffUntilMs);
 }

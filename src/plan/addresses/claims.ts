@@ -59,12 +59,15 @@ export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudge
 
 /**
  * Returns what says of an address whether no object's status has it, so that the name which it leaves has to remember it. `isReserved` = the name shows addresses of
- * pools alone; else only what some object manages now is meant. Pure.
+ * pools alone; else only what some object manages now is meant. Of `own` the statuses are the run's to write. Pure.
  */
-export function forgottenBy(pools: readonly Pool[]): (ip: string, isReserved: boolean) => boolean {
+export function forgottenBy(
+  pools: readonly Pool[],
+  own: readonly Pool[] = pools,
+): (ip: string, isReserved: boolean) => boolean {
   let known: { readonly keys: ReturnType<typeof rememberers>; readonly managed: ReadonlySet<string> } | undefined;
   return (ip, isReserved) => {
-    known ??= { keys: rememberers(pools), managed: new Set(pools.flatMap(managedIPs)) };
+    known ??= { keys: rememberers(own), managed: new Set(pools.flatMap(managedIPs)) };
     return !known.keys.has(ip) && (isReserved || known.managed.has(ip));
   };
 }
