@@ -117,6 +117,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const { announced, context, observation, seen, remaining, planMs, failovers } = rounds;
   const carriedOut = options.saved?.result(rounds.outcomes, deps.cluster.now(), obstacle(context));
   const outcomes = [...inPlanOrder(rounds.outcomes, announced), ...(carriedOut?.left ?? [])];
+  deps.reusable?.awaitOthers(remaining.holds.some(({ waitsFor }) => waitsFor === "shard"));
   const nextReadInMs = deps.reusable?.nextDueInMs();
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);

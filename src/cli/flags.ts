@@ -31,6 +31,7 @@ import {
   type ManifestMode,
   type ManifestPart,
 } from "./manifests.ts";
+import { addShard } from "./shard-manifests.ts";
 
 // To add a flag: add its field to the interface of its command, then its row to the table below. Everything else follows from the row:
 //
@@ -379,6 +380,7 @@ export const MANIFESTS: FlagTable<ManifestFlags> = {
     "PriorityClass of the pods, such as system-cluster-critical",
     valid(isPriorityClass, "It is no name of a PriorityClass."),
   ),
+  shard: flag("--shard <SHARD>", "run a process for this shard, with a name of its own, repeatable", addShard),
   runbooks: flag(
     "--runbooks <URL>",
     "page with the manual's sections on alerts, for those who are called",

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../model/errors.ts";
+import type { Shard } from "../model/shard.ts";
 import { EXIT } from "../report/exit-code.ts";
 import type { ManifestFlags } from "./flags.ts";
 import { type Streams, writeText } from "./output.ts";
+import { withShards } from "./shard-manifests.ts";
 
 /** Runs `manifests`: prints the shipped manifests with what the flags change. Needs no cluster. Returns the exit code. @throws ConfigError `usage` for flags that do not go together */
 export function runManifests(streams: Streams, { only, mode, ...changes }: ManifestFlags): number {
@@ -97,6 +99,8 @@ export interface ManifestChanges {
   readonly notifySecretFileKey?: string;
   /** Name of a PriorityClass for the pods; without it they have the cluster's default. */
   readonly priorityClass?: string;
+  /** What runs flipop is written once for each. Absent = once, without `--shard`. */
+  readonly shard?: readonly Shard[];
   /** URL of a page with the manual's sections on alerts. */
   readonly runbooks?: string;
 }
@@ -112,7 +116,7 @@ export function manifestText(
   const wanted = typeof parts === "string" ? INSTALLED[parts] : parts;
   return MANIFEST_PARTS.filter((part) => wanted.includes(part))
     .flatMap((part) => FILES[part])
-    .map((file) => changed(file, shipped(file), changes))
+    .flatMap((file) => withShards(file, shipped(file), changes.shard ?? []).map((text) => changed(file, text, changes)))
     .join("---\n");
 }
 

@@ -15,8 +15,8 @@ export interface Obstacle {
   readonly needsPerson: boolean;
   /** When it will be looked at again without any other change, milliseconds. */
   readonly notBeforeMs?: number;
-  /** What keeps a free address from being sent to a node, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. `turn`: others go first, or resolvers have it. `reading`: a name that may show it has not been read. */
-  readonly waitsFor?: "cool-off" | "retry" | "region" | "node" | "turn" | "reading";
+  /** What keeps a free address from being sent to a node, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. `turn`: others go first, or resolvers have it. `shard`: another process has to do something first. `reading`: a name that may show it has not been read. */
+  readonly waitsFor?: "cool-off" | "retry" | "region" | "node" | "turn" | "shard" | "reading";
   /** What a person can do about it, where the row of the reason does not know. */
   readonly advice?: string;
   /** The node that gets the address once it may be sent; only where it is known. */

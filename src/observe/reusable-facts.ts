@@ -71,6 +71,8 @@ export class ReusableFacts {
   #facts: KnownFacts = NOTHING;
   #former: KnownFacts = NOTHING;
   #entries: ReadonlyMap<string, Entry> = new Map();
+  /** Set while another process is waited for: how often in a row, and when everything is read again, monotonic milliseconds. */
+  #others: { readonly count: number; readonly dueMs: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -96,8 +98,17 @@ export class ReusableFacts {
 
   /** True for a subject that was not read yet, or that is not settled and whose wait is over. */
   isDue(key: string): boolean {
-    const entry = this.#entries.get(key);
-    return entry === undefined || entry.dueMs <= this.#clock.monotonicMs();
+    const dueMs = this.#entries.get(key)?.dueMs ?? Number.NEGATIVE_INFINITY;
+    return Math.min(dueMs, this.#others?.dueMs ?? dueMs) <= this.#clock.monotonicMs();
+  }
+
+  /** Tells whether something waits for what another process has to do at a provider: then everything is read again, after waits that grow. */
+  awaitOthers(isWaiting: boolean): void {
+    const nowMs = this.#clock.monotonicMs();
+    const before = this.#others;
+    if (isWaiting && before !== undefined && before.dueMs > nowMs) return;
+    const count = (before?.count ?? 0) + 1;
+    this.#others = isWaiting ? { count, dueMs: nowMs + waitMs(WAITS.moving, count - 1) } : undefined;
   }
 
   /**
@@ -125,7 +136,8 @@ export class ReusableFacts {
 
   /** Milliseconds until the first subject that is not settled may be read again, at least 0; undefined when all are settled. */
   nextDueInMs(): number | undefined {
-    const dueMs = Math.min(...[...this.#entries.values()].map((entry) => entry.dueMs));
+    const others = this.#others?.dueMs ?? Number.POSITIVE_INFINITY;
+    const dueMs = Math.min(others, ...[...this.#entries.values()].map((entry) => entry.dueMs));
     return dueMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, dueMs - this.#clock.monotonicMs());
   }
 }

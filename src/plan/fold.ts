@@ -36,9 +36,7 @@ export function fold(
   const byObject = Map.groupBy(outcomes, ({ action }) => refKey(action.object));
   const of = (kind: ObjectRef["kind"], { meta }: Pool | RecordSet): readonly Outcome[] =>
     byObject.get(refKey({ kind, ...meta })) ?? [];
-  const { isOwn } = ownership(observation, selection);
-  const own = observation.pools.filter(({ kind, meta }) => isOwn({ kind, ...meta }));
-  const isForgotten = forgottenBy(observation.pools, own);
+  const isForgotten = forgottenBy(observation.pools, ownership(observation, selection).ownPools);
   return {
     ...observation,
     observedAtMs: nowMs,

@@ -25,6 +25,8 @@ export interface Ownership {
   /** False where every object is the run's own. */
   readonly hasOthers: boolean;
   readonly isOwn: (object: ObjectRef) => boolean;
+  /** The pools and RoutedIPs of the run. */
+  readonly ownPools: readonly Pool[];
   /** The object by which another shard has a firewall; undefined for one that the run may change. */
   readonly otherUser: (provider: string, firewallID: string) => ObjectRef | undefined;
 }
@@ -44,6 +46,7 @@ export function ownership(world: Observation, selection: Selection): Ownership {
   return {
     hasOthers,
     isOwn,
+    ownPools: hasOthers ? world.pools.filter(({ meta }) => isOfShard(meta, shard)) : world.pools,
     otherUser(provider, firewallID) {
       const user = users.get(firewallKey(provider, firewallID));
       return user === undefined || isOwn(user) ? undefined : user;
@@ -98,7 +101,7 @@ function firstOfOthers({ requires }: Action, others: ReadonlyMap<string, Action>
   const [first] = requires.flatMap((id) => others.get(id) ?? []);
   if (first === undefined) return undefined;
   const detail = `${refKey(first.object)}, of another shard, comes first: ${ACTIONS[first.kind].verb} ${subjectOf(first)}`;
-  return obstacle("OtherShard", detail, { waitsFor: "turn" });
+  return obstacle("OtherShard", detail, { waitsFor: "shard" });
 }
 
 function firewallOfOthers(action: Action, { otherUser }: Ownership): Obstacle | undefined {

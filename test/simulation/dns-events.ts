@@ -14,7 +14,7 @@ export const DNS_EFFECTS: Effects = {
     world.kubernetes.api.create(world.type("recordSets"), "shop", {
       apiVersion: `${GROUP}/${VERSION}`,
       kind: "NodeDNSRecordSet",
-      metadata: { name },
+      metadata: { name, ...world.labelsOf(name) },
       spec,
     });
   },

@@ -99,7 +99,7 @@ const EFFECTS: Effects = {
     world.kubernetes.api.create(world.type("pools"), "shop", {
       apiVersion: `${GROUP}/${VERSION}`,
       kind: "FloatingIPPool",
-      metadata: { name },
+      metadata: { name, ...world.labelsOf(name) },
       spec,
     });
   },

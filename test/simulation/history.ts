@@ -119,6 +119,8 @@ export interface Slot {
   readonly isReader?: true;
   /** Only this pool is written for; absent = all. */
   readonly target?: string;
+  /** Works for this shard; absent = without `--shard`. */
+  readonly shard?: string;
 }
 
 /** Everything that decides one run of the simulator. */
@@ -133,4 +135,6 @@ export interface History {
   /** By time. */
   readonly events: readonly WorldEvent[];
   readonly strike?: Strike;
+  /** By the name of an object, the label of its shard; absent = none has one. */
+  readonly shards?: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,6 @@
 import type { Plan } from "../../src/model/plan.ts";
-import { FINALIZER, type Pool } from "../../src/model/resource.ts";
+import { FINALIZER, objectKey, type Pool } from "../../src/model/resource.ts";
+import { SHARD_LABEL } from "../../src/model/shard.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import { checkPrecautions, checkTarget, hadOther } from "./precautions.ts";
@@ -23,13 +24,35 @@ export function checkWrite(monitor: Monitor, process: Process, call: SimCall): v
   const { world, history } = monitor.simulation;
   const what = `${process.identity}: ${call.operation} ${call.subject}`;
   if (process.hasFailedList) monitor.violated("P1", `${what} after a list of the cluster failed`);
-  if (history.hasLock && world.leaseHolder() !== process.identity)
-    monitor.violated("P11", `${what} while ${world.leaseHolder() || "nobody"} holds the Lease`);
+  const holder = history.hasLock ? world.leaseHolder(process.leaseName) : process.identity;
+  if (holder !== process.identity) monitor.violated("P11", `${what} while ${holder || "nobody"} holds the Lease`);
   const { target } = process.settings;
   if (target !== undefined && call.side === "cluster" && call.operation !== "annotate" && call.subject !== target)
     monitor.violated("selection", `${what} although only ${target} is selected`);
+  checkShard(monitor, process, call, what);
   if (call.operation === "assign") checkRetry(monitor, call, what);
   checkPrecautions(monitor, process, call, what);
+}
+
+function checkShard(monitor: Monitor, process: Process, call: SimCall, what: string): void {
+  const shard = shardOfObject(monitor, call);
+  if (shard !== undefined && shard !== (process.settings.shard ?? ""))
+    monitor.violated("shard", `${what}, which is of shard ${shard || "none"}`);
+}
+
+/** The label of the object that a call writes, or whose address it changes; undefined where that is not one object. */
+function shardOfObject(
+  { records, simulation: { history, world } }: Monitor,
+  { side, subject }: SimCall,
+): string | undefined {
+  if (history.shards === undefined || side === "dns") return undefined;
+  const objects = [...world.pools(), ...world.recordSets()].map(({ meta }) => meta);
+  const named =
+    side === "cluster"
+      ? objects.filter((meta) => objectKey(meta) === subject)
+      : records.namers(subject).map(({ meta }) => meta);
+  const [label, ...others] = new Set(named.map(({ labels }) => labels[SHARD_LABEL] ?? ""));
+  return others.length === 0 ? label : undefined;
 }
 
 function checkRetry(monitor: Monitor, call: SimCall, what: string): void {

@@ -28,8 +28,8 @@ export async function checkStandstill(simulation: Simulation): Promise<void> {
   if (isQuiet) await world.scheduler.sleep(simulation, LONGEST_WAIT_MS);
   for (const fault of atRest(simulation)) monitor.violated(fault.invariant, fault.text);
   const before = monitor.writes.length;
-  const { result } = await simulation.start(0, QUIET);
-  const done = (result?.outcomes ?? []).filter(({ outcome }) => outcome === "applied");
+  const results = await passOfAll(simulation);
+  const done = results.flatMap((result) => result?.outcomes ?? []).filter(({ outcome }) => outcome === "applied");
   if (done.length > 0) monitor.violated("P8", `a pass over a world at rest does ${done[0]?.action.id}`);
   const written = monitor.writes.slice(before);
   if (written.length > 0) monitor.violated("P8", `a pass over a world at rest writes ${written.join(", ")}`);
@@ -52,14 +52,26 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   let quiet = 0;
   for (const pauseMs of PAUSES) {
     const earlier = monitor.writes.length;
-    const process = await simulation.start(0, QUIET);
+    const results = await passOfAll(simulation);
     if (monitor.violation !== undefined) return false;
-    quiet = monitor.writes.length === earlier && !isWaiting(simulation, process.result) ? quiet + 1 : 0;
+    const isAnyWaiting = results.some((result) => isWaiting(simulation, result));
+    quiet = monitor.writes.length === earlier && !isAnyWaiting ? quiet + 1 : 0;
     if (quiet >= QUIET_PASSES) return true;
     await world.scheduler.sleep(simulation, pauseMs);
     world.cloud.state.settings.list_lag_ms = 0;
   }
   return false;
+}
+
+/** A pass of every shard, one after the other; of the one process where there are none. */
+async function passOfAll(simulation: Simulation): Promise<readonly (PassResult | undefined)[]> {
+  const { shards, slots } = simulation.history;
+  const results: (PassResult | undefined)[] = [];
+  for (const { shard } of shards === undefined ? [QUIET] : slots) {
+    const { result } = await simulation.start(results.length, shard === undefined ? QUIET : { ...QUIET, shard });
+    results.push(result);
+  }
+  return results;
 }
 
 /** True while a later pass may do something although nothing happens meanwhile. */

@@ -8,6 +8,7 @@ import type { Violation } from "./monitor.ts";
 import { playStories, strikeStory, tellStory } from "./play-stories.ts";
 import { routedHistory } from "./routed-history.ts";
 import { routedStories } from "./routed-stories.ts";
+import { shardedHistory } from "./sharded-history.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 import { stories } from "./stories.ts";
@@ -22,6 +23,8 @@ export interface PlayOptions {
   readonly routed: boolean;
   /** Histories of record sets with AAAA records. */
   readonly ipv6: boolean;
+  /** Histories of three shards. */
+  readonly shards: boolean;
   /** What stands in the place of Cloudflare: `hetzner`, or a webhook. */
   readonly names?: string | undefined;
   /** Histories in which processes watch, and something stays wrong for ever. */
@@ -93,7 +96,8 @@ async function report(
   if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
 }
 
-function historyOf(seed: number, { routed, ipv6, names, lasting }: PlayOptions): History {
+function historyOf(seed: number, { routed, ipv6, names, lasting, shards }: PlayOptions): History {
+  if (shards) return shardedHistory(seed);
   if (lasting) return lastingHistory(seed);
   if (ipv6) return historyIPv6(seed);
   if (names !== undefined) return historyElsewhere(seed, names === "hetzner" ? names : "webhook");
@@ -105,7 +109,7 @@ function simulationOf(history: History, { lasting }: PlayOptions, isTraced = fal
 }
 
 async function tell(seed: number, invariant: string, options: PlayOptions): Promise<void> {
-  const { full, lines, routed, ipv6, names, lasting } = options;
+  const { full, lines, lasting } = options;
   const history = historyOf(seed, options);
   if (lasting) {
     const { trace } = await simulationOf(history, options, true).run();
@@ -114,8 +118,14 @@ async function tell(seed: number, invariant: string, options: PlayOptions): Prom
     return;
   }
   for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
-  const kind = names !== undefined ? `--names ${names} ` : routed ? "--routed " : ipv6 ? "--ipv6 " : "";
-  print(`\nnpm run play -- ${kind}--seed ${seed}`);
+  print(`\nnpm run play -- ${flagsOf(options)}--seed ${seed}`);
+}
+
+/** The flags that choose the kind of a history, with a blank behind them. */
+function flagsOf({ names, routed, ipv6, shards }: PlayOptions): string {
+  if (names !== undefined) return `--names ${names} `;
+  const [kind] = Object.entries({ routed, ipv6, shards }).find(([, isChosen]) => isChosen) ?? [];
+  return kind === undefined ? "" : `--${kind} `;
 }
 
 function print(line: string): void {

@@ -2,14 +2,17 @@ import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { Wait } from "../../src/model/progress.ts";
 import type { PassResult } from "../../src/model/run.ts";
+import { type Shard, shardName } from "../../src/model/shard.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
 import { listRecordSets } from "../../src/observe/read-cluster.ts";
+import { shardOf } from "../../src/plan/shards.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import type { DNSProvider, IPProvider, ProviderAccess } from "../../src/ports/providers.ts";
 import type { Clock, LockState } from "../../src/ports/system.ts";
 import { planPass, reconcilePass, settle } from "../../src/reconcile.ts";
 import type { PassOptions, WriterDeps } from "../../src/rounds.ts";
-import { NO_LOCK, withLease } from "../../src/watch/lease.ts";
+import { NO_LOCK } from "../../src/watch/lease.ts";
+import { withShardLease } from "../../src/watch/shard-lock.ts";
 import type { DNSAccount } from "../fake/dns-account.ts";
 import { deathOf, failureBy, frozenMsOf } from "./blow.ts";
 import type { Failure, SimCall } from "./faults.ts";
@@ -84,6 +87,16 @@ export class Process {
     });
   }
 
+  /** The shard that it works for; undefined = none. */
+  get shard(): Shard | undefined {
+    return shardOf(this.settings);
+  }
+
+  /** The name of the Lease that it holds while it works. */
+  get leaseName(): string {
+    return this.shard === undefined ? "flipop" : shardName("flipop", this.shard);
+  }
+
   /** How far its clock is ahead of the server's, milliseconds. */
   get skewMs(): number {
     return (this.settings.skewMs ?? 0) + (this.simulation.leaptMs[this.slot] ?? 0);
@@ -112,8 +125,9 @@ export class Process {
       if (this.settings.isReader === true) return await this.read();
       if (!this.simulation.history.hasLock) return await this.work(NO_LOCK);
       const { onLocked, timeoutMs } = this.settings;
-      const answer = await withLease(
+      const answer = await withShardLease(
         {
+          shard: this.shard,
           cluster: simCluster(this),
           clock: this.clock,
           namespace: "flipop",
@@ -235,6 +249,7 @@ export class Process {
       clock: this.clock,
       progress: { begin: (wait) => this.#began(wait) },
       leaseName: { namespace: "flipop", name: "flipop" },
+      shard: this.shard,
     };
   }
 
@@ -244,11 +259,14 @@ export class Process {
   }
 
   private async work(lock: LockState): Promise<PassResult> {
-    const { target, timeoutMs, settles } = this.settings;
+    const { target, timeoutMs, settles, shard } = this.settings;
     this.#startedAtMs = this.simulation.world.nowMs();
     const deps: WriterDeps = { ...this.access(), lock };
     const options: PassOptions = {
-      selection: target === undefined ? {} : { objects: [`pool/${target}`] },
+      selection: {
+        ...(target === undefined ? {} : { objects: [`pool/${target}`] }),
+        ...(shard === undefined ? {} : { shard }),
+      },
       deadlineMs: this.clock.monotonicMs() + timeoutMs,
       signal: this.#stop.signal,
     };

@@ -22,6 +22,11 @@ const OPTIONS = {
     default: false,
     help: "histories in which processes watch, and something stays wrong for ever: seeds of their own",
   },
+  shards: {
+    type: "boolean",
+    default: false,
+    help: "histories in which three shards work at the same time: seeds of their own",
+  },
   shared: {
     type: "boolean",
     default: false,

@@ -6,6 +6,7 @@ import { historyElsewhere } from "./history-elsewhere.ts";
 import { historyIPv6 } from "./history-ipv6.ts";
 import type { Violation } from "./monitor.ts";
 import { routedHistory } from "./routed-history.ts";
+import { shardedHistory } from "./sharded-history.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 
@@ -18,6 +19,8 @@ const ROUTED_SEEDS = 20;
 const SEEDS_ELSEWHERE = 25;
 /** How many of record sets with AAAA records; `npm run play -- --ipv6` plays any number. */
 const SEEDS_IPV6 = 30;
+/** How many of three shards; `npm run play -- --shards` plays any number. */
+const SHARDED_SEEDS = 8;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
 const ONCE_BROKEN = [2237, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004];
 /** Histories with names in which a check once blamed what keeps every promise. */
@@ -104,3 +107,14 @@ async function broken(history: History, { invariant, text }: Violation, kind = "
   const story = await explain(await shrink(history, invariant), MOST_LINES);
   return [`${invariant}: ${text}`, ...story, "", `npm run play -- ${kind}--seed ${history.seed}`].join("\n");
 }
+
+test("every promise holds in seeded histories in which three shards work at the same time", async () => {
+  let effects = 0;
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + SHARDED_SEEDS; seed += 1) {
+    const history = shardedHistory(seed);
+    const result = await new Simulation(history, false).run();
+    effects += result.effects;
+    if (result.violation !== undefined) expect.fail(await broken(history, result.violation, "--shards "));
+  }
+  expect(effects).toBeGreaterThan(100 * SHARDED_SEEDS);
+});

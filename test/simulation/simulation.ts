@@ -55,6 +55,7 @@ export class Simulation {
   constructor(history: History, isTraced: boolean) {
     this.history = history;
     this.blow = new Blow(history.strike);
+    this.world.shards = history.shards ?? {};
     this.#random = new Random(history.seed ^ 0x5bd1e995);
     this.#lines = isTraced ? [] : undefined;
     this.monitor = new Monitor(this);

@@ -11,6 +11,7 @@ import { decodeEndpointSlice, decodeService } from "../../src/adapters/kube/serv
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";
+import { SHARD_LABEL } from "../../src/model/shard.ts";
 import type { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -43,6 +44,8 @@ export class World {
   readonly kubernetes: KubernetesSandbox;
   readonly cloud: Cloud;
   readonly dns: Readonly<Record<DNSProviderName, DNSAccount>>;
+  /** By the name of an object, the label of its shard that it is created with. */
+  shards: Readonly<Record<string, string>> = {};
   readonly #decoded = new WeakMap<KubeObject, unknown>();
   readonly #routed = new RoutedPools();
   #uids = 0;
@@ -136,9 +139,15 @@ export class World {
     return this.addresses().find((address) => address.ip === ip);
   }
 
-  /** Who holds the Lease, by the stored record; `""` for nobody. */
-  leaseHolder(): string {
-    const lease = this.kubernetes.api.store.get(storeKey(this.type("leases")), "flipop/flipop");
+  /** Labels of a new object. */
+  labelsOf(name: string): { readonly labels?: Readonly<Record<string, string>> } {
+    const shard = this.shards[name];
+    return shard === undefined ? {} : { labels: { [SHARD_LABEL]: shard } };
+  }
+
+  /** Who holds a Lease, by the stored record; `""` for nobody. */
+  leaseHolder(name = "flipop"): string {
+    const lease = this.kubernetes.api.store.get(storeKey(this.type("leases")), `flipop/${name}`);
     const spec = lease?.["spec"] as { holderIdentity?: string } | undefined;
     return spec?.holderIdentity ?? "";
   }

@@ -125,7 +125,13 @@ function conditionFacts(
 }
 
 /** What an address waits for although a node waits for it. */
-const WAITING_FOR_EACH_OTHER: ReadonlySet<Hold["waitsFor"]> = new Set(["cool-off", "retry", "turn", "reading"]);
+const WAITING_FOR_EACH_OTHER: ReadonlySet<Hold["waitsFor"]> = new Set([
+  "cool-off",
+  "retry",
+  "turn",
+  "shard",
+  "reading",
+]);
 
 /** What waits, and for what; undefined when nothing does. */
 function waitingText({ holds, actions }: OwnPlan): string | undefined {
