@@ -1,9 +1,11 @@
 import { parseAllDocuments } from "yaml";
 import { createInspector } from "../adapters/kube/inspector.ts";
-import type { DefinitionPair, Facts, Objects, Reviewed, ServerFacts } from "../doctor/facts.ts";
+import type { DefinitionPair, Facts, HostInstallation, Objects, Reviewed, ServerFacts } from "../doctor/facts.ts";
 import { FACT_MS, type Sources } from "../doctor/gather.ts";
 import { OPERATOR_LEASE } from "../doctor/others.ts";
 import { grantedPermissions, installPermissions, sortPermissions } from "../doctor/permissions.ts";
+import { KubeError } from "../model/errors.ts";
+import { readHostPods } from "../observe/host-pods.ts";
 import type { ClusterInspector, Permission } from "../ports/inspection.ts";
 import { planPass } from "../reconcile.ts";
 import type { Config, Runtime } from "./config.ts";
@@ -109,7 +111,8 @@ type ClusterFact =
   | "operatorLeases"
   | "workloads"
   | "objects"
-  | "nodes";
+  | "nodes"
+  | "host";
 
 function clusterSources(
   { lease }: Config,
@@ -136,6 +139,7 @@ function clusterSources(
     workloads: of((cluster) => cluster.listWorkloads(lease.namespace)),
     objects: of(readObjects),
     nodes: of((cluster) => cluster.listNodes()),
+    host: of(readHost),
   };
 }
 
@@ -146,6 +150,18 @@ async function readDefinitions(cluster: ClusterInspector): Promise<readonly Defi
       return { name, shipped, installed: await cluster.readDefinition(name) };
     }),
   );
+}
+
+/** A person who may not list DaemonSets may still list pods. */
+async function readHost(cluster: ClusterInspector): Promise<HostInstallation> {
+  const pods = await readHostPods(cluster, await cluster.listNodes());
+  if (pods === undefined) return {};
+  try {
+    return { pods, daemonSets: await cluster.listHostDaemonSets() };
+  } catch (error) {
+    if (error instanceof KubeError) return { pods };
+    throw error;
+  }
 }
 
 async function readObjects(cluster: ClusterInspector): Promise<Objects> {

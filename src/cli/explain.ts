@@ -17,7 +17,8 @@ import { resolveConfig } from "./config.ts";
 import { checkExistence } from "./existence.ts";
 import type { ExplainFlags } from "./flags.ts";
 import { topicText } from "./help-topics.ts";
-import { writeResult } from "./output.ts";
+import { hostNotices } from "./host-notices.ts";
+import { writeLine, writeResult } from "./output.ts";
 import { pastGaps, readEvents } from "./past.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
@@ -41,9 +42,10 @@ export async function runExplain(session: Session, words: readonly string[], fla
   const targets = targetsOf(words);
   const within = flags.in === undefined ? undefined : objectTarget(flags.in);
   const { withPlanner } = await session.loadWiring();
-  const { explanation, past } = await withPlanner(resolveConfig(flags, session.env, session), (planner) =>
+  const { explanation, past, notices } = await withPlanner(resolveConfig(flags, session.env, session), (planner) =>
     untilInterrupted(answered(planner, targets, within, flags), session.signal),
   );
+  for (const notice of notices) writeLine(session, "warn", notice);
   await writeResult(session, session.output, {
     document: () => explanationDocument(explanation, past),
     names: () => explanation.sections.map(({ object }) => refKey(object)),
@@ -91,6 +93,8 @@ function objectTarget(text: string): ObjectTarget {
 interface Answer {
   readonly explanation: Explanation;
   readonly past?: ExplainedPast;
+  /** What stands between an address that is active and its clients, and no gate can tell. */
+  readonly notices: readonly string[];
 }
 
 async function answered(
@@ -100,7 +104,8 @@ async function answered(
   flags: ExplainFlags,
 ): Promise<Answer> {
   const { explanation, observation } = await explained(planner, targets, within, flags);
-  if (!flags.history) return { explanation };
+  const notices = await hostNotices(planner.cluster, observation.nodes, addressesMeant(explanation, observation));
+  if (!flags.history) return { explanation, notices };
   const past = await readEvents(planner.cluster);
   const { pools, recordSets, observedAtMs } = observation;
   const objects = [
@@ -110,12 +115,26 @@ async function answered(
   const history = historyOf({ ...past, objects, nowMs: observedAtMs }, { isMeant: meantBy(explanation) });
   return {
     explanation,
+    notices,
     past: { changes: history.changes, gaps: pastGaps(past), target: targets.map(({ text }) => text).join(" ") },
   };
 }
 
 function refOf(kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): ObjectRef {
   return { kind, namespace, name };
+}
+
+/** True of the addresses that the answer is about. */
+function addressesMeant(
+  { subject, sections }: Explanation,
+  { pools }: Observation,
+): (ip: string, nodeName: string) => boolean {
+  if ("ip" in subject) return (ip) => ip === subject.ip;
+  if ("node" in subject) return (_, nodeName) => nodeName === subject.node;
+  const objects = new Set(sections.map(({ object }) => refKey(object)));
+  const meant = pools.filter(({ kind, meta }) => objects.has(refKey(refOf(kind, meta))));
+  const ips = new Set(meant.flatMap(({ status }) => Object.keys(status.ips)));
+  return (ip) => ips.has(ip);
 }
 
 /** What happened to the objects that are explained; where it is about one address or node, only that. */

@@ -105,7 +105,10 @@ async function keep(session: Session, { network, node }: HostWorld, { flags, clo
       health.beat(error.message);
       log.troubled(error);
     },
-    onReading: (reading) => log.read(reading),
+    onReading: (reading) => {
+      health.heard();
+      log.read(reading);
+    },
     onSilence: (error, failures) => {
       health.beatWithoutReading(error.message);
       log.silent(error, failures);
@@ -144,11 +147,20 @@ async function serve(
 /** A host that was not looked at for so long hangs, milliseconds: each call of `ip` and to the API server has a deadline of its own. */
 const HANGING_MS = 180_000;
 
-/** Judges a process that keeps a host: does it make progress, and is the host in order? */
-class HostHealth {
+/** A node that could not be read for so long may ask for addresses of which its host knows nothing, milliseconds. */
+const SILENT_MS = 300_000;
+
+/**
+ * Judges a process that keeps a host: does it make progress, and has the host every address that its node asks for?
+ *
+ * While the node cannot be read the host keeps what it has, and stays in order for five minutes. After that nobody can say what the node asks for by now.
+ */
+export class HostHealth {
   readonly #clock: Clock;
   #beatMs: number;
   #why: string | undefined = "the node has not been read yet";
+  /** When the node could not be read for the first time since it was read. */
+  #silentSinceMs: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -161,9 +173,15 @@ class HostHealth {
     this.#why = why;
   }
 
-  /** The node could not be read: once it was, the host stays in order. */
+  /** The node was read. */
+  heard(): void {
+    this.#silentSinceMs = undefined;
+  }
+
+  /** The node could not be read. @param why - told while the host is not in order */
   beatWithoutReading(why: string): void {
     this.#beatMs = this.#clock.monotonicMs();
+    this.#silentSinceMs ??= this.#beatMs;
     this.#why &&= why;
   }
 
@@ -173,6 +191,12 @@ class HostHealth {
   }
 
   readiness(): { readonly isOK: boolean; readonly why: string } {
+    const silentMs = this.#silentSinceMs === undefined ? 0 : this.#clock.monotonicMs() - this.#silentSinceMs;
+    if (silentMs >= SILENT_MS)
+      return {
+        isOK: false,
+        why: `the node could not be read for ${Math.round(silentMs / 1000)} s; the host keeps what it has`,
+      };
     return { isOK: this.#why === undefined, why: this.#why ?? "the host is as its node says" };
   }
 }

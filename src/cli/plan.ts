@@ -15,6 +15,7 @@ import { restraintOf } from "./confirm.ts";
 import { given } from "./environment.ts";
 import { addressesOf, checkExistence } from "./existence.ts";
 import type { PlanFlags } from "./flags.ts";
+import { hostNotices } from "./host-notices.ts";
 import { type Imagined, readImagined, warnOfIgnored } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
@@ -31,12 +32,13 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   const imagined = await readImagined(flags);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);
-  const { plan, none, grants, savable } = await withPlanner(
+  const { plan, none, grants, savable, notices } = await withPlanner(
     config,
     (planner) => untilInterrupted(planned(planner, targets, flags, imagined), session.signal),
     imagined?.objects,
   );
   tellPremises(session, imagined, grants, flags);
+  for (const notice of notices) writeLine(session, "warn", notice);
   if (savable !== undefined && !(await writeSaved(session, savable, flags))) return EXIT.unexpected;
   const focus = targets.filter((target) => !isObjectTarget(target)).map(({ name }) => name);
   const layout = {
@@ -91,6 +93,7 @@ async function planned(
   readonly plan: Plan;
   readonly none: string | undefined;
   readonly grants: GrantFacts | undefined;
+  readonly notices: readonly string[];
   readonly savable?: Savable;
 }> {
   const selection = await resolveSelection(targets, flags, cluster);
@@ -110,6 +113,7 @@ async function planned(
     plan: withStandIns({ ...narrowed, budget }, standInsOf(observation)),
     none: none ?? nothingConcerned(targets, whole, narrowed),
     grants: observation.grants,
+    notices: await hostNotices(cluster, observation.nodes),
     ...(flags.save === undefined
       ? {}
       : { savable: { planned: world, selection, clusterUID: await cluster.clusterUID() } }),

@@ -1,5 +1,6 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Selection } from "../model/run.ts";
+import { readHostPods } from "../observe/host-pods.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isAskedFor } from "../plan/selection.ts";
@@ -111,6 +112,7 @@ async function read(
     listRoutedIPs: async () => routedIPs,
     listRecordSets: async () => recordSets,
   };
+  const hostPods = await readHostPods(cluster, nodes.nodes ?? []);
   const selection = known ?? (await resolveSelection(targets, flags, lists));
   const none = known === undefined ? await nothingSelected(selection, lists) : undefined;
   const facts = {
@@ -123,7 +125,7 @@ async function read(
     ...given({ grants: flags.grants }),
     ...lease,
     ...nodes,
-    ...given({ workloads }),
+    ...given({ hostPods, workloads }),
   };
   return { overview: overviewOf(facts, flags.maxAge), none, selection };
 }

@@ -93,7 +93,8 @@ export type Reader = NamespaceReader &
     | "listServices"
     | "listRecordSets"
     | "listNodes"
-  > & {
+  > &
+  Partial<Pick<ClusterReader, "listPods">> & {
     /**
      * Lists what runs flipop in a namespace, in no order. A reader without this method has nothing to look for it in.
      * @throws KubeError `forbidden` where the permission is missing, `not-found` where a snapshot holds no such list

@@ -9,6 +9,7 @@ import {
 import { CLUSTER_CHECKS } from "./cluster.ts";
 import { CRD_CHECKS } from "./crds.ts";
 import type { Answers, Facts } from "./facts.ts";
+import { HOST_CHECKS } from "./hosts.ts";
 import { NAME_CHECKS } from "./names.ts";
 import { OTHER_CHECKS } from "./others.ts";
 import { PERMISSION_CHECKS } from "./permissions.ts";
@@ -25,6 +26,7 @@ const ALL: Readonly<Record<CheckCode, Check>> = {
   ...RUN_CHECKS,
   ...PROVIDER_CHECKS,
   ...PLAN_CHECKS,
+  ...HOST_CHECKS,
   ...NAME_CHECKS,
   ...OTHER_CHECKS,
 };

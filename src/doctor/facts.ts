@@ -1,6 +1,7 @@
 import type { ObjectRef } from "../model/action.ts";
 import type { RecordSetState } from "../model/dns.ts";
 import type { ExternalOwner } from "../model/external-dns.ts";
+import type { HostPods } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
@@ -8,7 +9,7 @@ import type { Pool, RecordSet } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
-import type { Definition, Permission } from "../ports/inspection.ts";
+import type { Definition, HostDaemonSet, Permission } from "../ports/inspection.ts";
 import type { PublicAnswer } from "../ports/resolver.ts";
 
 /** Everything that checks look at, each read by itself. */
@@ -32,7 +33,8 @@ export interface Facts {
   readonly operatorLeases: readonly LeaseRecord[];
   readonly workloads: readonly Workload[];
   readonly objects: Objects;
-  readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID">[];
+  readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID" | "hostAnnotation">[];
+  readonly host: HostInstallation;
   readonly accounts: readonly Account[];
   readonly plan: Planned;
   readonly machines: LookedMachines;
@@ -73,6 +75,13 @@ export interface Objects {
   readonly routedIPs: readonly RoutedIP[];
   readonly recordSets: readonly RecordSet[];
   readonly issuers: readonly RoutedIPIssuer[];
+}
+
+/** What there is of `flipop host`. Nothing is read where no node asks its host for addresses. */
+export interface HostInstallation {
+  readonly pods?: HostPods;
+  /** Absent where they were not read, or whoever asks may not read them. */
+  readonly daemonSets?: readonly HostDaemonSet[];
 }
 
 /** What came of asking one provider for something that runs ask it for. */

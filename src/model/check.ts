@@ -56,6 +56,7 @@ export type CheckCode =
   | "FLP152"
   | "FLP153"
   | "FLP154"
+  | "FLP155"
   | "FLP161"
   | "FLP162"
   | "FLP163"
@@ -337,6 +338,15 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
     consequence: "Such a node gets no address.",
     hint: "Check spec.providerID of the node, and whether the token belongs to its account.",
     after: READS_ACCOUNT,
+    when: "installed",
+  },
+  FLP155: {
+    group: "addresses",
+    text: "flipop host is ready on every node that is to put addresses on its host.",
+    consequence: "Such an address is active at its provider, and may answer nobody.",
+    hint: "Install the DaemonSet of this version, or look why its pods are not ready.",
+    command: "flipop manifests --only host --image IMAGE | kubectl apply -f -",
+    after: READS_CLUSTER,
     when: "installed",
   },
   FLP161: {

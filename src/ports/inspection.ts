@@ -20,6 +20,14 @@ export interface Definition {
   readonly object: unknown;
 }
 
+/** A DaemonSet of `flipop host`. */
+export interface HostDaemonSet {
+  readonly namespace: string;
+  readonly name: string;
+  /** On how many nodes a pod of it is to run. */
+  readonly wanted: number;
+}
+
 /**
  * What `flipop doctor` reads of a cluster beside what runs read. Nothing here writes: an access review stores nothing. Each list, and each Lease, is read once: later calls
  * get the same answer or failure, so all checks speak of the same state. Failures as of {@link ClusterReader}.
@@ -33,6 +41,8 @@ export interface ClusterInspector extends ClusterReader, NamespaceReader, Worklo
   readDefinition(name: string): Promise<Definition | undefined>;
   /** The Leases of this name in all namespaces, in no order. */
   listLeases(name: string): Promise<readonly LeaseRecord[]>;
+  /** The DaemonSets of `flipop host` in all namespaces, in no order. */
+  listHostDaemonSets(): Promise<readonly HostDaemonSet[]>;
   /** True where whoever asks may do it. KubeError `forbidden` where nobody may ask in the name of somebody else. */
   mayDo(permission: Permission): Promise<boolean>;
 }

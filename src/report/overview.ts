@@ -1,12 +1,5 @@
 import { compareIPv4 } from "../model/address.ts";
-import type { GrantMode } from "../model/grants.ts";
-import {
-  LAST_RESULT_ANNOTATION,
-  LAST_RUN_ANNOTATION,
-  LAST_SUCCESS_ANNOTATION,
-  PUT_OFF_PREFIX,
-} from "../model/lease-annotations.ts";
-import { leaseFacts, leaseSuspension, notedGrants, parsePutOff } from "../model/lease-notes.ts";
+import { type HostAgent, type HostPods, hostAgentOf } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PoolAssessment } from "../model/plan.ts";
 import { asksFor, memoryOf, type RecordType } from "../model/record-types.ts";
@@ -21,18 +14,16 @@ import {
   type RetryStatus,
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
-import { holdsNow, type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
-import { durationText, parseTime } from "../model/time.ts";
-import type { ScheduledWorkload } from "../model/workload.ts";
+import { type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
+import { parseTime } from "../model/time.ts";
 import type { Live } from "./live.ts";
-import { rfc3339 } from "./text/times.ts";
+import { type ReconcilerRow, type RunFacts, reconcilerRow } from "./reconciler.ts";
+import { unkeptAddresses, unkeptTexts } from "./text/host-problems.ts";
 import { type WrittenName, writtenName } from "./text/written-name.ts";
 
 /** What `status` reads: pools, routed IPs and record sets as stored, the nodes as they are now, and the Lease where there is one. */
-export interface StoredFacts {
+export interface StoredFacts extends RunFacts {
   readonly cluster: string;
-  /** By the API server's clock. */
-  readonly nowMs: number;
   /** Selected pools, sorted by namespace and name. */
   readonly pools: readonly Pool[];
   /** Selected record sets, sorted by namespace and name. */
@@ -43,19 +34,8 @@ export interface StoredFacts {
   readonly nodes?: readonly NodeFacts[];
   /** Why they could not be listed. */
   readonly nodesError?: string;
-  /** `NAMESPACE/NAME` of the Lease. */
-  readonly leaseKey: string;
-  readonly lease?: {
-    readonly holder: string;
-    readonly renewTimeMs: number;
-    readonly annotations: Readonly<Record<string, string>>;
-  };
-  /** Why the Lease could not be read, where the reader may not: everything else is shown all the same. */
-  readonly leaseError?: string;
-  /** What runs flipop by itself in the namespace of the Lease; absent where nobody says. */
-  readonly workloads?: readonly ScheduledWorkload[];
-  /** Whether what is not granted is shown; absent = as the Lease notes how grants counted, and where it cannot be read whatever is stored. */
-  readonly grants?: GrantMode | "off";
+  /** The pods of `flipop host`; absent where no node asks its host for addresses. */
+  readonly hostPods?: HostPods;
 }
 
 /** One address of a pool, as its status tells. */
@@ -65,6 +45,8 @@ export interface AddressRow {
   readonly retry?: RetryStatus;
   /** Why the node that it is on cannot serve now, whatever status says; absent while it can, or nobody knows. */
   readonly trouble?: NodeTrouble;
+  /** How `flipop host` is on its node, of an active address that the node is to put on its host; absent for any other. */
+  readonly hostAgent?: HostAgent;
   /** Until when it waits for what its status names, milliseconds; absent where that is not known. */
   readonly waitsUntilMs?: number;
   /** Since when the provider has been working on it, RFC 3339; absent where nobody knows. */
@@ -117,34 +99,9 @@ export interface RoutedIPRow extends Readiness {
   /** As of an {@link AddressRow}. */
   readonly trouble?: NodeTrouble;
   /** As of an {@link AddressRow}. */
+  readonly hostAgent?: HostAgent;
+  /** As of an {@link AddressRow}. */
   readonly waitsUntilMs?: number;
-}
-
-/** The reconciler as its Lease tells; `""` = nobody, never, unknown. */
-export interface ReconcilerRow {
-  readonly lease: string;
-  readonly heldBy: string;
-  /** RFC 3339; when the holder last renewed the Lease. */
-  readonly renewed: string;
-  readonly lastRun: string;
-  readonly lastSuccess: string;
-  readonly lastResult: string;
-  /** Until when providers asked for no calls, RFC 3339, sorted by name; without those whose time is over. */
-  readonly notBefore: readonly { readonly provider: string; readonly until: string }[];
-  /** Looks at names that the last run put off, by provider. */
-  readonly putOff: readonly { readonly provider: string; readonly names: number; readonly until: string }[];
-  /** What lets all objects stand still now; absent while nothing does. */
-  readonly suspension?: Suspension;
-  /** What runs flipop by itself, sorted by kind and name; absent where nobody says. */
-  readonly workloads?: readonly ScheduledWorkload[];
-  /** How grants counted in the last run; absent = nobody knows. */
-  readonly grants?: GrantMode | "off";
-  /** True where grants were asked for by name. */
-  readonly asksForGrants: boolean;
-  /** Why nothing is known. */
-  readonly error: string;
-  /** What is wrong with the last run: it is unknown, too long ago, or none is on record; `""` = nothing. */
-  readonly problem: string;
 }
 
 /** Everything `status` shows, and what `status --check` finds wrong: one sentence each, objects first. */
@@ -158,6 +115,8 @@ export interface Overview {
   readonly problems: readonly string[];
   /** Why it is not known how the nodes are now; absent where it is. */
   readonly nodesError?: string;
+  /** Why it is not known whether `flipop host` runs where it is needed; absent where it is. */
+  readonly hostsError?: string;
   /** What everybody says now; absent where nobody was asked. */
   readonly live?: Live;
 }
@@ -176,9 +135,16 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const pools = facts.pools.map((pool) => poolRow(pool, read(pool), nodes));
   const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP), nodes));
   const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet)));
-  const wrong = namedRows({ pools, routedIPs, recordSets }).flatMap(({ row, name }) => problemsOf(name, row));
-  const problems = [...wrong, ...(reconciler.problem === "" ? [] : [reconciler.problem])];
-  const unknown = facts.nodesError === undefined ? {} : { nodesError: facts.nodesError };
+  const rows = namedRows({ pools, routedIPs, recordSets });
+  const problems = [
+    ...rows.flatMap(({ row, name }) => problemsOf(name, row)),
+    ...unkeptTexts(unkeptAddresses(rows), nowMs),
+    ...(reconciler.problem === "" ? [] : [reconciler.problem]),
+  ];
+  const unknown = {
+    ...(facts.nodesError === undefined ? {} : { nodesError: facts.nodesError }),
+    ...(facts.hostPods?.kind === "unread" ? { hostsError: facts.hostPods.error } : {}),
+  };
   return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems, ...unknown };
 }
 
@@ -202,17 +168,28 @@ export function seenAtTimesOf(before: Overview, now: Overview): Overview {
   };
 }
 
-/** Nodes by name; undefined where nobody knows. */
-type Nodes = ReadonlyMap<string, NodeFacts> | undefined;
+/** The nodes as they are now; undefined where nobody knows. */
+type Nodes = { readonly byName: ReadonlyMap<string, NodeFacts>; readonly hostPods: HostPods | undefined } | undefined;
 
-function nodesOf({ nodes }: StoredFacts): Nodes {
-  return nodes === undefined ? undefined : new Map(nodes.map((node) => [node.name, node]));
+function nodesOf({ nodes, hostPods }: StoredFacts): Nodes {
+  return nodes === undefined ? undefined : { byName: new Map(nodes.map((node) => [node.name, node])), hostPods };
+}
+
+/** What is known of an address from its node as it is now. */
+function seenOn(ip: string, entry: IPStatus, nodes: Nodes): Pick<AddressRow, "trouble" | "hostAgent"> {
+  return { ...troubleOf(entry, nodes), ...hostOf(ip, entry, nodes) };
+}
+
+function hostOf(ip: string, { state, nodeName = "" }: IPStatus, nodes: Nodes): Pick<AddressRow, "hostAgent"> {
+  if (state !== "active" || nodes?.hostPods === undefined) return {};
+  const hostAgent = hostAgentOf(ip, nodes.byName.get(nodeName), nodes.hostPods);
+  return hostAgent === undefined ? {} : { hostAgent };
 }
 
 /** The node that an address is on by its status, as far as it cannot serve now. A node that cannot be read may serve. */
 function troubleOf({ nodeName = "" }: IPStatus, nodes: Nodes): { readonly trouble?: NodeTrouble } {
   if (nodes === undefined || nodeName === "") return {};
-  const node = nodes.get(nodeName);
+  const node = nodes.byName.get(nodeName);
   if (node === undefined) return { trouble: { kind: "gone" } };
   if (node.isDeleting) return { trouble: { kind: "deleting" } };
   const { isReady, sinceMs } = node.ready;
@@ -249,13 +226,14 @@ export interface NamedRow {
   readonly addresses: readonly AddressRow[];
 }
 
-function ownAddress({ address: ip, status, trouble, waitsUntilMs }: RoutedIPRow): readonly AddressRow[] {
+function ownAddress({ address: ip, status, trouble, hostAgent, waitsUntilMs }: RoutedIPRow): readonly AddressRow[] {
   if (status === undefined) return [];
   return [
     {
       ip,
       status,
       ...(trouble === undefined ? {} : { trouble }),
+      ...(hostAgent === undefined ? {} : { hostAgent }),
       ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
     },
   ];
@@ -267,7 +245,7 @@ export function addressRows({ ips, retries }: PoolStatus, nodes?: Nodes): readon
     .sort(([a], [b]) => compareIPv4(a, b))
     .map(([ip, entry]): AddressRow => {
       const retry = retries.find(({ subject }) => subject === `ip/${ip}`);
-      return { ip, status: entry, ...(retry === undefined ? {} : { retry }), ...troubleOf(entry, nodes) };
+      return { ip, status: entry, ...(retry === undefined ? {} : { retry }), ...seenOn(ip, entry, nodes) };
     });
 }
 
@@ -327,7 +305,7 @@ function routedIPRow(routedIP: RoutedIP, readiness: Readiness, nodes: Nodes): Ro
     ...readiness,
     ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
     address: address?.ip ?? spec.address,
-    ...(address === undefined ? {} : { status: address.entry, ...troubleOf(address.entry, nodes) }),
+    ...(address === undefined ? {} : { status: address.entry, ...seenOn(address.ip, address.entry, nodes) }),
     ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
     ...(retry === undefined ? {} : { retry }),
   };
@@ -342,55 +320,6 @@ function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow 
   const subjects = [name, ipv6.ipv6].map((one) => `dns/${one?.fqdn ?? ""}`);
   const retry = status.retries.find(({ subject }) => subjects.includes(subject));
   return { recordSet, ...readiness, name, ...ipv6, ...(retry === undefined ? {} : { retry }) };
-}
-
-function reconcilerRow(
-  { lease, leaseKey, leaseError, nowMs, workloads, grants = "off" }: StoredFacts,
-  maxAgeMs: number,
-): ReconcilerRow {
-  const annotations = lease?.annotations ?? {};
-  const lastSuccess = annotations[LAST_SUCCESS_ANNOTATION] ?? "";
-  const suspension = leaseSuspension(annotations);
-  return {
-    lease: leaseKey,
-    heldBy: lease?.holder ?? "",
-    renewed: lease === undefined || lease.holder === "" ? "" : rfc3339(lease.renewTimeMs),
-    lastRun: annotations[LAST_RUN_ANNOTATION] ?? "",
-    lastSuccess,
-    lastResult: annotations[LAST_RESULT_ANNOTATION] ?? "",
-    notBefore: [...leaseFacts(annotations, nowMs).providerNotBeforeMs]
-      .map(([provider, untilMs]) => ({ provider, until: rfc3339(untilMs) }))
-      .toSorted((a, b) => (a.provider < b.provider ? -1 : 1)),
-    putOff: Object.entries(annotations).flatMap(putOffRow),
-    ...(holdsNow(suspension, nowMs) ? { suspension } : {}),
-    ...runsField(workloads),
-    ...(leaseError === undefined ? { grants: notedGrants(annotations) ?? "off" } : {}),
-    asksForGrants: grants !== "off",
-    error: leaseError ?? "",
-    problem:
-      leaseError === undefined ? ageProblem(lastSuccess, nowMs, maxAgeMs) : `the last run is unknown: ${leaseError}`,
-  };
-}
-
-function runsField(workloads: readonly ScheduledWorkload[] | undefined): Pick<ReconcilerRow, "workloads"> {
-  return workloads === undefined ? {} : { workloads: workloads.toSorted(byKindAndName) };
-}
-
-function byKindAndName(a: ScheduledWorkload, b: ScheduledWorkload): number {
-  return `${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1;
-}
-
-function putOffRow([key, text]: readonly [string, string]): ReconcilerRow["putOff"] {
-  const putOff = key.startsWith(PUT_OFF_PREFIX) ? parsePutOff(text) : undefined;
-  if (putOff === undefined) return [];
-  return [{ provider: key.slice(PUT_OFF_PREFIX.length), names: putOff.names, until: rfc3339(putOff.untilMs) }];
-}
-
-function ageProblem(lastSuccess: string, nowMs: number, maxAgeMs: number): string {
-  const at = Date.parse(lastSuccess);
-  if (Number.isNaN(at)) return "no successful run is on record";
-  if (nowMs - at <= maxAgeMs) return "";
-  return `the last successful run was ${durationText(nowMs - at)} ago, more than ${durationText(maxAgeMs)}`;
 }
 
 /** The Ready condition of an object, as far as it speaks of the present spec; Unknown while it speaks of an older one. */

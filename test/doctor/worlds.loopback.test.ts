@@ -147,6 +147,12 @@ spec:`,
       "metadata: { name: zweb, namespace: ingress }\nspec: { provider: digitalocean, ips: [203.0.113.12], match: { podNamespace: ingress, podLabel: app=web } }\n",
     ),
   FLP154: () => world.change("digitalocean.yaml", "id: 1005", "id: 1905"),
+  FLP155: () =>
+    world.change(
+      "nodes.yaml",
+      "  labels: { topology.kubernetes.io/region: nyc3 }",
+      '  labels: { topology.kubernetes.io/region: nyc3 }\n  annotations: { flipop.digitalocean.com/host-addresses: "203.0.113.10" }',
+    ),
   FLP161: () => world.change("cloudflare.yaml", "name: example.net\n", "name: example.org\n"),
   FLP162: () => {
     world.add("dns.yaml", recordSet("znodes"));

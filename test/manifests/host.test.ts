@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { HOST_PODS } from "../../src/model/host-agent.ts";
 import { invoke } from "../cli/invoke.ts";
 import { FakeHost, FakeNode } from "../host/fake-host.ts";
 import { documents, shippedFiles, shippedText } from "./shipped.ts";
@@ -32,6 +33,15 @@ describe("the DaemonSet of flipop host", () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"], add: ["NET_ADMIN"] },
     });
+  });
+
+  test("its pods and itself have the labels by which status and doctor find them", () => {
+    const { labels } = parse(shippedText("host/daemonset.yaml")).metadata;
+    for (const own of [labels, spec.template.metadata.labels])
+      for (const pair of HOST_PODS.label.split(",")) {
+        const [key = "", value] = pair.split("=");
+        expect(own[key]).toBe(value);
+      }
   });
 
   test("its account may read nodes, and nothing else", () => {

@@ -1,12 +1,14 @@
 import { KubeError } from "../../model/errors.ts";
+import { HOST_PODS } from "../../model/host-agent.ts";
 import type { LeaseRecord } from "../../ports/cluster.ts";
-import type { ClusterInspector, Definition, Permission } from "../../ports/inspection.ts";
+import type { ClusterInspector, Definition, HostDaemonSet, Permission } from "../../ports/inspection.ts";
 import { type Call, type Connection, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { KubeClusterReader } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
-import { asFlag, asList, asRecord, asText } from "./json.ts";
+import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
 import { decodeLease } from "./lease.ts";
 import type { ListRequest } from "./lists.ts";
+import { decodeMeta } from "./metadata.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
 /**
@@ -33,6 +35,8 @@ const REVIEWS: Resource = {
   plural: "selfsubjectaccessreviews",
   noun: "access review",
 };
+const DAEMON_SETS: Resource = { group: "apps", version: "v1", plural: "daemonsets", noun: "DaemonSet" };
+
 class KubeInspector extends KubeClusterReader implements ClusterInspector {
   readonly #transport: Transport;
   /** What came of each reading of a run, by what was asked for. */
@@ -78,6 +82,15 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
     const query = `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
     const items = await this.#list(RESOURCES.leases, `${resourcePath(RESOURCES.leases)}?${query}`, name);
     return items.flatMap((item) => decodeLease(item) ?? []);
+  }
+
+  async listHostDaemonSets(): Promise<readonly HostDaemonSet[]> {
+    const path = `${resourcePath(DAEMON_SETS)}?labelSelector=${encodeURIComponent(HOST_PODS.label)}`;
+    return (await this.#list(DAEMON_SETS, path, "")).map((item) => {
+      const { name = "", namespace = "" } = decodeMeta(item) ?? {};
+      const wanted = asNumber(asRecord(asRecord(item)?.["status"])?.["desiredNumberScheduled"]);
+      return { namespace, name, wanted: wanted ?? 0 };
+    });
   }
 
   async mayDo({ verb, group, resource, subresource, namespace, name }: Permission): Promise<boolean> {

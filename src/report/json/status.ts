@@ -1,5 +1,6 @@
 import type { ObjectRef } from "../../model/action.ts";
 import type { ReleasedIP } from "../../model/address.ts";
+import type { HostAgent } from "../../model/host-agent.ts";
 import { readSkipped } from "../../model/node-phrase.ts";
 import { memoryOf, rememberedNames } from "../../model/record-types.ts";
 import type { DNSMemory, ObjectMeta, RetryStatus } from "../../model/resource.ts";
@@ -62,6 +63,7 @@ export function overviewDocument(overview: Overview): JSONObject {
     },
     problems: problems.map(plain),
     nodesError: overview.nodesError === undefined ? undefined : plain(overview.nodesError),
+    hostsError: overview.hostsError === undefined ? undefined : plain(overview.hostsError),
     ...(overview.live === undefined ? {} : { live: liveFields(overview.live) }),
   };
 }
@@ -102,6 +104,7 @@ function routedIPField(row: RoutedIPRow): JSONObject {
     pendingFirewalls: (status.pendingFirewalls ?? []).map(pendingFirewallField),
     retries: retriesField(status.retries),
     nodeTrouble: troubleField(row.trouble),
+    hostAgent: agentField(row.hostAgent),
     ...namesFields(name, status),
   };
 }
@@ -222,6 +225,13 @@ function troubleField(trouble: NodeTrouble | undefined): JSONObject | undefined 
   return { kind, since: sinceMs === undefined ? null : rfc3339(sinceMs) };
 }
 
+/** Absent where the node is not to put the address on its host. */
+function agentField(agent: HostAgent | undefined): JSONObject | undefined {
+  if (agent === undefined) return undefined;
+  const { kind, sinceMs } = agent;
+  return { kind, since: sinceMs === undefined ? null : rfc3339(sinceMs) };
+}
+
 function retriesField(retries: readonly RetryStatus[]): JSONObject[] {
   return retries.map(({ subject, attempts, nextAttemptTime, error }) => {
     return { subject, attempts, nextAttemptTime, error: plain(error) };
@@ -232,7 +242,7 @@ function retryField(retry: RetryStatus | undefined): JSONObject | undefined {
   return retry === undefined ? undefined : { attempts: retry.attempts, nextAttemptTime: retry.nextAttemptTime };
 }
 
-function addressField({ ip, status, retry, trouble }: AddressRow): JSONObject {
+function addressField({ ip, status, retry, trouble, hostAgent }: AddressRow): JSONObject {
   return {
     ip,
     state: status.state,
@@ -243,5 +253,6 @@ function addressField({ ip, status, retry, trouble }: AddressRow): JSONObject {
     notMatchingSince: status.notMatchingSince,
     retry: retryField(retry),
     nodeTrouble: troubleField(trouble),
+    hostAgent: agentField(hostAgent),
   };
 }

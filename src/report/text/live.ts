@@ -1,13 +1,14 @@
 import { refKey } from "../../model/action.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { answeredBy, type Difference, type Live, type LiveAddress, type LiveObject, MOST_SUBJECTS } from "../live.ts";
-import type { Overview } from "../overview.ts";
+import { namedRows, type Overview } from "../overview.ts";
 import { type Cell, entryLines, type Layout, listText, renderTable, wrap } from "./layout.ts";
+import { problemLines, unkeptProblems } from "./status-problems.ts";
 import { rfc3339 } from "./times.ts";
 
 /** Returns what is stored beside what everybody says now: a table for each object that has addresses, then each difference, then what could not be read. `=` agrees. */
 export function renderLive(
-  overview: Pick<Overview, "cluster" | "nowMs" | "live">,
+  overview: Pick<Overview, "cluster" | "nowMs" | "live" | "hostsError" | "pools" | "routedIPs" | "recordSets">,
   layout: Layout & { readonly none?: string },
 ): string {
   const { objects, differences, unread } = plainValue(overview.live ?? NOTHING);
@@ -15,7 +16,9 @@ export function renderLive(
   const read = rfc3339(overview.nowMs).replace("T", " ").replace("Z", " UTC");
   const lines = [
     ...differences.flatMap((one) => differenceLines(one, layout)),
+    ...unkeptProblems(plainValue(namedRows(overview)), overview.nowMs).flatMap((one) => problemLines(one, layout)),
     ...unread.flatMap(({ subjects, why }) => entryLines("?", listText(subjects, MOST_SUBJECTS), why, layout)),
+    ...(overview.hostsError === undefined ? [] : entryLines("?", "flipop host", plain(overview.hostsError), layout)),
   ];
   const fine = "Everything is as status says.";
   return [

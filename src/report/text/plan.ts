@@ -160,7 +160,7 @@ function hostsText({ isHostUnseen, managedHosts }: ProviderBudget): string {
   if (isHostUnseen === undefined) return "";
   if (managedHosts === undefined) return " Whether the hosts have the addresses is not seen.";
   const which = managedHosts.areAll ? "the addresses" : "those with hostAddress Managed";
-  return ` flipop host puts ${which} on the hosts; whether a host has its addresses is not seen.`;
+  return ` flipop host puts ${which} on the hosts; flipop status says where it is ready.`;
 }
 
 function budgetText(budget: ProviderBudget): string {

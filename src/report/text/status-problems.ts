@@ -10,13 +10,14 @@ import {
   type Overview,
   type Readiness,
 } from "../overview.ts";
+import { UNKEPT_HELP, unkeptAddresses, unkeptTexts } from "./host-problems.ts";
 import { countText, entryLines, type Layout, listText } from "./layout.ts";
 import { agoText, aheadText, readableTimes, sinceText, untilText } from "./times.ts";
 
 // What status tells below its tables, wrapped and never cut: everything that is not as it should be, since when, and what is known of its end. One cause is told once.
 //
 //   of one object   what waits for a person, who suspended it, why it is not ready; what failed and is tried again; what addresses wait for
-//   of several      that their nodes cannot serve any more and no run has seen it; that no run has looked at them
+//   of several      that their nodes cannot serve any more and no run has seen it; that nobody puts them on their hosts; that no run has looked at them
 
 /** Something that is not as it should be. */
 export interface StatusProblem {
@@ -49,7 +50,11 @@ export function problemsOf(
         nowMs,
       ),
     ),
-    ...parts.flatMap((some) => [...unseenTrouble(some, overview), ...unseenObjects(some)]),
+    ...parts.flatMap((some) => [
+      ...unseenTrouble(some, overview),
+      ...unkeptProblems(some, nowMs),
+      ...unseenObjects(some),
+    ]),
   ];
 }
 
@@ -212,6 +217,15 @@ function unseenObjects(rows: readonly NamedRow[]): readonly StatusProblem[] {
       since: "",
       next: "",
     };
+  });
+}
+
+/** Returns what is wrong with addresses that no `flipop host` keeps on their hosts. Pure. */
+export function unkeptProblems(rows: readonly NamedRow[], nowMs: number): readonly StatusProblem[] {
+  const unkept = unkeptAddresses(rows);
+  const [object = "", ...others] = new Set(unkept.map((one) => one.object));
+  return unkeptTexts(unkept, nowMs).map((what) => {
+    return { object: others.length === 0 ? object : "", symbol: "!", what, since: "", next: UNKEPT_HELP };
   });
 }
 

@@ -12,14 +12,16 @@ import { plain, plainValue } from "../../model/text.ts";
 import { durationText, parseTime } from "../../model/time.ts";
 import { nextStartMs } from "../../model/workload.ts";
 import {
+  type AddressRow,
   type Overview,
   type PoolRow,
   type Readiness,
-  type ReconcilerRow,
   type RecordSetRow,
   type RoutedIPRow,
   whyReady,
 } from "../overview.ts";
+import type { ReconcilerRow } from "../reconciler.ts";
+import { hostText } from "./host-problems.ts";
 import { type Cell, countText, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
 import {
   addressReason,
@@ -239,6 +241,7 @@ function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
       ({ status }) => (status.notMatchingSince === undefined ? "-" : agoText(status.notMatchingSince, nowMs)),
     ],
     ["RETRY", ({ retry }) => retryText(retry, nowMs)],
+    ...hostColumn(rows, nowMs),
   ];
   const columns: readonly Column<Row>[] = [
     ["ADDRESS", ({ ip }) => ip],
@@ -249,6 +252,15 @@ function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
     ["REASON", (row) => (row.isBlocked ? "" : addressReason(row, nowMs)) || "-"],
   ];
   return tableOf(columns, rows, look, ({ pool }) => refKey({ kind: "pool", ...pool.meta }));
+}
+
+/** How `flipop host` is on the nodes of addresses has a column only where some node is to put one on its host. */
+function hostColumn<Row extends Pick<AddressRow, "hostAgent">>(
+  rows: readonly Row[],
+  nowMs: number,
+): readonly Column<Row>[] {
+  const isNeeded = rows.some(({ hostAgent }) => hostAgent !== undefined);
+  return isNeeded ? [["HOST", ({ hostAgent }) => hostText(hostAgent, nowMs)]] : [];
 }
 
 /** What objects do not use any more and is still where it was, with the time at which no resolver hands it out any longer. */
@@ -307,6 +319,7 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
           return subject + retryText(retry, nowMs);
         },
       ],
+      ...hostColumn(rows, nowMs),
     ],
   };
 }
@@ -399,7 +412,7 @@ const STATE_PAINT: Readonly<Record<IPState, keyof Palette>> = {
 };
 
 /** Returns what is known of the reconciler, a line per fact: `lock:           Lease flipop/flipop, free`. */
-export function reconcilerLines({ reconciler: row, nowMs, nodesError }: Overview): readonly string[] {
+export function reconcilerLines({ reconciler: row, nowMs, nodesError, hostsError }: Overview): readonly string[] {
   const runs = runsText(row, nowMs);
   if (row.error !== "") return [`unknown: ${row.error}`, ...runs];
   const result = row.lastResult === "" ? "" : `, exit code ${row.lastResult.replace(/^(\d+) (.+)$/, "$1 ($2)")}`;
@@ -419,6 +432,7 @@ export function reconcilerLines({ reconciler: row, nowMs, nodesError }: Overview
     ...grantsText(row),
     `lock:           Lease ${row.lease}, ${heldText(row, nowMs)}`,
     ...(nodesError === undefined ? [] : [`nodes:          not looked at: ${plain(nodesError)}`]),
+    ...(hostsError === undefined ? [] : [`flipop host:    whether it runs is not known: ${plain(hostsError)}`]),
   ];
 }
 

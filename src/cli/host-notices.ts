@@ -1,0 +1,28 @@
+import { readHostAddresses } from "../model/host-address.ts";
+import { hostAgentOn } from "../model/host-agent.ts";
+import type { NodeFacts } from "../model/node.ts";
+import { readHostPods } from "../observe/host-pods.ts";
+import { UNKEPT_HELP, unkeptTexts } from "../report/text/host-problems.ts";
+import type { Planner } from "./wiring.ts";
+
+/**
+ * Returns what a person must know of addresses that nodes are to put on their hosts: no ready `flipop host` is there, or nobody knows. One list of pods, and only if some
+ * node is to put one there.
+ * @param isMeant - of which addresses it is to be told
+ */
+export async function hostNotices(
+  cluster: Planner["cluster"],
+  nodes: readonly NodeFacts[],
+  isMeant: (ip: string, nodeName: string) => boolean = () => true,
+): Promise<readonly string[]> {
+  const pods = await readHostPods(cluster, nodes);
+  if (pods === undefined) return [];
+  if (pods.kind === "unread") return [`Whether flipop host runs where it is needed is not known: ${pods.error}`];
+  const unkept = nodes.flatMap(({ name: nodeName, hostAnnotation, ready }) => {
+    const agent = hostAgentOn(nodeName, pods);
+    const isWrong = ready.isReady && (agent.kind === "missing" || agent.kind === "not-ready");
+    const ips = isWrong ? readHostAddresses(hostAnnotation).ips : [];
+    return ips.filter((ip) => isMeant(ip, nodeName)).map((ip) => ({ object: "", ip, nodeName, agent }));
+  });
+  return unkeptTexts(unkept, cluster.now()).map((text) => `${text} ${UNKEPT_HELP}`);
+}
