@@ -49,7 +49,10 @@ function sorted(side: object): object {
   return Object.fromEntries(Object.entries(side).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Where a new address stands among others is known once it is. */
+/** Where a new address stands among others is known once it is. An annotation has them with commas between them, and their objects in the same order. */
 function reordered(text: string): string {
-  return text.replace(/\[[^\]]*\]/g, (list) => JSON.stringify((JSON.parse(list) as readonly unknown[]).toSorted()));
+  const lists = text.replace(/"(address|host|pool)":"([^"]*,[^"]*)"/g, (_, name, list: string) => {
+    return `"${name}":"${list.split(",").toSorted().join()}"`;
+  });
+  return lists.replace(/\[[^\]]*\]/g, (list) => JSON.stringify((JSON.parse(list) as readonly unknown[]).toSorted()));
 }

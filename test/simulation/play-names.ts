@@ -4,22 +4,23 @@ interface PlayOptions {
   readonly from: string;
   readonly seed?: string | undefined;
   readonly "keep-going": boolean;
-  /** True: of a name that another controller wants, too; else of one that two clusters share. */
+  /** True: of a name that another controller wants, too. */
   readonly contested: boolean;
+  /** True: of pools at Hetzner. Without both: of a name that two clusters share. */
+  readonly hetzner: boolean;
 }
 
-/** Plays seeded histories of one name, and tells which broke a promise. Returns true when all promises held. */
+/** Plays seeded histories of one name, or of pools at Hetzner, and tells which broke a promise. Returns true when all promises held. */
 export async function playNames(options: PlayOptions): Promise<boolean> {
-  const [kind, flag] = options.contested ? ["contested", "--contested"] : ["shared", "--shared"];
-  const play = await player(options);
+  const { kind, flag, play } = await played(options);
   const from = Number(options.seed ?? options.from);
   const count = options.seed === undefined ? Number(options.seeds) : 1;
   const startedMs = performance.now();
-  let played = 0;
+  let histories = 0;
   let brokenOnes = 0;
   for (let seed = from; seed < from + count; seed += 1) {
     const broken = await play(seed);
-    played += 1;
+    histories += 1;
     if (broken.length === 0) continue;
     brokenOnes += 1;
     for (const promise of broken) print(`seed ${seed}: ${promise}`);
@@ -28,14 +29,26 @@ export async function playNames(options: PlayOptions): Promise<boolean> {
     break;
   }
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  print(`${played} histories of a ${kind} name from ${from}: ${brokenOnes} broke a promise; ${seconds} s`);
+  print(`${histories} histories of ${kind} from ${from}: ${brokenOnes} broke a promise; ${seconds} s`);
   return brokenOnes === 0;
 }
 
-async function player({ contested }: PlayOptions): Promise<(seed: number) => Promise<readonly string[]>> {
+interface Played {
+  readonly kind: string;
+  readonly flag: string;
+  readonly play: (seed: number) => Promise<readonly string[]>;
+}
+
+async function played({ contested, hetzner }: PlayOptions): Promise<Played> {
+  if (hetzner)
+    return {
+      kind: "pools at Hetzner",
+      flag: "--hetzner",
+      play: (await import("./hetzner-pools.ts")).playHetznerPools,
+    };
   return contested
-    ? (await import("./contested-names.ts")).playContestedName
-    : (await import("./shared-names.ts")).playSharedName;
+    ? { kind: "a contested name", flag: "--contested", play: (await import("./contested-names.ts")).playContestedName }
+    : { kind: "a shared name", flag: "--shared", play: (await import("./shared-names.ts")).playSharedName };
 }
 
 function print(line: string): void {

@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { CONTESTED_NAME_BUGS } from "./contested-name-bugs.ts";
+import { HETZNER_BUGS } from "./hetzner-bugs.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { plantBug } from "./plant-bug.ts";
 import { SHARED_NAME_BUGS } from "./shared-name-bugs.ts";
@@ -37,6 +38,11 @@ const OPTIONS = {
     default: false,
     help: "histories of a name that another controller wants, too: seeds of their own",
   },
+  hetzner: {
+    type: "boolean",
+    default: false,
+    help: "histories of pools at Hetzner, with several addresses on a node: seeds of their own",
+  },
   stories: { type: "boolean", default: false, help: "play the main stories instead, struck at every single call" },
   story: { type: "string", help: "NAME: tell one of them, as --strike says" },
   strike: { type: "string", default: "{}", help: "JSON: what happens at which call of --story" },
@@ -54,7 +60,7 @@ else {
   if (values.bug !== undefined) plantBug(bugNamed(values.bug));
   // Loaded only now, with the bug.
   const haveHeld =
-    values.shared || values.contested
+    values.shared || values.contested || values.hetzner
       ? (await import("./play-names.ts")).playNames(values)
       : (await import("./play.ts")).play(values);
   process.exitCode = (await haveHeld) ? 0 : 1;
@@ -69,9 +75,11 @@ function help(): void {
 }
 
 function bugNamed(name: string): Mutation {
-  const bug = [...MUTATIONS, ...SHARED_NAME_BUGS, ...CONTESTED_NAME_BUGS].find((candidate) => candidate.name === name);
+  const bug = [...MUTATIONS, ...SHARED_NAME_BUGS, ...CONTESTED_NAME_BUGS, ...HETZNER_BUGS].find(
+    (candidate) => candidate.name === name,
+  );
   if (bug === undefined)
-    throw new Error(`no bug "${name}"; npm run mutations, shared-name-bugs.ts and contested-name-bugs.ts name them`);
+    throw new Error(`no bug "${name}"; npm run mutations, and the files of bugs beside this one, name them`);
   return bug;
 }
 

@@ -35,11 +35,18 @@ function renaming(by: Renaming): Rename {
   };
   const isWord = (key: string, text: string): boolean =>
     WORDS.has(key) || /^\(new |^\d+\/\d+$|^(tcp|udp|icmp|SCTP)\/\d+(-\d+)?$/.test(text);
-  return (key, text) => {
+  const rename: Rename = (key, text) => {
     if (isWord(key, text)) return text;
+    // What an annotation is to say of an address that is not bought yet, beside others.
+    if (text.includes(",(new "))
+      return text
+        .split(",")
+        .map((one) => rename(key, one))
+        .join();
     if (key === "subject") return subject(text);
     return by(text.startsWith("k8s-") ? "firewall" : (KINDS[key] ?? "name"), text);
   };
+  return rename;
 }
 
 /** A plan with other names. Ids of actions stand for their place in the plan. */
