@@ -216,7 +216,7 @@ function asFound(record: LeaseRecord, shard: string | undefined): Found {
 }
 
 /** Returns the shards that have run, by the annotations of the base; other texts are none. Pure. */
-export function shardsOn(annotations: Annotations): readonly Shard[] {
+function shardsOn(annotations: Annotations): readonly Shard[] {
   return (annotations[SHARDS_ANNOTATION] ?? "").split(",").flatMap((text) => parseShard(text.trim()) ?? []);
 }
 
