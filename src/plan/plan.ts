@@ -1,7 +1,7 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan, WantedOwner } from "../model/plan.ts";
-import { bySeniority, compareText, type Pool } from "../model/resource.ts";
+import { bySeniority, compareText } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
@@ -12,7 +12,7 @@ import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
 import { leftAddresses, type ServingNames } from "./drain.ts";
 import { type Cleaning, finalizerStep } from "./finalizer.ts";
-import { firewallObstacle, firewallTarget, isFirewallAwaited } from "./firewalls/firewall-target.ts";
+import { firewallObstacle, firewallTarget, isFirewallAwaited, madeRules } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
 import { type GrantJudgement, judgeGrants } from "./grants.ts";
@@ -80,12 +80,14 @@ export function plan(observed: Observation, selection: Selection): Plan {
 export function* planInSteps(observed: Observation, selection: Selection): Steps<Plan> {
   const world: Observation = { ...observed, nodes: inOrder(observed.nodes) };
   const grants = judgeGrants(world);
+  const whose = ownership(world, selection);
   const deciders = decidersOf(world);
-  if (deciders === undefined) return (yield* planned(world, selection, { grants, withheld: NOTHING_WITHHELD })).made;
+  if (deciders === undefined)
+    return (yield* planned(world, selection, { grants, withheld: NOTHING_WITHHELD, ownership: whose })).made;
   let asked: Pick<Excess, "toConfirm" | "toApprove"> = { toConfirm: [], toApprove: [] };
   let withheld = NOTHING_WITHHELD;
   for (;;) {
-    const { made, later, others } = yield* planned(world, selection, { grants, withheld });
+    const { made, later, others } = yield* planned(world, selection, { grants, withheld, ownership: whose });
     const more = withOthers(excess([...made.actions, ...later], deciders), others, deciders);
     const isAllHeld = [...more.withheld.keys()].every((what) => withheld.has(what));
     if (isAllHeld) return { ...made, ...withoutEmpty(asked) };
@@ -107,11 +109,8 @@ function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toAp
   return { ...(toConfirm.length === 0 ? {} : { toConfirm }), ...(toApprove.length === 0 ? {} : { toApprove }) };
 }
 
-/** What objects may not ask of the account, and what is not taken from anybody. */
-type Bounds = Pick<Claimed, "grants" | "withheld">;
-
-/** With whose the objects are. */
-type OwnBounds = Bounds & Pick<Claimed, "ownership">;
+/** What objects may not ask of the account, what is not taken from anybody, and whose the objects are. */
+type Bounds = Pick<Claimed, "grants" | "withheld" | "ownership">;
 
 /** Plans once. What is withheld stays as it is. `later` as of a {@link Decision}. */
 function* planned(
@@ -119,7 +118,7 @@ function* planned(
   selection: Selection,
   bounds: Bounds,
 ): Steps<{ readonly made: Plan; readonly later: readonly Action[]; readonly others: readonly Action[] }> {
-  const claimed = yield* claim(world, selection, { ...bounds, ownership: ownership(world, selection) });
+  const claimed = yield* claim(world, selection, bounds);
   const addresses = yield* planAddresses(world, claimed);
   const names = yield* planNames(world, claimed, addresses);
   const annotations = planAnnotations({
@@ -172,7 +171,7 @@ interface Claimed {
 }
 
 /** Gives each address and each name one owner. */
-function* claim(world: Observation, selection: Selection, bounds: OwnBounds): Steps<Claimed> {
+function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps<Claimed> {
   const { dns, observedAtMs: nowMs } = world;
   const { grants } = bounds;
   const claims = settleClaims(world.pools, grants);
@@ -210,7 +209,7 @@ function* claim(world: Observation, selection: Selection, bounds: OwnBounds): St
 function* viewPools(
   world: Observation,
   claims: Claims,
-  { grants, withheld, ownership: { isOwn } }: OwnBounds,
+  { grants, withheld, ownership: { isOwn } }: Bounds,
   selection: Selection,
 ): Steps<readonly PoolView[]> {
   const { pools, registry, firewalls, observedAtMs: nowMs } = world;
@@ -247,14 +246,6 @@ function* viewPools(
   return withFormerOwners(views);
 }
 
-/** Firewall id → the ports that flipop opened there, for whatever object, as its status has them. */
-function madeRules(pools: readonly Pool[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const made = new Map<string, Set<string>>();
-  for (const { id, ports } of pools.flatMap(({ status }) => status.firewalls ?? []))
-    made.set(id, new Set([...(made.get(id) ?? []), ...ports]));
-  return made;
-}
-
 /** What is planned so far, as the guards left it. */
 type Draft = Pick<Guarded, "actions" | "holds">;
 
@@ -276,7 +267,7 @@ interface AddressPlan extends Draft {
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
 function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan> {
-  const { views, claims, shown, serving, servedBy, left } = claimed;
+  const { views, claims, shown, serving, servedBy, left, ownership: whose } = claimed;
   const decisions = yield* decidePools(views, world, claims, shown.stuck, { ...shown, serving, servedBy, left });
   const impact = impactJudge(
     world,
@@ -285,7 +276,6 @@ function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan
   );
   const decided = decisions.flatMap(({ actions }) => actions.map(impact.classed));
   yield;
-  const { ownership: whose } = claimed;
   const isRead = shown.names.filter((name) => name.isRead);
   const staying = guarded("addresses", decided, { shown: isRead, serving, ownership: whose });
   const { byObject, sending, lettingIn } = planFirewalls(
@@ -481,14 +471,10 @@ function wantedOwner({ publisher, present: { target, isOwnerWanted } }: ObjectNa
 }
 
 /** Holds of objects outside the run's selection, or of other shards, are not shown; those of objects that no longer exist are. */
-function isShown({
-  views,
-  recordSets,
-  ownership: { isOwn },
-}: Claimed): (about: { readonly object: ObjectRef }) => boolean {
+function isShown({ views, recordSets, ownership: whose }: Claimed): (about: { object: ObjectRef }) => boolean {
   const hidden = new Set([
     ...views.filter((view) => !view.isSelected).map(({ object }) => refKey(object)),
     ...recordSets.filter((recordSet) => !recordSet.isSelected).map(({ publisher }) => refKey(publisher.ref)),
   ]);
-  return ({ object }) => isOwn(object) && !hidden.has(refKey(object));
+  return ({ object }) => whose.isOwn(object) && !hidden.has(refKey(object));
 }

@@ -5,8 +5,9 @@ export const LASTING_BUGS: readonly Mutation[] = [
   {
     name: "A change of the cluster makes a pass ask the providers again.",
     file: "src/observe/reusable-facts.ts",
-    find: "    return entry === undefined || entry.dueMs <=",
-    replace: '    return entry === undefined || entry.state === "settled" || entry.dueMs <=',
+    find: "    const dueMs = this.#entries.get(key)?.dueMs ?? Number.NEGATIVE_INFINITY;",
+    replace:
+      '    const known = this.#entries.get(key);\n    const dueMs = known === undefined || known.state === "settled" ? Number.NEGATIVE_INFINITY : known.dueMs;',
   },
   {
     name: "What a provider refused is tried again whenever the cluster changes.",

@@ -93,6 +93,14 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   return { kind: "ready", fact, limits: facts.limits, ...changesOf(pool, firewall, facts.limits, { closed, context }) };
 }
 
+/** Firewall id → the ports that flipop opened there, for whatever object, as its status has them. Pure. */
+export function madeRules(pools: readonly Pool[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const made = new Map<string, Set<string>>();
+  for (const { id, ports } of pools.flatMap(({ status }) => status.firewalls ?? []))
+    made.set(id, new Set([...(made.get(id) ?? []), ...ports]));
+  return made;
+}
+
 /** What may be changed at a firewall, and what waits. */
 function changesOf(
   pool: Pool,
