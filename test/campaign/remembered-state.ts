@@ -249,6 +249,13 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "the Lease is free once it has not changed for its duration, at most an hour",
   },
   {
+    paths: ["flipop.digitalocean.com/shards"],
+    where: "Lease",
+    written: "by a run with --shard, once it holds its own Lease, if it is not there",
+    lost: "the next run of each shard enters it again; until then one without --shard is not refused",
+    wrong: "what is no shard is passed over; one that holds no Lease keeps nobody away",
+  },
+  {
     paths: ["flipop.digitalocean.com/acquisitions"],
     where: "Lease",
     written: "before each acquisition",

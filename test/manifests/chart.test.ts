@@ -57,6 +57,7 @@ test("the chart takes every flag of reconcile but those of people, and what the 
     "lease-name",
     "output",
     "color",
+    "shard",
     "yes",
     "plan",
     "all-or-nothing",
