@@ -1,5 +1,6 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { InternalError, ProviderError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Progress } from "../model/progress.ts";
@@ -119,7 +120,8 @@ export function limitNoting<P extends { readonly name: string }>(provider: P, li
   const note = (error: unknown): never => {
     if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined) {
       const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();
-      limits.set(provider.name, Math.max(limits.get(provider.name) ?? 0, untilMs));
+      const { provider: name } = sourceNamed(provider.name);
+      limits.set(name, Math.max(limits.get(name) ?? 0, untilMs));
     }
     throw error;
   };

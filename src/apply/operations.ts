@@ -62,7 +62,7 @@ async function perform(action: Action, prepared: Preparation, context: ApplyCont
 }
 
 /** Writes or removes our annotations of one node. A node that is gone needs none. */
-async function annotateNode({ nodeName, after }: AnnotateNode, context: ApplyContext): Promise<Result> {
+async function annotateNode({ nodeName, after, ipFamily }: AnnotateNode, context: ApplyContext): Promise<Result> {
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   try {
@@ -71,6 +71,7 @@ async function annotateNode({ nodeName, after }: AnnotateNode, context: ApplyCon
       address,
       pool,
       ...(host === undefined ? {} : { host: host || null }),
+      ...(ipFamily === undefined ? {} : { ipFamily }),
     });
     return applied();
   } catch (error) {

@@ -155,7 +155,7 @@ function touchedBy(action: Action): readonly string[] {
     case "annotate-node":
     case "clear-annotation": {
       const annotated = new Set([action.before, action.after].flatMap(shownAddresses));
-      return [`node ${action.nodeName}`, ...[...annotated].map(shown)];
+      return [`node ${action.nodeName} ${action.ipFamily ?? "IPv4"}`, ...[...annotated].map(shown)];
     }
     case "add-finalizer":
     case "remove-finalizer":

@@ -2,6 +2,7 @@ import { PROVIDERS } from "../adapters/registry.ts";
 import type { Account, Facts, LookedMachine, Objects, Planned, Probe } from "../doctor/facts.ts";
 import { type ProviderUse, providerUses } from "../doctor/uses.ts";
 import { refKey } from "../model/action.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { ConfigError, ProviderError } from "../model/errors.ts";
 import { accessTo, type ProviderAccess } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
@@ -64,7 +65,7 @@ const ANY_MACHINE = "1";
 function usesBefore({ entries, providers, dnsProviders }: Access): readonly ProviderUse[] {
   const all = entries.map(({ traits }) => ({
     provider: traits.name,
-    hasAddresses: traits.addresses !== undefined,
+    sources: traits.addresses === undefined ? [] : [traits.name],
     hasFirewalls: traits.firewalls !== undefined,
     zones: [ANY_ZONE],
     isGuess: true as const,
@@ -72,7 +73,7 @@ function usesBefore({ entries, providers, dnsProviders }: Access): readonly Prov
   const withToken = all.filter(
     ({ provider }) => (providers.get(provider) ?? dnsProviders.get(provider))?.kind === "usable",
   );
-  return withToken.length > 0 ? withToken : all.filter(({ hasAddresses }) => hasAddresses);
+  return withToken.length > 0 ? withToken : all.filter(({ sources }) => sources.length > 0);
 }
 
 async function accountOf(use: ProviderUse, access: Access, nodes: Facts["nodes"]): Promise<Account> {
@@ -84,7 +85,7 @@ async function accountOf(use: ProviderUse, access: Access, nodes: Facts["nodes"]
   if (any?.kind === "no-token") return { ...known, missing: any.variables, probes: [] };
   const counts: Counts = {};
   const questions = [
-    ...questionsOfAddresses(use, access, { nodes, counts }),
+    ...use.sources.flatMap((source) => questionsOfAddresses(source, use, access, { nodes, counts })),
     ...otherQuestions(use, access, known.label),
   ];
   const probes = await Promise.all(questions.map(probe));
@@ -103,33 +104,37 @@ interface Counts {
 }
 
 function questionsOfAddresses(
-  { provider, hasAddresses, isGuess }: ProviderUse,
+  source: string,
+  { isGuess }: ProviderUse,
   access: Access,
   { nodes, counts }: { readonly nodes: Facts["nodes"]; readonly counts: Counts },
 ): readonly Question[] {
-  const addresses = usable(access.providers, provider);
-  if (!hasAddresses || addresses === undefined) return [];
-  const known = nodes.map(({ providerID }) => PROVIDERS.machineID(provider, providerID)).find(Boolean);
+  const addresses = usable(access.providers, source);
+  if (addresses === undefined) return [];
+  const { family } = sourceNamed(source);
+  const known = nodes.map(({ providerID }) => PROVIDERS.machineID(source, providerID)).find(Boolean);
   const machine = known ?? (isGuess ? ANY_MACHINE : undefined);
   const count = async (): Promise<void> => {
     const [{ total }, limit] = await Promise.all([addresses.listPage(1), addresses.addressLimit()]);
+    // The limit that is known is that of IPv4 addresses.
+    if (family === "IPv6") return;
     counts.used = total;
     if (limit !== undefined) counts.limit = limit;
   };
   return [
-    { what: "reserved addresses", ask: count },
+    { what: family === "IPv4" ? "reserved addresses" : "reserved IPv6 addresses", ask: count },
     ...(machine === undefined ? [] : [{ what: "machines", ask: () => addresses.machineAddresses(machine) }]),
   ];
 }
 
 /** A provider that has nothing but names needs them for all that it is named for. */
 function otherQuestions(
-  { provider, hasAddresses, hasFirewalls, zones, isGuess }: ProviderUse,
+  { provider, sources, hasFirewalls, zones, isGuess }: ProviderUse,
   access: Access,
   label: string,
 ): readonly Question[] {
   const [firewalls, dns] = [usable(access.firewallProviders, provider), usable(access.dnsProviders, provider)];
-  const only = (onlyFor: string): Pick<Probe, "onlyFor"> => (isGuess && hasAddresses ? { onlyFor } : {});
+  const only = (onlyFor: string): Pick<Probe, "onlyFor"> => (isGuess && sources.length > 0 ? { onlyFor } : {});
   const rules = { what: "firewalls", ...only("firewalls of routed IPs"), ask: async () => firewalls?.listFirewalls() };
   return [
     ...(hasFirewalls && firewalls !== undefined ? [rules] : []),

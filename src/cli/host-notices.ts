@@ -1,5 +1,4 @@
-import { readHostAddresses } from "../model/host-address.ts";
-import { hostAgentOn } from "../model/host-agent.ts";
+import { askedOfHost, hostAgentOn } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { readHostPods } from "../observe/host-pods.ts";
 import { UNKEPT_HELP, unkeptTexts } from "../report/text/host-problems.ts";
@@ -18,10 +17,11 @@ export async function hostNotices(
   const pods = await readHostPods(cluster, nodes);
   if (pods === undefined) return [];
   if (pods.kind === "unread") return [`Whether flipop host runs where it is needed is not known: ${pods.error}`];
-  const unkept = nodes.flatMap(({ name: nodeName, hostAnnotation, ready }) => {
+  const unkept = nodes.flatMap((node) => {
+    const { name: nodeName, ready } = node;
     const agent = hostAgentOn(nodeName, pods);
     const isWrong = ready.isReady && (agent.kind === "missing" || agent.kind === "not-ready");
-    const ips = isWrong ? readHostAddresses(hostAnnotation).ips : [];
+    const ips = isWrong ? askedOfHost(node) : [];
     return ips.filter((ip) => isMeant(ip, nodeName)).map((ip) => ({ object: "", ip, nodeName, agent }));
   });
   return unkeptTexts(unkept, cluster.now()).map((text) => `${text} ${UNKEPT_HELP}`);

@@ -1,7 +1,7 @@
 import type { ObjectRef } from "../model/action.ts";
 import type { LiveName } from "../model/live.ts";
-import { type RecordType, recordTypesOf } from "../model/record-types.ts";
-import type { ObjectMeta } from "../model/resource.ts";
+import { type RecordType, recordTypeOf, recordTypesOf } from "../model/record-types.ts";
+import { ipFamilyOf, type ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { type DNSWish, nameTarget, poolWish, recordSetWish } from "../plan/names/name-target.ts";
 import { isAskedFor } from "../plan/selection.ts";
@@ -37,7 +37,8 @@ function namedObjects(
   const ref = (kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): ObjectRef => ({ kind, namespace, name });
   const all = [
     ...pools.map((pool) => {
-      return { object: ref(pool.kind, pool.meta), type: "A" as const, meta: pool.meta, wish: poolWish(pool, registry) };
+      const type = recordTypeOf(ipFamilyOf(pool.spec));
+      return { object: ref(pool.kind, pool.meta), type, meta: pool.meta, wish: poolWish(pool, registry) };
     }),
     ...recordSets.flatMap((one) =>
       recordTypesOf(one).map((type) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ProviderOptions } from "../adapters/http/api-client.ts";
 import { type Opened, PROVIDER_ENTRIES, PROVIDERS, type ProviderEntry, webhookEntry } from "../adapters/registry.ts";
+import { sourceText } from "../model/address-source.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { MeterReading } from "../model/meter.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -20,7 +21,7 @@ import type { Config, Runtime } from "./config.ts";
 import { given, type ProviderSettings, readVersion, type TokenSource } from "./environment.ts";
 import { warnOfPlainText } from "./output.ts";
 
-/** Providers by the name that objects give them: of addresses, of DNS, and of cloud firewalls. */
+/** Providers by the name that objects give them: of DNS and of cloud firewalls; of addresses by their source. */
 interface ProviderMaps<IP, DNS, Firewalls> {
   readonly registry: ProviderRegistry;
   /** All that are listed, and the webhooks that are set up. */
@@ -65,7 +66,7 @@ async function mapsOf<IP, DNS, Firewalls>(
     all.push({ entry, opened: hasOwn ? await open(entry, settings) : undefined });
   }
   const accesses = <P>(
-    kind: "addresses" | "dns" | "firewalls",
+    kind: "addresses" | "addressesIPv6" | "dns" | "firewalls",
     of: (opened: Opened<IP, DNS, Firewalls>) => P | undefined,
   ) =>
     new Map(
@@ -77,7 +78,12 @@ async function mapsOf<IP, DNS, Firewalls>(
     registry: PROVIDERS,
     entries: all.map(({ entry }) => entry),
     meters: new Map(all.flatMap(({ entry, opened }) => (opened ? [[entry.traits.name, opened.meter] as const] : []))),
-    providers: accesses("addresses", ({ addresses }) => addresses),
+    providers: new Map([
+      ...accesses("addresses", ({ addresses }) => addresses),
+      ...[...accesses("addressesIPv6", ({ addressesIPv6 }) => addressesIPv6)].map(
+        ([provider, access]) => [sourceText({ provider, family: "IPv6" }), access] as const,
+      ),
+    ]),
     dnsProviders: accesses("dns", ({ dns }) => dns),
     firewallProviders: accesses("firewalls", ({ firewalls }) => firewalls),
   };

@@ -1,5 +1,5 @@
 import type { ObjectRef } from "../model/action.ts";
-import { canonicalIPv4 } from "../model/address.ts";
+import { canonicalAddress, canonicalIPv6 } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import { GROUP } from "../model/resource.ts";
@@ -52,13 +52,22 @@ export const TARGET_FORMS: readonly string[] = [
 export function parseTarget(text: string): Target {
   const parts = text.split("/");
   const [first = "", second = "", third] = parts;
+  if (parts.length === 2 && kindOf(first) === "ip") return { kind: "ip", text, name: addressIn(text, second) };
+  const alone = parts.length === 1 ? canonicalIPv6(text) : undefined;
+  if (alone !== undefined) throw notATarget(text, `it is an address (ip/${alone})`);
   if (parts.length > 3 || !parts.every(isNamePart)) throw notATarget(text, "it is not of that form");
   if (parts.length === 1) return { kind: "object", text, name: first };
   const kind = kindOf(first);
   if (third !== undefined) return inFull(text, kind, { first, namespace: second, name: third });
   if (kind === undefined) return { kind: "object", text, namespace: first, name: second };
-  if (kind === "ip" && canonicalIPv4(second) === undefined) throw notATarget(text, `${second} is no IPv4 address`);
   return { kind, text, name: second };
+}
+
+/** In the one form of an address, however it is written. */
+function addressIn(text: string, written: string): string {
+  const ip = canonicalAddress(written);
+  if (ip === undefined) throw notATarget(text, `${written} is no IP address`);
+  return ip;
 }
 
 function inFull(
@@ -88,7 +97,7 @@ function notATarget(text: string, why: string): ConfigError {
 /** Returns what a target was meant to be: ` Did you mean node/x?` for `nod/x`, ` Did you mean ip/203.0.113.10?` for the address alone; `""` where nothing is so near. */
 export function meantKind({ kind, namespace, name }: ObjectTarget): string {
   if (kind !== "object") return "";
-  if (namespace === undefined) return canonicalIPv4(name) === undefined ? "" : ` Did you mean ip/${name}?`;
+  if (namespace === undefined) return canonicalAddress(name) === undefined ? "" : ` Did you mean ip/${name}?`;
   const near = nearest(namespace, Object.keys(KIND_WORDS), 1);
   return near === undefined ? "" : ` Did you mean ${near}/${name}?`;
 }

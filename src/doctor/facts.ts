@@ -33,7 +33,7 @@ export interface Facts {
   readonly operatorLeases: readonly LeaseRecord[];
   readonly workloads: readonly Workload[];
   readonly objects: Objects;
-  readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID" | "hostAnnotation">[];
+  readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID" | "hostAnnotation" | "ipv6">[];
   readonly host: HostInstallation;
   readonly accounts: readonly Account[];
   readonly plan: Planned;

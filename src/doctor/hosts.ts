@@ -1,5 +1,4 @@
-import { readHostAddresses } from "../model/host-address.ts";
-import { asksItsHost, HOST_PODS, hostAgentOn } from "../model/host-agent.ts";
+import { askedOfHost, asksItsHost, HOST_PODS, hostAgentOn } from "../model/host-agent.ts";
 import { durationText } from "../model/time.ts";
 import type { Facts } from "./facts.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, unknown, type Verdict } from "./verdict.ts";
@@ -15,7 +14,7 @@ export const HOST_CHECKS: Checks<"FLP155"> = {
     if (pods.kind === "unread") return unknown(pods.error);
     const agents = asking.map((node) => ({ node, agent: hostAgentOn(node.name, pods) }));
     const wrong = agents.flatMap(({ node, agent: { kind, sinceMs } }): readonly Verdict[] => {
-      const addresses = readHostAddresses(node.hostAnnotation).ips.join(", ");
+      const addresses = askedOfHost(node).join(", ");
       if (kind === "unknown") return [unknown(`${node.name}: the pod of flipop host cannot be understood`)];
       if (kind === "missing") return [failing(missingText(node.name, addresses, daemonSets), missingHelp(daemonSets))];
       if (kind === "ready") return [];

@@ -1,10 +1,12 @@
+import { sourceNamed } from "../model/address-source.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Objects } from "./facts.ts";
 
 /** What objects want of one provider. */
 export interface ProviderUse {
   readonly provider: string;
-  readonly hasAddresses: boolean;
+  /** The sources of its addresses, as `sourceText` names them; sorted. */
+  readonly sources: readonly string[];
   readonly hasFirewalls: boolean;
   /** Sorted. */
   readonly zones: readonly string[];
@@ -23,13 +25,14 @@ export function providerUses(objects: Objects, registry: ProviderRegistry): read
     ...recordSets.map(({ spec }) => ({ ...spec.dnsRecordSet, provider: spec.provider || spec.dnsRecordSet.provider })),
   ].map(({ provider, zone }) => ({ provider: provider || registry.defaultDNS, zone }));
   const addressed = [...pools.map(({ spec }) => spec.provider), ...used.map(({ spec }) => spec.provider)];
-  const guarded = used.filter(({ spec }) => spec.firewallName !== "").map(({ spec }) => spec.provider);
-  const all = [...new Set([...addressed, ...named.map(({ provider }) => provider)])].toSorted();
+  const nameOf = (source: string): string => sourceNamed(source).provider;
+  const guarded = used.filter(({ spec }) => spec.firewallName !== "").map(({ spec }) => nameOf(spec.provider));
+  const all = [...new Set([...addressed.map(nameOf), ...named.map(({ provider }) => provider)])].toSorted();
   return all
     .filter((provider) => registry.get(provider) !== undefined)
     .map((provider) => ({
       provider,
-      hasAddresses: addressed.includes(provider),
+      sources: [...new Set(addressed.filter((source) => nameOf(source) === provider))].toSorted(),
       hasFirewalls: guarded.includes(provider),
       zones: [...new Set(named.filter((one) => one.provider === provider).map(({ zone }) => zone))].toSorted(),
     }));

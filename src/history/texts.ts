@@ -1,6 +1,6 @@
 import { type ActionKind, type ObjectRef, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
-import { canonicalIPv4 } from "../model/address.ts";
+import { canonicalAddress } from "../model/address.ts";
 import type { Change, ChangeOutcome } from "../model/change.ts";
 
 // What flipop writes of a change into an Event or a log line, read back: `Moved 203.0.113.10 from worker-1 to worker-5: worker-1 no longer matches.`
@@ -12,7 +12,7 @@ export function splitNote(note: string): Pick<Change, "what" | "why"> {
   return { what: what.charAt(0).toLowerCase() + what.slice(1), why: at < 0 ? "" : note.slice(at + 2).trim() };
 }
 
-const ADDRESS = /(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.]*\d)/;
+const ADDRESS = /(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.]*\d)|(?<![\w:])([\da-f]*:[\da-f:]*:[\da-f]*)(?![\w:])/;
 const FIREWALL = /\b(firewall .+)$/;
 
 /** Where the text of a change says what it is about. */
@@ -28,7 +28,8 @@ const SUBJECTS: Readonly<Record<(typeof ACTIONS)[ActionKind]["affects"], RegExp>
 
 /** Returns the address, node, name or firewall that a change is about; `""` where it is the object itself. */
 export function subjectIn(what: string, kind: ActionKind): string {
-  return SUBJECTS[ACTIONS[kind].affects].exec(what)?.[1] ?? "";
+  const [, found, other] = SUBJECTS[ACTIONS[kind].affects].exec(what) ?? [];
+  return found ?? other ?? "";
 }
 
 /** Returns the object that `pool/ingress/web` names; undefined for any other text. */
@@ -57,8 +58,12 @@ const SIGNALLED: readonly number[] = [130, 143];
 export function mentions({ subject, what, why }: Change, word: string): boolean {
   if (subject === word) return true;
   const exact = word.replace(/[^\w]/g, "\\$&");
-  const isAddress = canonicalIPv4(word) !== undefined;
   // An address that leaves a name stands there as -203.0.113.10.
-  const whole = isAddress ? `(?<![\\d.])${exact}(?!\\.?\\d)` : `(?<![\\w.-])${exact}(?![\\w-]|\\.\\w)`;
+  const whole =
+    canonicalAddress(word) === undefined
+      ? `(?<![\\w.-])${exact}(?![\\w-]|\\.\\w)`
+      : word.includes(":")
+        ? `(?<![\\da-f:])${exact}(?!:?[\\da-f]|::)`
+        : `(?<![\\d.])${exact}(?!\\.?\\d)`;
   return new RegExp(whole).test(`${what}\n${why}`);
 }

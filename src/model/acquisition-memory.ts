@@ -1,4 +1,4 @@
-import { canonicalIPv4, type PendingAcquisition } from "./address.ts";
+import { canonicalAddress, type PendingAcquisition } from "./address.ts";
 import type { Pool, PoolStatus } from "./resource.ts";
 import { timestamp } from "./time.ts";
 
@@ -18,7 +18,7 @@ export function acquisitionNote(status: {
   readonly acquired: readonly { readonly ip: string }[];
   readonly pendingAcquisitions: readonly AskedPlace[];
 }): AcquisitionNote {
-  const ips = status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
+  const ips = status.acquired.map(({ ip }) => ip).filter((ip) => canonicalAddress(ip) === ip);
   return { ips: [...new Set(ips)], pending: status.pendingAcquisitions.map(placeOf) };
 }
 
@@ -40,7 +40,7 @@ export function restoreMemory(pool: Pool, nowMs: number): Pool {
     acquired.map(({ ip }) => ip),
   );
   const kept = pending.filter((one) => one.restored !== true || note.pending.includes(placeOf(one)));
-  const isOlder = acquired.some(({ ip }) => canonicalIPv4(ip) === ip && !note.ips.includes(ip));
+  const isOlder = acquired.some(({ ip }) => canonicalAddress(ip) === ip && !note.ips.includes(ip));
   const unanswered = isOlder ? [] : beyond(note.pending, kept.map(placeOf));
   if (lost.length === 0 && unanswered.length === 0 && kept.length === pending.length) return pool;
   const startedAt = timestamp(nowMs);

@@ -1,3 +1,4 @@
+import type { IPFamily } from "./address-source.ts";
 import { addressesWithout, type OtherRecords, type Zone } from "./dns.ts";
 import type { PortRange } from "./firewall.ts";
 import type { Reason } from "./reason.ts";
@@ -102,7 +103,7 @@ export interface DeleteIP extends Common {
   readonly after: undefined;
 }
 
-/** The annotations flipop keeps on a node. */
+/** The annotations of one family that flipop keeps on a node. */
 export interface NodeAnnotations {
   readonly address: string | undefined;
   readonly pool: string | undefined;
@@ -114,6 +115,8 @@ export interface NodeAnnotations {
 export interface AnnotateNode extends Common {
   readonly kind: "annotate-node" | "clear-annotation";
   readonly nodeName: string;
+  /** Of which family the annotations are; absent = IPv4. */
+  readonly ipFamily?: IPFamily;
   readonly before: NodeAnnotations;
   readonly after: NodeAnnotations;
   /** Where the address is whose annotation goes, when that is a machine which never was a node. */

@@ -1,3 +1,5 @@
+import type { IPFamily } from "./address-source.ts";
+
 /** A reserved or BYOIP address as the provider shows it, in canonical form. */
 export interface Address {
   readonly ip: string;
@@ -51,6 +53,25 @@ export function canonicalAddress(text: string): string | undefined {
   return canonicalIPv4(text) ?? canonicalIPv6(text);
 }
 
+/** Returns an address of a family in the one form that flipop writes; undefined for any other text. */
+export const CANONICAL: Readonly<Record<IPFamily, (text: string) => string | undefined>> = {
+  IPv4: canonicalIPv4,
+  IPv6: canonicalIPv6,
+};
+
+/**
+ * Returns why an entry of an object is no address that the object can have, as a sentence; undefined where it is one. `field` says where the object has its family:
+ * `spec.ipFamily`. Pure.
+ */
+export function entryProblem(entry: string, family: IPFamily, field: string): string | undefined {
+  if (CANONICAL[family](entry) !== undefined) return undefined;
+  const other: IPFamily = family === "IPv4" ? "IPv6" : "IPv4";
+  if (CANONICAL[other](entry) !== undefined)
+    return `"${entry}" is an ${other} address: ${field} would have to be ${other}`;
+  const isIPv6 = family === "IPv6" || entry.includes(":");
+  return `"${entry}" is not ${isIPv6 ? "an IPv6" : "a canonical IPv4"} address`;
+}
+
 /** The number of a canonical IPv4 address, 0 to 2³² - 1. */
 export function addressNumber(ip: string): number {
   return ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -61,9 +82,21 @@ export function addressText(number: number): string {
   return `${number >>> 24}.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
 }
 
-/** Orders IPv4 addresses by number, for lists that people read. */
-export function compareIPv4(a: string, b: string): number {
-  return addressNumber(a) - addressNumber(b) || (a < b ? -1 : a > b ? 1 : 0);
+/** Orders addresses for lists that people read: those of IPv4 by number, then those of IPv6, in canonical form, by their groups. */
+export function compareAddresses(a: string, b: string): number {
+  const isIPv6 = [a, b].map((ip) => ip.includes(":"));
+  const byFamily = Number(isIPv6[0]) - Number(isIPv6[1]);
+  if (byFamily !== 0) return byFamily;
+  const [x, y] = isIPv6[0] === true ? [groupsOf(a), groupsOf(b)] : [addressNumber(a), addressNumber(b)];
+  return x < y ? -1 : x > y ? 1 : a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The groups of an IPv6 address, each of four digits, so that texts are in the order of numbers. */
+function groupsOf(ip: string): string {
+  const [head = "", tail] = ip.split("::").map((half) => half.split(":").filter((group) => group !== ""));
+  const [before, after] = [head === "" ? [] : head, tail ?? []];
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  return [...before, ...Array<string>(zeros).fill("0"), ...after].map((group) => group.padStart(4, "0")).join(":");
 }
 
 /** Returns what a status has for one address, in `status.ips`; undefined where it has nothing, whatever text the address is. Pure. */

@@ -1,13 +1,15 @@
 import type { AnnotateNode, NodeAnnotations } from "./action.ts";
+import type { IPFamily } from "./address-source.ts";
 import { addressesWithout } from "./dns.ts";
 import { hostWords } from "./host-address.ts";
-import type { NodeFacts } from "./node.ts";
+import type { NodeFacts, NodeMarks } from "./node.ts";
 import { compareText } from "./resource.ts";
 
 /*
- * What flipop's annotations of a node say. Mostly a node has one address:
+ * What flipop's annotations of a node say, each family of addresses in annotations of its own. Mostly a node has one address of a family:
  *
  *   ipv4-reserved-ip: 203.0.113.10                  pool: ingress/web
+ *   ipv6-reserved-ip: 2001:db8::10                  ipv6-pool: ingress/web6
  *
  * Several stand beside each other, separated by commas and sorted by text. They belong to the one object named, or each to the object at its own place in the list:
  *
@@ -17,8 +19,31 @@ import { compareText } from "./resource.ts";
  * Those that `flipop host` is to put on an interface of the node stand in a third annotation, too; see `host-address.ts`.
  */
 
-/** Returns the annotations of a node as they are. Pure. */
-export function annotationsOf({ addressAnnotation, poolAnnotation, hostAnnotation }: NodeFacts): NodeAnnotations {
+/** Returns what the annotations of a node say of one family. Pure. */
+export function marksOf(node: NodeFacts, family: IPFamily): NodeMarks {
+  return family === "IPv4" ? node : (node.ipv6 ?? {});
+}
+
+/** Returns the node as if it had annotations of this family alone: they stand where those of IPv4 do. Pure. */
+export function withMarksOf(node: NodeFacts, family: IPFamily): NodeFacts {
+  const { ipv6, addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...bare } = node;
+  if (family === "IPv6") return { ...bare, ...ipv6 };
+  if (ipv6 === undefined) return node;
+  const { ipv6: _ipv6, ...own } = node;
+  return own;
+}
+
+/** Returns the node with these marks of a family, and no others of it. Pure. */
+export function withMarks(node: NodeFacts, family: IPFamily, marks: NodeMarks): NodeFacts {
+  const { ipv6, addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...bare } = node;
+  const isOther = Object.keys(marks).length > 0;
+  if (family === "IPv4") return { ...bare, ...marks, ...(ipv6 === undefined ? {} : { ipv6 }) };
+  const { ipv6: _former, ...own } = node;
+  return isOther ? { ...own, ipv6: marks } : own;
+}
+
+/** Returns the annotations of a node, as {@link marksOf} tells them. Pure. */
+export function annotationsOf({ addressAnnotation, poolAnnotation, hostAnnotation }: NodeMarks): NodeAnnotations {
   return {
     address: addressAnnotation,
     pool: poolAnnotation,
@@ -33,8 +58,14 @@ export interface Annotated {
   readonly owner?: string;
 }
 
-/** Returns the addresses that a node's annotations show, in the order in which they stand there. Pure. */
-export function annotatedOn({ addressAnnotation, poolAnnotation }: NodeFacts): readonly Annotated[] {
+/** Returns the addresses that a node's annotations show: of IPv4, then of IPv6, each in the order in which they stand there. Pure. */
+export function annotatedOn(node: NodeFacts): readonly Annotated[] {
+  const own = annotatedBy(node);
+  return node.ipv6 === undefined ? own : [...own, ...annotatedBy(node.ipv6)];
+}
+
+/** Returns the addresses that the annotations of one family show, in the order in which they stand there. Pure. */
+export function annotatedBy({ addressAnnotation, poolAnnotation }: NodeMarks): readonly Annotated[] {
   return annotated({ address: addressAnnotation, pool: poolAnnotation });
 }
 

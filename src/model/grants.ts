@@ -1,4 +1,4 @@
-import { addressNumber, addressText, canonicalIPv4 } from "./address.ts";
+import { addressNumber, addressText, canonicalAddress, canonicalIPv4 } from "./address.ts";
 import { canonicalDNSName } from "./dns.ts";
 import { GROUP, shownText } from "./resource.ts";
 
@@ -248,7 +248,7 @@ export function wishesOf(spec: AskingSpec): readonly GrantWish[] {
   return [
     ...(name === undefined ? [] : [{ grant: "names" as const, name }]),
     ...(firewall === undefined ? [] : [{ grant: "firewalls" as const, known: firewall }]),
-    ...listed.filter((entry) => canonicalIPv4(entry) !== undefined).map((ip) => ({ grant: "addresses" as const, ip })),
+    ...listed.filter((entry) => canonicalAddress(entry) === entry).map((ip) => ({ grant: "addresses" as const, ip })),
     ...(lacking > 0 ? [{ grant: "purchases" as const, count: lacking }] : []),
     ...(foreignHolder === "TakeOver" ? [{ grant: "take-over" as const }] : []),
   ];

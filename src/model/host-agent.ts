@@ -32,9 +32,17 @@ export function hostPods(pods: readonly PodFacts[]): HostPods {
   return { kind: "read", byNode: Map.groupBy(pods, ({ nodeName }) => nodeName) };
 }
 
-/** Returns true where the annotation of a node asks its host for an address. Pure. */
-export function asksItsHost({ hostAnnotation }: Pick<NodeFacts, "hostAnnotation">): boolean {
-  return readHostAddresses(hostAnnotation).ips.length > 0;
+/** What a node asks its host for. */
+type AskingNode = Pick<NodeFacts, "hostAnnotation" | "ipv6">;
+
+/** Returns the addresses that the annotations of a node ask its host for, of both families, sorted by text. Pure. */
+export function askedOfHost({ hostAnnotation, ipv6 }: AskingNode): readonly string[] {
+  return readHostAddresses([hostAnnotation, ipv6?.hostAnnotation].join(",")).ips;
+}
+
+/** Returns true where the annotations of a node ask its host for an address. Pure. */
+export function asksItsHost(node: AskingNode): boolean {
+  return askedOfHost(node).length > 0;
 }
 
 /** Returns how `flipop host` is on a node. While a pod is replaced, the ready one counts. Pure. */
@@ -50,6 +58,6 @@ export function hostAgentOn(nodeName: string, pods: HostPods): HostAgent {
 
 /** Returns how `flipop host` is on the node of an address; undefined where the node does not ask its host for the address. Pure. */
 export function hostAgentOf(ip: string, node: NodeFacts | undefined, pods: HostPods): HostAgent | undefined {
-  if (node === undefined || !readHostAddresses(node.hostAnnotation).ips.includes(ip)) return undefined;
+  if (node === undefined || !askedOfHost(node).includes(ip)) return undefined;
   return hostAgentOn(node.name, pods);
 }

@@ -1,3 +1,4 @@
+import { sourceNamed } from "./address-source.ts";
 import type { DNSFacts } from "./dns.ts";
 import type { GrantMode } from "./grants.ts";
 import { ACQUISITIONS_ANNOTATION, GRANTS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "./lease-annotations.ts";
@@ -142,7 +143,7 @@ export function noteChanges(
   const { providers, dns, firewalls } = observation;
   const observed = [...providers.values(), ...dns.values(), ...firewalls.values()].flatMap(({ name, unusable }) =>
     unusable?.kind === "rate-limited" && unusable.notBeforeMs !== undefined
-      ? [[name, unusable.notBeforeMs] as const]
+      ? [[sourceNamed(name).provider, unusable.notBeforeMs] as const]
       : [],
   );
   const known = new Set(observed.map(([name]) => name));
@@ -152,7 +153,7 @@ export function noteChanges(
     .map(([name, text]) => [name, Date.parse(text)] as const)
     .filter(([name, ms]) => !known.has(name) && ms > nowMs);
   const desired: ReadonlyMap<string, string> = new Map(
-    // Addresses, DNS and firewalls of one provider share its limit: the later time stands.
+    // Addresses of both families, DNS and firewalls of one provider share its limit: the later time stands.
     [...standing, ...met, ...observed]
       .toSorted(([, a], [, b]) => a - b)
       .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),

@@ -15,8 +15,15 @@ export interface Readiness {
   readonly sinceMs?: number;
 }
 
-/** What flipop needs of a node; everything else is dropped as the list arrives. */
-export interface NodeFacts {
+/** What flipop's annotations of a node say of one family of addresses; absent where the node does not carry them. */
+export interface NodeMarks {
+  readonly addressAnnotation?: string;
+  readonly poolAnnotation?: string;
+  readonly hostAnnotation?: string;
+}
+
+/** What flipop needs of a node; everything else is dropped as the list arrives. Its own marks are those of IPv4. */
+export interface NodeFacts extends NodeMarks {
   readonly name: string;
   readonly resourceVersion: string;
   /** `""` when not set yet. */
@@ -27,10 +34,8 @@ export interface NodeFacts {
   readonly isDeleting: boolean;
   /** `status.addresses` of type ExternalIP and InternalIP, in order. */
   readonly addresses: readonly { readonly type: string; readonly address: string }[];
-  /** Our annotations; absent when the node does not carry them. */
-  readonly addressAnnotation?: string;
-  readonly poolAnnotation?: string;
-  readonly hostAnnotation?: string;
+  /** The marks of IPv6; absent where it has none. */
+  readonly ipv6?: NodeMarks;
   /** The first part that matters and cannot be read, such as `spec.taints`. Then nobody can tell whether the node matches. Absent if everything can be read. */
   readonly unreadable?: string;
 }

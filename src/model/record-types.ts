@@ -1,5 +1,6 @@
 import { canonicalIPv4, canonicalIPv6 } from "./address.ts";
 import type { IPFamily } from "./address-source.ts";
+import { IP_FAMILIES, NODE_ANNOTATIONS } from "./node-annotations.ts";
 import type { DNSMemory, PublishedName, RecordSet } from "./resource.ts";
 
 /** The types of address records: A records hold IPv4 addresses, AAAA records IPv6 addresses. */
@@ -17,6 +18,11 @@ interface RecordTypeFacts {
   readonly canonical: (text: string) => string | undefined;
 }
 
+/** Returns the type of the records that hold addresses of a family. Pure. */
+export function recordTypeOf(family: IPFamily): RecordType {
+  return family === "IPv4" ? "A" : "AAAA";
+}
+
 /** One set of address records: a name and a type. */
 export interface RecordSetName {
   /** FQDN in lower case without trailing dot. */
@@ -29,13 +35,19 @@ export type Remembering = DNSMemory & { readonly ipv6?: DNSMemory };
 
 /** Returns what a status remembers of the records of a type. Pure. */
 export function memoryOf(status: Remembering, type: RecordType): DNSMemory {
-  return type === "A" ? status : (status.ipv6 ?? { formerDNS: [] });
+  return type === "A" || isOfOneType(status) ? status : (status.ipv6 ?? { formerDNS: [] });
 }
 
 /** Returns a status that remembers something else of the records of a type. Pure. */
 export function withMemory<S extends Remembering>(status: S, type: RecordType, changes: Partial<DNSMemory>): S {
   if (Object.keys(changes).length === 0) return status;
-  return type === "A" ? { ...status, ...changes } : { ...status, ipv6: { ...memoryOf(status, type), ...changes } };
+  if (type === "A" || isOfOneType(status)) return { ...status, ...changes };
+  return { ...status, ipv6: { ...memoryOf(status, type), ...changes } };
+}
+
+/** True for the status of a pool or a RoutedIP: its records are of the one type that its addresses have, and its names say which. */
+function isOfOneType(status: Remembering): boolean {
+  return "ips" in status;
 }
 
 const AAAA_SUFFIX = " AAAA";
@@ -55,10 +67,18 @@ export function setNamed(text: string): RecordSetName {
     : { fqdn: text, type: "A" };
 }
 
-/** True where a record set publishes addresses of the family that records of this type hold. Without a list that is IPv4; so is an empty list. Pure. */
-export function asksFor({ ipFamilies = ["IPv4"] }: RecordSet["spec"], type: RecordType): boolean {
+/**
+ * True where a record set publishes addresses of the family that records of this type hold. Without a list, or with an empty one, that is the family of the annotation
+ * that `addressType` names, else IPv4. Pure.
+ */
+export function asksFor({ ipFamilies = [], addressType }: RecordSet["spec"], type: RecordType): boolean {
   const { family } = RECORD_TYPES[type];
-  return (ipFamilies.length === 0 ? ["IPv4"] : ipFamilies).includes(family);
+  return (ipFamilies.length === 0 ? [annotatedFamily(addressType) ?? "IPv4"] : ipFamilies).includes(family);
+}
+
+/** Returns the family of the addresses that a node annotation shows; undefined for any other address type. Pure. */
+export function annotatedFamily(addressType: string): IPFamily | undefined {
+  return IP_FAMILIES.find((family) => NODE_ANNOTATIONS[family].address === addressType);
 }
 
 /** Returns the types of records that a record set has, or had: A first. Pure. */

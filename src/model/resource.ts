@@ -1,6 +1,7 @@
 import type { AcquisitionNote } from "./acquisition-memory.ts";
 import type { ObjectRef } from "./action.ts";
-import { type AcquiredIP, canonicalIPv4, type PendingAcquisition, type ReleasedIP } from "./address.ts";
+import { type AcquiredIP, CANONICAL, canonicalAddress, type PendingAcquisition, type ReleasedIP } from "./address.ts";
+import { type IPFamily, sourceNamed } from "./address-source.ts";
 import type { Approval, ApprovalPolicy } from "./approval.ts";
 import type { FirewallMemory, FirewallWish, PendingFirewall } from "./firewall.ts";
 import type { Suspension } from "./suspension.ts";
@@ -11,14 +12,6 @@ export const GROUP = "flipop.digitalocean.com";
 export const VERSION = "v1alpha1";
 /** Finalizer set on an object only while `reclaimPolicy: Delete` has work. */
 export const FINALIZER = "flipop.digitalocean.com/cleanup";
-/** Node annotation: the reserved IPv4 address verified on that node. */
-export const ADDRESS_ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
-/** Node annotation: `NAMESPACE/NAME` of the pool, or `routedip/NAMESPACE/NAME` of the RoutedIP, whose address {@link ADDRESS_ANNOTATION} shows. */
-export const POOL_ANNOTATION = "flipop.digitalocean.com/pool";
-
-/** Node annotation: those of its addresses that `flipop host` puts on an interface of the node's system; see `host-address.ts`. */
-export const HOST_ANNOTATION = "flipop.digitalocean.com/host-addresses";
-
 /**
  * Pool annotation: what was acquired for it, a second time beside its status, so that nothing is bought twice when that is lost. The pool's uid, the addresses, and
  * `pending=PLACE` for each acquisition without an answer, with blanks between them; without the right uid it is a copy from another object and means nothing.
@@ -109,9 +102,10 @@ export const DEFAULT_MAX_PER_NODE = 1;
 
 /** `spec` of a FloatingIPPool after defaulting; `""`, 0 and absent are the same for inherited fields. */
 export interface PoolSpec {
+  /** The source of its addresses, as `sourceText` names it: `digitalocean`, `digitalocean IPv6`. */
   readonly provider: string;
   readonly region: string;
-  /** As written, in order; entries are checked by the planner, one by one. */
+  /** In order; entries are checked by the planner, one by one. As written, apart from IPv6 addresses of a source of those: they are canonical. */
   readonly ips: readonly string[];
   /** 0 = all of `ips`. */
   readonly desiredIPs: number;
@@ -132,6 +126,11 @@ export interface PoolSpec {
   readonly suspend: boolean;
   /** Absent = `None`. */
   readonly approval?: ApprovalPolicy;
+}
+
+/** Returns the one family of an object's addresses. Pure. */
+export function ipFamilyOf({ provider }: Pick<PoolSpec, "provider">): IPFamily {
+  return sourceNamed(provider).family;
 }
 
 /** A FloatingIPPool, or a RoutedIP as a pool of one address: identity, defaulted spec and the status another run left. */
@@ -480,7 +479,9 @@ export function compareText(a: string, b: string): number {
 
 /** Returns the addresses that an object manages, in order and once each: the canonical entries of its spec, then what it acquired. */
 export function managedIPs(pool: Pool): readonly string[] {
-  const listed = pool.spec.ips.flatMap((entry) => canonicalIPv4(entry) ?? []);
-  const acquired = pool.status.acquired.map(({ ip }) => ip).filter((ip) => canonicalIPv4(ip) === ip);
+  const canonical = CANONICAL[ipFamilyOf(pool.spec)];
+  const listed = pool.spec.ips.flatMap((entry) => canonical(entry) ?? []);
+  // What was acquired stays its own, whatever the spec says now.
+  const acquired = pool.status.acquired.map(({ ip }) => ip).filter((ip) => canonicalAddress(ip) === ip);
   return [...new Set([...listed, ...acquired])];
 }

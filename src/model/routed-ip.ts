@@ -1,13 +1,16 @@
+import { canonicalIPv6 } from "./address.ts";
+import type { IPFamily } from "./address-source.ts";
 import type { ApprovalPolicy } from "./approval.ts";
-import type {
-  DNSRecordSetSpec,
-  ForeignHolderPolicy,
-  HostAddressPolicy,
-  MaxUnavailable,
-  ObjectMeta,
-  ReclaimPolicy,
-  RoutedIPStatus,
-  Toleration,
+import {
+  type DNSRecordSetSpec,
+  type ForeignHolderPolicy,
+  type HostAddressPolicy,
+  ipFamilyOf,
+  type MaxUnavailable,
+  type ObjectMeta,
+  type ReclaimPolicy,
+  type RoutedIPStatus,
+  type Toleration,
 } from "./resource.ts";
 
 /** `spec.ports[]` of a RoutedIP, as written. */
@@ -41,8 +44,17 @@ export interface RoutedIP {
   readonly decodeError?: string;
 }
 
+/**
+ * Returns the family of the addresses of a RoutedIP by itself: that of the issuer on record, else that of the address that it names. Whoever knows its issuer asks that. Pure.
+ */
+export function routedFamily({ spec, status }: Pick<RoutedIP, "spec" | "status">): IPFamily {
+  if (status.issuer !== undefined) return ipFamilyOf(status.issuer);
+  return canonicalIPv6(spec.address) === undefined ? "IPv4" : "IPv6";
+}
+
 /** `spec` of a RoutedIPIssuer after defaulting. */
 export interface RoutedIPIssuerSpec {
+  /** As of a pool. */
   readonly provider: string;
   readonly region: string;
   readonly reclaimPolicy: ReclaimPolicy;

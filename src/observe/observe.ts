@@ -1,4 +1,5 @@
 import { restoreMemory } from "../model/acquisition-memory.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { ANY_TTL } from "../model/dns.ts";
 import { KubeError, type Refusal } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
@@ -145,7 +146,7 @@ function piecesOf(
     name,
     access,
     registry,
-    notBeforeMs: lease.providerNotBeforeMs.get(name),
+    notBeforeMs: lease.providerNotBeforeMs.get(sourceNamed(name).provider),
     nowMs: cluster.now(),
     skewMs: () => cluster.now() - clock.wallMs(),
     reusable,

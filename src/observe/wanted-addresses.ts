@@ -1,4 +1,5 @@
-import { canonicalIPv4 } from "../model/address.ts";
+import { CANONICAL } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { annotatedOn } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -34,9 +35,8 @@ export function wantedAddresses(
       keys.has(owner ?? "") ? [[ip, registry.machineID(provider, node.providerID) ?? ""] as const] : [],
     ),
   );
-  const ips = new Set(
-    [...managed, ...remembered, ...annotated.map(([ip]) => ip)].filter((ip) => canonicalIPv4(ip) !== undefined),
-  );
+  const canonical = CANONICAL[sourceNamed(provider).family];
+  const ips = new Set([...managed, ...remembered, ...annotated.map(([ip]) => ip)].filter((ip) => canonical(ip) === ip));
   const active = new Set(
     own.flatMap(({ status }) =>
       Object.entries(status.ips).flatMap(([ip, { state, reason }]) =>

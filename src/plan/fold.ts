@@ -1,12 +1,14 @@
-import { type Action, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
-import { changesAddress, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
+import { type Action, type AnnotateNode, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import { changesAddress, changesAnnotation, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
 import { type Address, type AddressFact, entryOf } from "../model/address.ts";
+import { marksOf, withMarks } from "../model/annotated.ts";
 import { addressesWithout, type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
+import type { NodeFacts } from "../model/node.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { memoryOf, type RecordType, setNamed, withMemory } from "../model/record-types.ts";
-import { ADDRESS_ANNOTATION, type DNSMemory, type IPStatus, type Pool, type RecordSet } from "../model/resource.ts";
+import { annotatedFamily, memoryOf, type RecordType, setNamed, withMemory } from "../model/record-types.ts";
+import type { DNSMemory, IPStatus, Pool, RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome, Selection } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { forgottenBy } from "./addresses/claims.ts";
@@ -120,13 +122,18 @@ function withLeft<T extends Pool | RecordSet>(
   );
   if (writes.length === 0) return object;
   const { status, spec } = object;
-  const isReserved = "addressType" in spec && spec.addressType === ADDRESS_ANNOTATION;
-  const left = (type: RecordType): Pick<DNSMemory, "leftDNS"> => {
+  const isReserved = "addressType" in spec && annotatedFamily(spec.addressType) !== undefined;
+  const withLeftOf = (known: T["status"], type: RecordType): T["status"] => {
     const own = writes.filter(({ fqdn }) => setNamed(fqdn).type === type);
-    const stored = memoryOf(status, type).leftDNS;
-    return own.length === 0 ? {} : rememberedLeft(stored, own, (ip) => isForgotten(ip, isReserved), nowMs);
+    const stored = memoryOf(known, type).leftDNS;
+    if (own.length === 0) return known;
+    return withMemory(
+      known,
+      type,
+      rememberedLeft(stored, own, (ip) => isForgotten(ip, isReserved), nowMs),
+    );
   };
-  return { ...object, status: withMemory(withMemory(status, "A", left("A")), "AAAA", left("AAAA")) };
+  return { ...object, status: withLeftOf(withLeftOf(status, "A"), "AAAA") };
 }
 
 /** A pool with the time until which resolvers may hand out what has just left a name, of whatever object: counted from when it left. */
@@ -217,12 +224,9 @@ function foldPods(pods: Observation["pods"], outcomes: readonly Outcome[]): Obse
 }
 
 function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Observation["nodes"] {
-  const written = new Map(
-    outcomes.flatMap(({ action, outcome }) =>
-      (action.kind === "annotate-node" || action.kind === "clear-annotation") && outcome === "applied"
-        ? [[action.nodeName, action.after] as const]
-        : [],
-    ),
+  const written = Map.groupBy(
+    outcomes.flatMap(({ action, outcome }) => (changesAnnotation(action) && outcome === "applied" ? [action] : [])),
+    ({ nodeName }) => nodeName,
   );
   const learned = new Map(
     outcomes.flatMap(({ learnedNode }) =>
@@ -233,16 +237,16 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
   const returned = [...learned.values()].filter(({ name }) => !known.has(name));
   return [...observation.nodes, ...returned].map((observed) => {
     const node = learned.get(observed.name) ?? observed;
-    const after = written.get(node.name);
-    if (after === undefined) return node;
-    const { addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation, ...rest } = node;
-    const { host = hostAnnotation ?? "" } = after;
-    return {
-      ...rest,
-      ...(host === "" ? {} : { hostAnnotation: host }),
-      ...(after.address === undefined ? {} : { addressAnnotation: after.address }),
-      ...(after.pool === undefined ? {} : { poolAnnotation: after.pool }),
-    };
+    return (written.get(node.name) ?? []).reduce(withWritten, node);
+  });
+}
+
+function withWritten(node: NodeFacts, { after, ipFamily = "IPv4" }: AnnotateNode): NodeFacts {
+  const { host = marksOf(node, ipFamily).hostAnnotation ?? "" } = after;
+  return withMarks(node, ipFamily, {
+    ...(host === "" ? {} : { hostAnnotation: host }),
+    ...(after.address === undefined ? {} : { addressAnnotation: after.address }),
+    ...(after.pool === undefined ? {} : { poolAnnotation: after.pool }),
   });
 }
 

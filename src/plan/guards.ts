@@ -1,9 +1,10 @@
 import { type Action, type ObjectRef, refKey, type UnassignIP, type WriteDNS } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
+import type { IPFamily } from "../model/address-source.ts";
 import { addedAddresses, clearedAddresses } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
-import { compareText } from "../model/resource.ts";
+import { compareText, ipFamilyOf } from "../model/resource.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
 import { hold, obstacle } from "./holds.ts";
 import { FINALIZER_SUBJECT, type Retries } from "./retries.ts";
@@ -261,13 +262,16 @@ function leaveNamesFirst(actions: readonly Action[]): Verdict {
  * node's machine: there it would wait for what follows the clearing.
  */
 function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
-  const unassigned = new Set(actions.filter(isUnassign).map(({ before }) => before.nodeName ?? ""));
+  const unassigned = new Set(
+    actions.filter(isUnassign).map(({ before, provider }) => placeKey(before.nodeName ?? "", ipFamilyOf({ provider }))),
+  );
   const writes = writesTakingOut(actions);
   return {
     waits: actions.flatMap((action) => {
       if (action.kind !== "clear-annotation") return [];
       const taking = clearedAddresses(action).flatMap((ip) => writes.get(ip) ?? []);
-      const first = taking.filter(({ requires }) => requires.length === 0 || !unassigned.has(action.nodeName));
+      const at = placeKey(action.nodeName, action.ipFamily ?? "IPv4");
+      const first = taking.filter(({ requires }) => requires.length === 0 || !unassigned.has(at));
       return [{ id: action.id, [action.isGivenUp === true ? "requires" : "follows"]: idsOf(first) }];
     }),
   };
@@ -276,15 +280,24 @@ function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
 /** An address leaves its machine after the node's annotation of it was tried to be cleared. For another one, which goes to its new node first, it does not wait. */
 function unassignAfterClearing(actions: readonly Action[]): Verdict {
   const clearing = new Map(
-    actions.flatMap((action) => (action.kind === "clear-annotation" ? [[action.nodeName, action] as const] : [])),
+    actions.flatMap((action) =>
+      action.kind === "clear-annotation"
+        ? [[placeKey(action.nodeName, action.ipFamily ?? "IPv4"), action] as const]
+        : [],
+    ),
   );
   return {
-    waits: actions.filter(isUnassign).flatMap(({ id, ip, before }) => {
-      const first = clearing.get(before.nodeName ?? "");
+    waits: actions.filter(isUnassign).flatMap(({ id, ip, provider, before }) => {
+      const first = clearing.get(placeKey(before.nodeName ?? "", ipFamilyOf({ provider })));
       const isOfAnother = first !== undefined && first.requires.length > 0 && !clearedAddresses(first).includes(ip);
       return first === undefined || isOfAnother ? [] : [{ id, follows: [first.id] }];
     }),
   };
+}
+
+/** One node, as far as addresses of one family are concerned. */
+function placeKey(nodeName: string, family: IPFamily): string {
+  return `${family} ${nodeName}`;
 }
 
 /** A verified address is annotated, then published. An annotation that cannot be written holds nothing up. */

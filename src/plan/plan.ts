@@ -174,7 +174,7 @@ interface Claimed {
 function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps<Claimed> {
   const { dns, observedAtMs: nowMs } = world;
   const { grants } = bounds;
-  const claims = settleClaims(world.pools, grants);
+  const claims = settleClaims(world, grants);
   const found = yield* viewPools(world, claims, bounds, selection);
   const recordSets = world.recordSets
     .toSorted(bySeniority)

@@ -80,6 +80,8 @@ export interface PoolView {
   readonly isForSeveral?: true;
   /** Set where the spec asks for more on a node than the provider gives a machine. */
   readonly isOnePerNode?: true;
+  /** True where an address is bought for a region only, and assigned afterwards. */
+  readonly buysUnattached?: true;
   /** False if the pool's provider can only move an address by two calls: unassign, then assign. */
   readonly isMoveOneCall: boolean;
   /** Set if the system of a machine must have its address, too, which nobody sees: whether `flipop host` puts it there, or something else. */

@@ -1,11 +1,11 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import { canonicalIPv4 } from "../model/address.ts";
-import { annotatedOn } from "../model/annotated.ts";
+import { CANONICAL } from "../model/address.ts";
+import { annotatedBy, marksOf } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
-import { recordTypesOf } from "../model/record-types.ts";
-import { ADDRESS_ANNOTATION, FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
+import { annotatedFamily, recordTypesOf } from "../model/record-types.ts";
+import { FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
 import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
 import type { GrantJudgement } from "./grants.ts";
@@ -123,10 +123,10 @@ export function viewRecordSet(
     unready,
     undecided: verdicts.undecided,
     ...(isKept ? { emptyTarget: empty } : {}),
-    badAnnotations: spec.addressType === ADDRESS_ANNOTATION ? verdicts.matches.flatMap(badAnnotation) : [],
+    badAnnotations: badAnnotations(verdicts.matches, spec.addressType),
     publisher,
     served:
-      spec.addressType === ADDRESS_ANNOTATION || inGrace.length + verdicts.undecided.length > 0
+      annotatedFamily(spec.addressType) !== undefined || inGrace.length + verdicts.undecided.length > 0
         ? recordSetAddresses(verdicts.matches.map(offered), [
             ...inGrace.map(({ node }) => offered(node)),
             ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
@@ -141,9 +141,14 @@ function mayOffer(offered: readonly NodeAddress[], target: NameTarget): readonly
   return target.records.addresses.map((address) => ({ address, isUndecided: true, after: [] }));
 }
 
-function badAnnotation(node: NodeFacts): RecordSetView["badAnnotations"] {
-  const bad = annotatedOn(node).flatMap(({ ip }) => (canonicalIPv4(ip) === undefined ? [ip] : []));
-  return bad.length === 0 ? [] : [{ nodeName: node.name, text: bad.join(",") }];
+function badAnnotations(matches: readonly NodeFacts[], addressType: string): RecordSetView["badAnnotations"] {
+  const family = annotatedFamily(addressType);
+  if (family === undefined) return [];
+  return matches.flatMap((node) => {
+    const shown = annotatedBy(marksOf(node, family)).map(({ ip }) => ip);
+    const bad = shown.filter((ip) => CANONICAL[family](ip) !== ip);
+    return bad.length === 0 ? [] : [{ nodeName: node.name, text: bad.join(",") }];
+  });
 }
 
 function isPublished(target: NameTarget, addresses: readonly { readonly address: string }[]): boolean {

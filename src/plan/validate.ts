@@ -1,11 +1,14 @@
+import { CANONICAL, canonicalAddress } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { parseLabelSelector, podSelectorProblem } from "../model/label-selector.ts";
+import { ADDRESS_ANNOTATION, IPV6_ADDRESS_ANNOTATION } from "../model/node-annotations.ts";
 import type { Observation, PodReading } from "../model/observation.ts";
 import type { Obstacle } from "../model/plan.ts";
 import { podsKeyOf } from "../model/pods.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { RECORD_TYPES } from "../model/record-types.ts";
+import { annotatedFamily, RECORD_TYPES } from "../model/record-types.ts";
 import {
-  ADDRESS_ANNOTATION,
+  ipFamilyOf,
   type MatchSpec,
   type ObjectMeta,
   type Pool,
@@ -40,7 +43,15 @@ export interface Violation {
 }
 
 /** The rules that a spec can break. */
-export type SpecRule = "decoding" | "provider" | "amount" | "selector" | "addressType" | "ipFamilies" | WishPart;
+export type SpecRule =
+  | "decoding"
+  | "provider"
+  | "amount"
+  | "selector"
+  | "addressType"
+  | "ipFamilies"
+  | "ipFamily"
+  | WishPart;
 
 /** Checks a pool's spec; the first failure wins. The texts are the Go operator's, so that alerts on them keep working. */
 export function validatePool(pool: Pool, { pods, registry }: SpecFacts): Validation {
@@ -55,20 +66,35 @@ export function poolViolations(pool: Pool, registry: ProviderRegistry): readonly
   return [
     ...decodingViolations(decodeError),
     ...addressProviderViolations(spec.provider, registry),
+    ...formerFamilyViolations(pool),
     ...(hasAddresses ? [] : [{ rule: "amount", path: "spec", text: "ips or desiredIPs must be provided" } as const]),
     ...selectorViolations(spec.match),
   ];
 }
 
-/** Returns why a provider cannot serve an object that wants addresses of it. Pure. */
-export function addressProviderViolations(provider: string, registry: ProviderRegistry): readonly Violation[] {
-  const violation = (text: string): readonly Violation[] => [{ rule: "provider", path: "spec.provider", text }];
-  const traits = registry.get(provider);
-  if (traits === undefined) return violation(`unknown provider "${provider}"`);
-  return traits.addresses === undefined ? violation(`provider "${provider}" does not provide floating IPs`) : [];
+/** What was bought must not be forgotten: its object keeps its family. */
+function formerFamilyViolations({ spec, status }: Pool): readonly Violation[] {
+  const family = ipFamilyOf(spec);
+  const bought = status.acquired.find(({ ip }) => canonicalAddress(ip) === ip && CANONICAL[family](ip) === undefined);
+  if (bought === undefined) return [];
+  const text = `ipFamily cannot be ${family}: ${bought.ip} was acquired for it; make a new one for that family`;
+  return [{ rule: "ipFamily", path: "spec.ipFamily", text }];
 }
 
-const ADDRESS_TYPES: readonly string[] = ["ExternalIP", "InternalIP", ADDRESS_ANNOTATION];
+/** Returns why a source of addresses cannot serve an object that wants addresses of it. Pure. */
+export function addressProviderViolations(provider: string, registry: ProviderRegistry): readonly Violation[] {
+  const violation = (text: string): readonly Violation[] => [{ rule: "provider", path: "spec.provider", text }];
+  const { provider: name, family } = sourceNamed(provider);
+  const traits = registry.get(name);
+  if (traits === undefined) return violation(`unknown provider "${name}"`);
+  if (registry.get(provider)?.addresses !== undefined) return [];
+  if (family === "IPv4" || traits.addresses === undefined)
+    return violation(`provider "${name}" does not provide floating IPs`);
+  const text = `provider "${name}" does not provide floating IPs of ipFamily ${family}`;
+  return [{ rule: "ipFamily", path: "spec.ipFamily", text }];
+}
+
+const ADDRESS_TYPES: readonly string[] = ["ExternalIP", "InternalIP", ADDRESS_ANNOTATION, IPV6_ADDRESS_ANNOTATION];
 
 /** Checks a record set's spec; the first failure wins. The texts are the Go operator's. */
 export function validateRecordSet(recordSet: RecordSet, { pods, registry }: SpecFacts): Validation {
@@ -90,7 +116,7 @@ export function recordSetViolations(recordSet: RecordSet, registry: ProviderRegi
   ];
 }
 
-/** A node's annotation shows IPv4 addresses only. */
+/** A node's annotation shows addresses of one family only. */
 function familyViolations({ ipFamilies, addressType }: RecordSet["spec"]): readonly Violation[] {
   const wrong = (text: string): readonly Violation[] => [{ rule: "ipFamilies", path: "spec.ipFamilies", text }];
   if (ipFamilies === undefined) return [];
@@ -98,8 +124,10 @@ function familyViolations({ ipFamilies, addressType }: RecordSet["spec"]): reado
   const other = ipFamilies.find((family) => !known.includes(family));
   if (other !== undefined) return wrong(`ipFamilies "${shownText(other)}" must be ${known.join(" or ")}`);
   if (new Set(ipFamilies).size < ipFamilies.length) return wrong("ipFamilies names a family twice");
-  if (addressType !== ADDRESS_ANNOTATION || !ipFamilies.includes("IPv6")) return [];
-  return wrong(`ipFamilies IPv6 needs addressType ExternalIP or InternalIP: ${ADDRESS_ANNOTATION} is an IPv4 address`);
+  const shown = annotatedFamily(addressType);
+  const asked = shown === undefined ? undefined : ipFamilies.find((family) => family !== shown);
+  if (asked === undefined) return [];
+  return wrong(`ipFamilies ${asked} needs addressType ExternalIP or InternalIP: ${addressType} is an ${shown} address`);
 }
 
 /** Returns why no name can be made of a wish. Pure. */

@@ -1,5 +1,6 @@
 import type { AcquisitionNote } from "../model/acquisition-memory.ts";
 import type { ObjectRef } from "../model/action.ts";
+import type { IPFamily } from "../model/address-source.ts";
 import type { PastEvent } from "../model/change.ts";
 import type { KubeError } from "../model/errors.ts";
 import type { NamespaceGrants } from "../model/grants.ts";
@@ -172,10 +173,18 @@ export interface ClusterWriter extends ClusterReader {
   setRoutedIPFinalizer(meta: ObjectMeta, isPresent: boolean): Promise<RoutedIP>;
   /** As {@link notePoolAcquisitions}, for a RoutedIP. */
   noteRoutedIPAcquisitions(meta: ObjectMeta, note: AcquisitionNote): Promise<RoutedIP>;
-  /** Sets (string) or removes (null) our node annotations, and nothing else; one that is absent stays as it is. Idempotent. KubeError `not-found` when the node is gone. */
+  /**
+   * Sets (string) or removes (null) our node annotations of one family, IPv4 where none is given, and nothing else; one that is absent stays as it is. Idempotent.
+   * KubeError `not-found` when the node is gone.
+   */
   annotateNode(
     name: string,
-    annotations: { readonly address: string | null; readonly pool: string | null; readonly host?: string | null },
+    annotations: {
+      readonly address: string | null;
+      readonly pool: string | null;
+      readonly host?: string | null;
+      readonly ipFamily?: IPFamily;
+    },
   ): Promise<void>;
   /**
    * Writes one Event; a Warning that says the same again is counted in the Event that is there (a series). Best effort: callers survive its failure.

@@ -58,10 +58,13 @@ function announced(action: Action, bought: string | undefined, standIns: Readonl
   return changesName(named) ? { ...named, before: unknownLast(named.before), after: unknownLast(named.after) } : named;
 }
 
+/** An imagined address, as a rehearsal makes them. */
+const STAND_IN = /\b240(\.\d+){3}\b|(?<![\da-f:])100::[\da-f]+\b/g;
+
 /** Returns the value with each imagined address replaced by what stands for it, in every text of it. Pure. */
 export function withStandIns<T>(value: T, standIns: ReadonlyMap<string, string>): T {
   const replaced = (part: unknown): unknown => {
-    if (typeof part === "string") return part.replace(/\b240(\.\d+){3}\b/g, (ip) => standIns.get(ip) ?? ip);
+    if (typeof part === "string") return part.replace(STAND_IN, (ip) => standIns.get(ip) ?? ip);
     if (Array.isArray(part)) return part.map(replaced);
     if (typeof part !== "object" || part === null) return part;
     return Object.fromEntries(Object.entries(part).map(([key, inner]) => [replaced(key), replaced(inner)]));

@@ -1,4 +1,4 @@
-import { canonicalIPv4 } from "../model/address.ts";
+import { canonicalAddress } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Taint } from "../model/node.ts";
 
@@ -172,8 +172,8 @@ function readLabel(text: string, node: string, value: Part): FactEdit {
 }
 
 function readAddress({ text, name, value }: Reading): FactEdit {
-  const ip = canonicalIPv4(name.text);
-  if (ip === undefined) throw wrong(text, name.at, "an IPv4 address");
+  const ip = canonicalAddress(name.text);
+  if (ip === undefined) throw wrong(text, name.at, "an IP address");
   const [, where = "", what = ""] = /^on:(node|machine)\/(.+)$/i.exec(value.text) ?? [];
   const place = { kind: "address", text, ip } as const;
   if (where.toLowerCase() === "node") return { ...place, place: { kind: "node", node: what } };

@@ -1,4 +1,5 @@
 import type { Address } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { FirewallFact } from "../model/firewall.ts";
 import { nearest } from "../model/nearest.ts";
@@ -221,7 +222,7 @@ export function withNewNode(
   if (world.nodes.some((node) => node.name === name))
     throw new ConfigError("invalid", `There is a node named ${name} already.`);
   const number = unusedNumber(world);
-  const { addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...copy } = model;
+  const { addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ipv6: _ipv6, ...copy } = model;
   const fresh: NodeFacts = {
     ...copy,
     name,
@@ -312,11 +313,17 @@ function holderOf(world: Observation, provider: string, place: AddressPlace): st
 /** As it is when no call is answered: nothing is known of what the provider has. */
 function withProviderDown(world: Observation, name: string): Observation {
   const { providers, dns, firewalls } = world;
-  const inUse = [...new Set([...providers.keys(), ...dns.keys(), ...firewalls.keys()])];
+  const sources = [...providers.keys()].map((source) => sourceNamed(source).provider);
+  const inUse = [...new Set([...sources, ...dns.keys(), ...firewalls.keys()])];
   if (!inUse.includes(name)) throw missing(`No object uses a provider named ${name}.`, name, inUse);
   const unusable = { kind: "unanswered", message: `${name} does not answer` } as const;
   const down = <F>(all: ReadonlyMap<string, F>, nothing: Partial<F>): ReadonlyMap<string, F> =>
-    new Map([...all].map(([key, facts]) => [key, key === name ? { ...facts, ...nothing, unusable } : facts]));
+    new Map(
+      [...all].map(([key, facts]) => [
+        key,
+        sourceNamed(key).provider === name ? { ...facts, ...nothing, unusable } : facts,
+      ]),
+    );
   return {
     ...world,
     providers: down(providers, { addresses: new Map(), isComplete: false }),

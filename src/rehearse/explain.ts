@@ -375,6 +375,6 @@ function machineFacts({ nodes, registry, providers }: Observation, name: string)
     const id = registry.machineID(provider, node.providerID);
     return id === undefined ? [] : [`${name} is machine ${id} of ${provider}.`];
   });
-  const { addressAnnotation } = node;
-  return [...machines, ...(addressAnnotation === undefined ? [] : [`Its annotation says ${addressAnnotation}.`])];
+  const shown = [node.addressAnnotation, node.ipv6?.addressAnnotation].flatMap((text) => text ?? []);
+  return [...machines, ...shown.map((text) => `Its annotation says ${text}.`)];
 }

@@ -1,5 +1,6 @@
 import type { Action } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { ProviderError, type Refusal } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -119,9 +120,15 @@ function moreCalls(
   action: Action,
 ): readonly { readonly provider: string; readonly calls: number }[] {
   const before = new Map(providerBudgets(observation, others).map(({ provider, calls }) => [provider, calls]));
-  return providerBudgets(observation, [...others, action])
-    .map(({ provider, calls }) => ({ provider, calls: calls - (before.get(provider) ?? 0) }))
-    .filter(({ calls }) => calls > 0);
+  return (
+    providerBudgets(observation, [...others, action])
+      // The calls for addresses of both families are counted together.
+      .map(({ provider, calls }) => ({
+        provider: sourceNamed(provider).provider,
+        calls: calls - (before.get(provider) ?? 0),
+      }))
+      .filter(({ calls }) => calls > 0)
+  );
 }
 
 function keptOf(action: Action): number {

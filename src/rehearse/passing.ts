@@ -1,7 +1,9 @@
 import type { AcquireIP, Action } from "../model/action.ts";
+import type { IPFamily } from "../model/address-source.ts";
 import { annotatedOn } from "../model/annotated.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
+import { ipFamilyOf } from "../model/resource.ts";
 import { withBegun } from "../model/restraint.ts";
 import type { Selection } from "../model/run.ts";
 import { planInSteps } from "../plan/plan.ts";
@@ -60,7 +62,7 @@ export function* passThroughInSteps(
   takesMs: Pace,
   ledger?: CallLedger,
 ): Steps<Passed> {
-  const addresses = unusedAddresses(observation);
+  const unused = unusedAddresses(observation);
   const tried = new Set<string>();
   const rounds: Round[] = [];
   let world = rehearsed(observation);
@@ -70,7 +72,9 @@ export function* passThroughInSteps(
     if (untried.length === 0) break;
     for (const action of untried) tried.add(attempt(action));
     const { begun: actions, refused } = ledger?.enter(world, untried) ?? { begun: untried, refused: [] };
-    const bought = new Map(actions.filter(isAcquiring).map(({ id }) => [id, addresses.next().value]));
+    const bought = new Map(
+      actions.filter(isAcquiring).map(({ id, provider }) => [id, unused(ipFamilyOf({ provider }))]),
+    );
     const { observedAtMs: atMs } = world;
     world = imagine(later(begun(world, actions), takesMs(actions)), remaining, actions, bought, refused);
     remaining = yield* planInSteps(world, selection);
@@ -100,8 +104,11 @@ function isAcquiring(action: Action): action is AcquireIP {
   return action.kind === "acquire-ip";
 }
 
-/** Addresses that stand in a rehearsal for those that are not known yet: of the range that nobody can have, RFC 1112 section 4, and seen nowhere in the world. */
-function* unusedAddresses({ pools, nodes, providers, dns }: Observation): Generator<string, never> {
+/**
+ * Returns what gives the addresses that stand in a rehearsal for those that are not known yet, each once: of the ranges that nobody can have, RFC 1112 section 4 and RFC 6666, and
+ * seen nowhere in the world.
+ */
+function unusedAddresses({ pools, nodes, providers, dns }: Observation): (family: IPFamily) => string {
   const records = [...dns.values()].flatMap((facts) => [...facts.records.values()]);
   const seen = new Set([
     ...[...providers.values()].flatMap((provider) => [...provider.addresses.keys()]),
@@ -112,8 +119,13 @@ function* unusedAddresses({ pools, nodes, providers, dns }: Observation): Genera
     ]),
     ...records.flatMap((fact) => (fact.kind === "known" ? fact.records.addresses : [])),
   ]);
-  for (let number = 1; ; number += 1) {
-    const ip = `240.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
-    if (!seen.has(ip)) yield ip;
-  }
+  let number = 0;
+  return (family) => {
+    for (;;) {
+      number += 1;
+      const low = `${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
+      const ip = family === "IPv4" ? `240.${low}` : `100::${number.toString(16)}`;
+      if (!seen.has(ip)) return ip;
+    }
+  };
 }

@@ -1,5 +1,5 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import { canonicalIPv4 } from "../model/address.ts";
+import { canonicalAddress } from "../model/address.ts";
 import type { ChangeTold, Gate } from "../model/explanation.ts";
 import type { GateID } from "../model/gates.ts";
 import { EQUALITY } from "../model/nearest.ts";
@@ -318,10 +318,10 @@ function podsReady(_: Gate, { node }: Concern): readonly Change[] {
 
 /** What the machine carries goes elsewhere: to a node that waits, or to none where no object wants it. */
 function freed({ detail: other }: Gate, { seen, ip }: Concern): readonly Change[] {
-  if (canonicalIPv4(other) === undefined) return [];
+  if (canonicalAddress(other) === undefined) return [];
   const waiting = poolOf(seen)?.waiting ?? [];
   const away = waiting.slice(0, 1).flatMap((node) => byHand(seen, other, node));
-  const owners = seen.world.pools.filter(({ spec }) => spec.ips.some((one) => canonicalIPv4(one) === other));
+  const owners = seen.world.pools.filter(({ spec }) => spec.ips.includes(other));
   const dropped = ip === other ? [] : listedElsewhere(seen, other);
   const most = raisedMaxPerNode(seen);
   const stacked = most === undefined ? [] : ofSpec(seen, "maxPerNode", most, 2);
@@ -331,7 +331,7 @@ function freed({ detail: other }: Gate, { seen, ip }: Concern): readonly Change[
 /** Each pool that lists an address lists it no longer; not where it was the only one, or that pool would be invalid. */
 function listedElsewhere(seen: Seen, ip: string): readonly Change[] {
   return seen.world.pools.flatMap(({ kind, meta, spec }) => {
-    const left = spec.ips.filter((one) => canonicalIPv4(one) !== ip);
+    const left = spec.ips.filter((one) => one !== ip);
     if (kind !== "pool" || left.length === spec.ips.length || left.length === 0) return [];
     const owner = { kind, namespace: meta.namespace, name: meta.name };
     return ofSpec({ ...seen, ref: owner }, "ips", left, 4, `remove ${ip} from spec.ips of ${refKey(owner)}`);

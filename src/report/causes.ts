@@ -60,7 +60,9 @@ function isOfProvider(reason: Hold["reason"]): boolean {
 export function withoutSubjects(text: string, subjects: ReadonlySet<string>): string {
   // The API server names what it speaks of in quotes behind its kind: nodes "worker-1" is forbidden.
   const unquoted = text.replace(/(?<=\b[a-z]+s) "([^"]+)"/g, (quoted, name) => (subjects.has(name) ? "" : quoted));
-  return unquoted.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) => (subjects.has(word) ? "them" : word));
+  // An IPv6 address is one word.
+  const known = unquoted.replace(/[\da-f]*:[\da-f:]*:[\da-f:]*/gi, (word) => (subjects.has(word) ? "them" : word));
+  return known.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) => (subjects.has(word) ? "them" : word));
 }
 
 function providersOf({ pools, recordSets }: Pick<Plan, "pools" | "recordSets">): (hold: Hold) => string {

@@ -1,4 +1,4 @@
-import { compareIPv4 } from "../model/address.ts";
+import { compareAddresses } from "../model/address.ts";
 import { type HostAgent, type HostPods, hostAgentOf } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PoolAssessment } from "../model/plan.ts";
@@ -6,6 +6,7 @@ import { asksFor, memoryOf, type RecordType } from "../model/record-types.ts";
 import {
   type Condition,
   type IPStatus,
+  ipFamilyOf,
   type ObjectMeta,
   objectKey,
   type Pool,
@@ -13,13 +14,13 @@ import {
   type RecordSet,
   type RetryStatus,
 } from "../model/resource.ts";
-import type { RoutedIP } from "../model/routed-ip.ts";
+import { type RoutedIP, routedFamily } from "../model/routed-ip.ts";
 import { type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { parseTime } from "../model/time.ts";
 import type { Live } from "./live.ts";
 import { type ReconcilerRow, type RunFacts, reconcilerRow } from "./reconciler.ts";
 import { unkeptAddresses, unkeptTexts } from "./text/host-problems.ts";
-import { type WrittenName, writtenName } from "./text/written-name.ts";
+import { nameOf, type WrittenName, writtenName } from "./text/written-name.ts";
 
 /** What `status` reads: pools, routed IPs and record sets as stored, the nodes as they are now, and the Lease where there is one. */
 export interface StoredFacts extends RunFacts {
@@ -242,7 +243,7 @@ function ownAddress({ address: ip, status, trouble, hostAgent, waitsUntilMs }: R
 /** Returns the addresses of a status with what is tried again, and how their nodes are now; sorted by address. */
 export function addressRows({ ips, retries }: PoolStatus, nodes?: Nodes): readonly AddressRow[] {
   return Object.entries(ips)
-    .sort(([a], [b]) => compareIPv4(a, b))
+    .sort(([a], [b]) => compareAddresses(a, b))
     .map(([ip, entry]): AddressRow => {
       const retry = retries.find(({ subject }) => subject === `ip/${ip}`);
       return { ip, status: entry, ...(retry === undefined ? {} : { retry }), ...seenOn(ip, entry, nodes) };
@@ -266,7 +267,7 @@ function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
   return {
     pool,
     ...readiness,
-    ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
+    ...nameOf(spec, status, ipFamilyOf(spec)),
     active: addresses.filter((address) => address.status.state === "active" && !isUnread(address)).length,
     unread: addresses.filter((address) => address.status.state !== "disabled" && isUnread(address)).length,
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
@@ -303,7 +304,7 @@ function routedIPRow(routedIP: RoutedIP, readiness: Readiness, nodes: Nodes): Ro
   return {
     routedIP,
     ...readiness,
-    ...(spec.dnsRecordSet === undefined ? {} : { name: writtenName(spec.dnsRecordSet, status) }),
+    ...nameOf(spec, status, routedFamily(routedIP)),
     address: address?.ip ?? spec.address,
     ...(address === undefined ? {} : { status: address.entry, ...seenOn(address.ip, address.entry, nodes) }),
     ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),

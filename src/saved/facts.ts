@@ -1,6 +1,7 @@
 import {
   type Action,
   type ActionKind,
+  type AnnotateNode,
   type ObjectRef,
   ownPart,
   type Place,
@@ -132,7 +133,7 @@ export function changesOf(action: Action): readonly string[] {
     return [holderPath(action.ip), ...places.map(carriesPath)];
   }
   if (changesName(action)) return [namePath(action, "records"), namePath(action, "foreign")];
-  if (changesAnnotation(action)) return [annotationPath(action.nodeName)];
+  if (changesAnnotation(action)) return [annotationPath(action)];
   if (changesPorts(action)) return action.ports.map((ports) => firewallPath(action, portText(ports)));
   if (changesMachines(action)) return action.machines.map(({ machineID }) => firewallPath(action, machineID));
   return [`${refKey(action.object)}.finalizer`];
@@ -233,12 +234,11 @@ const QUESTIONS: Readonly<Record<FactKind, (action: Action) => readonly Question
   shown: (action) => shownBy(action).map((ip) => holderQuestion(ip)),
   annotation: (action) => {
     if (!changesAnnotation(action)) return [];
-    const { nodeName } = action;
+    const { nodeName, ipFamily = "IPv4" } = action;
     const says = (value: FactValue): string =>
       value === NONE ? `${nodeName} is gone` : `The annotation of ${nodeName} says ${namesOf(value, "nothing")}`;
-    return [
-      { path: annotationPath(nodeName), read: ({ world }) => annotationOf(nodeOf(world, nodeName)), ...told(says) },
-    ];
+    const read: Question["read"] = ({ world }) => annotationOf(nodeOf(world, nodeName), ipFamily);
+    return [{ path: annotationPath(action), read, ...told(says) }];
   },
   nodes: (action) => (changesName(action) ? changedAddresses(action).map((ip) => nodeQuestion(action.object, ip)) : []),
   zone: (action) => {
@@ -373,8 +373,8 @@ function takenAway(action: Action): readonly string[] {
 
 // Nodes.
 
-function annotationPath(nodeName: string): string {
-  return `node/${nodeName}.annotation`;
+function annotationPath({ nodeName, ipFamily }: AnnotateNode): string {
+  return `node/${nodeName}.annotation${ipFamily === undefined ? "" : `.${ipFamily}`}`;
 }
 
 /** Whether a node matches an object. */

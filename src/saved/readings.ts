@@ -1,7 +1,8 @@
 import type { Action, ObjectRef, Place, WriteDNS } from "../model/action.ts";
 import { changesFirewall } from "../model/action-kinds.ts";
 import type { AddressFact } from "../model/address.ts";
-import { annotatedOn } from "../model/annotated.ts";
+import type { IPFamily } from "../model/address-source.ts";
+import { annotatedOn, marksOf } from "../model/annotated.ts";
 import { canonicalZone, type RecordsFact, recordsKey } from "../model/dns.ts";
 import { type Firewall, portText, shownPorts } from "../model/firewall.ts";
 import type { NodeFacts } from "../model/node.ts";
@@ -104,10 +105,11 @@ export function nodesWith({ nodes }: Observation, ip: string): readonly string[]
   return having.map(({ name }) => name).toSorted(compareText);
 }
 
-/** What the annotations of a node say: the address, the object, and what is for its host; `none` where the node is gone. */
-export function annotationOf(node: NodeFacts | undefined): FactValue {
+/** What the annotations of a node say of a family: the address, the object, and what is for its host; `none` where the node is gone. */
+export function annotationOf(node: NodeFacts | undefined, family: IPFamily): FactValue {
   if (node === undefined) return NONE;
-  return [node.addressAnnotation, node.poolAnnotation, node.hostAnnotation].flatMap((text) => text ?? []);
+  const { addressAnnotation, poolAnnotation, hostAnnotation } = marksOf(node, family);
+  return [addressAnnotation, poolAnnotation, hostAnnotation].flatMap((text) => text ?? []);
 }
 
 /** What is known of the records that an action changes. */
@@ -154,8 +156,13 @@ export function isDone(action: Action, world: Observation): boolean {
     case "clear-annotation": {
       const { address = "", pool = "", host } = action.after;
       const node = nodeOf(world, action.nodeName);
-      const isSaid = (node?.addressAnnotation ?? "") === address && (node?.poolAnnotation ?? "") === pool;
-      const isHostSaid = host === undefined || (node?.hostAnnotation ?? "") === host;
+      const {
+        addressAnnotation = "",
+        poolAnnotation = "",
+        hostAnnotation = "",
+      } = node === undefined ? {} : marksOf(node, action.ipFamily ?? "IPv4");
+      const isSaid = addressAnnotation === address && poolAnnotation === pool;
+      const isHostSaid = host === undefined || hostAnnotation === host;
       return isSaid && isHostSaid && (node !== undefined || action.kind === "clear-annotation");
     }
     case "update-dns":

@@ -9,11 +9,12 @@ import {
   LAST_SUCCESS_ANNOTATION,
   NOT_BEFORE_PREFIX,
 } from "../model/lease-annotations.ts";
+import { ADDRESS_ANNOTATION } from "../model/node-annotations.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
 import { RECORD_TYPES, setNamed, setText } from "../model/record-types.ts";
-import { ADDRESS_ANNOTATION, FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
+import { FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
 import { hasOnlySchedule } from "../model/workload.ts";
 import { COUNT, Names, nameParts } from "./anonymous-names.ts";

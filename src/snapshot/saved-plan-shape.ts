@@ -139,6 +139,7 @@ const ANNOTATE: Shape<AnnotateNode> = fields<AnnotateNode>(
     ...COMMON,
     kind: word("annotate-node", "clear-annotation"),
     nodeName: text,
+    ipFamily: word("IPv4", "IPv6"),
     before: ANNOTATIONS,
     after: ANNOTATIONS,
     holder: PLACE,
@@ -146,6 +147,7 @@ const ANNOTATE: Shape<AnnotateNode> = fields<AnnotateNode>(
   },
   "impact",
   "takes",
+  "ipFamily",
   "holder",
   "isGivenUp",
 );

@@ -23,7 +23,7 @@ import type {
   OtherFirewalls,
 } from "../model/firewall.ts";
 import type { GrantFacts, GrantProblem, NamespaceGrants } from "../model/grants.ts";
-import type { NodeFacts, Readiness, Taint } from "../model/node.ts";
+import type { NodeFacts, NodeMarks, Readiness, Taint } from "../model/node.ts";
 import type { LeaseFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
 import { dnsName, firewallName, POOL, PORT_RANGE, RECORD_SET, SUSPENSION, texts } from "./object-shapes.ts";
 import {
@@ -65,6 +65,13 @@ export const PAST_EVENT: Shape<PastEvent> = fields<PastEvent>({
 
 const TAINT: Shape<Taint> = fields<Taint>({ key: text, value: text, effect: term, timeAddedMs: number }, "timeAddedMs");
 
+const MARKS: Shape<NodeMarks> = fields<NodeMarks>(
+  { addressAnnotation: names, poolAnnotation: names, hostAnnotation: names },
+  "addressAnnotation",
+  "poolAnnotation",
+  "hostAnnotation",
+);
+
 /** A node, with the labels that its caller leaves in. */
 const NODE: Shape<NodeFacts> = fields<NodeFacts>(
   {
@@ -79,11 +86,13 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
     addressAnnotation: names,
     poolAnnotation: names,
     hostAnnotation: names,
+    ipv6: MARKS,
     unreadable: sentence,
   },
   "addressAnnotation",
   "poolAnnotation",
   "hostAnnotation",
+  "ipv6",
   "unreadable",
 );
 

@@ -1,10 +1,11 @@
-import { canonicalIPv4 } from "../model/address.ts";
+import { entryProblem } from "../model/address.ts";
+import { type IPFamily, sourceText } from "../model/address-source.ts";
 import { ANY_TTL, acceptedTTL, canonicalDNSName, recordFQDN } from "../model/dns.ts";
 import type { FindingCode, Severity } from "../model/finding.ts";
 import { portRange } from "../model/firewall.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { type MatchSpec, type Pool, type RecordSet, shownText } from "../model/resource.ts";
-import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import { ipFamilyOf, type MatchSpec, type Pool, type RecordSet, shownText } from "../model/resource.ts";
+import { type RoutedIP, type RoutedIPIssuer, routedFamily } from "../model/routed-ip.ts";
 import { type DNSWish, type NamedWish, poolWish, statedWish } from "../plan/names/name-target.ts";
 import {
   addressProviderViolations,
@@ -55,7 +56,14 @@ export function remarksOn(one: SpecObject, registry: ProviderRegistry): readonly
 /** Where an object asks to be published, without a cluster. Pure. */
 export function wishOf(one: SpecObject, registry: ProviderRegistry): DNSWish {
   if (one.of === "dns") return statedWish(one.object, registry);
-  return one.of === "issuer" ? { kind: "none" } : poolWish(one.object, registry);
+  if (one.of === "pool") return poolWish(one.object, registry);
+  return one.of === "issuer" ? { kind: "none" } : routedWish(one.object, registry);
+}
+
+/** Its issuer says the rest, and stands elsewhere. */
+function routedWish(routedIP: RoutedIP, registry: ProviderRegistry): DNSWish {
+  const provider = sourceText({ provider: "", family: routedFamily(routedIP) });
+  return poolWish({ meta: routedIP.meta, spec: { ...routedIP.spec, provider } }, registry);
 }
 
 function poolRemarks(pool: Pool, registry: ProviderRegistry): readonly Remark[] {
@@ -63,7 +71,7 @@ function poolRemarks(pool: Pool, registry: ProviderRegistry): readonly Remark[] 
   const wish = poolWish(pool, registry);
   return [
     ...poolViolations(pool, registry).map(remarkOf),
-    ...ips.flatMap((ip, at) => (canonicalIPv4(ip) === undefined ? [notAnAddress(ip, `spec.ips[${at}]`)] : [])),
+    ...ips.flatMap((ip, at) => entryRemarks(ip, ipFamilyOf(pool.spec), `spec.ips[${at}]`)),
     ...ips.flatMap((ip, at) => {
       const first = ips.indexOf(ip);
       return first === at
@@ -136,10 +144,10 @@ function recordSetRemarks(recordSet: RecordSet, registry: ProviderRegistry): rea
 function routedIPRemarks(routedIP: RoutedIP, registry: ProviderRegistry): readonly Remark[] {
   const { decodeError, spec } = routedIP;
   const { address, ports } = spec;
-  const wish = poolWish(routedIP, registry);
+  const wish = routedWish(routedIP, registry);
   return [
     ...(decodeError === undefined ? [] : [decodingRemark(decodeError)]),
-    ...(address !== "" && canonicalIPv4(address) === undefined ? [notAnAddress(address, "spec.address")] : []),
+    ...(address === "" ? [] : entryRemarks(address, routedFamily(routedIP), "spec.address")),
     ...ports.flatMap(({ protocol, port }, at) =>
       portRange(protocol, port) === undefined
         ? [
@@ -173,6 +181,7 @@ const CODES: Readonly<Record<Exclude<SpecRule, "decoding">, FindingCode>> = {
   selector: "FLP213",
   addressType: "FLP202",
   ipFamilies: "FLP202",
+  ipFamily: "FLP211",
   completeness: "FLP219",
   zone: "FLP220",
   foreignRecords: "FLP202",
@@ -203,8 +212,18 @@ function decodingRemark(text: string): Remark {
   return remark(code, path, text.startsWith(`${path} `) ? text.slice(path.length + 1) : text);
 }
 
-function notAnAddress(text: string, path: string): Remark {
-  return remark("FLP214", path, `${shownValue(text)} is not a canonical IPv4 address`);
+/** Says why a text is no address that an object can have. */
+function entryRemarks(text: string, family: IPFamily, path: string): readonly Remark[] {
+  const problem = entryProblem(text, family, "spec.ipFamily");
+  return problem === undefined
+    ? []
+    : [
+        remark(
+          "FLP214",
+          path,
+          problem.replace(`"${text}"`, () => shownValue(text)),
+        ),
+      ];
 }
 
 function podRemarks({ podLabel, podNamespace }: MatchSpec): readonly Remark[] {

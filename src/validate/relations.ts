@@ -1,8 +1,10 @@
-import { canonicalIPv4 } from "../model/address.ts";
+import { canonicalAddress, entryProblem } from "../model/address.ts";
 import { recordFQDN } from "../model/dns.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { asksFor, type RecordType, setText } from "../model/record-types.ts";
+import { asksFor, type RecordType, recordTypeOf, setText } from "../model/record-types.ts";
+import { ipFamilyOf } from "../model/resource.ts";
+import { routedFamily } from "../model/routed-ip.ts";
 import { type CheckedObject, findingOf } from "./checked-object.ts";
 import { pathSteps } from "./documents.ts";
 import { type SpecObject, wishOf } from "./meaning.ts";
@@ -14,6 +16,7 @@ export function relationsOf(objects: readonly CheckedObject[], registry: Provide
     ...askedTwice(objects, "FLP216", ({ spec }) => addressesOf(spec)),
     ...askedTwice(objects, "FLP222", ({ spec }) => namesOf(spec, registry)),
     ...objects.flatMap((object) => missingIssuer(object, issuers)),
+    ...objects.flatMap((object) => otherFamily(object, objects)),
   ];
 }
 
@@ -51,7 +54,7 @@ function found({ file, ref, document }: CheckedObject, remark: Pick<Finding, "co
 
 function addressesOf({ of, object }: SpecObject): readonly Wish[] {
   const address = (ip: string, path: string): readonly Wish[] =>
-    canonicalIPv4(ip) === undefined ? [] : [{ key: ip, text: ip, path }];
+    canonicalAddress(ip) === undefined ? [] : [{ key: ip, text: ip, path }];
   if (of === "routedip") return address(object.spec.address, "spec.address");
   return of === "pool" ? object.spec.ips.flatMap((ip, at) => address(ip, `spec.ips[${at}]`)) : [];
 }
@@ -75,7 +78,8 @@ function namesOf(spec: SpecObject, registry: ProviderRegistry): readonly Wish[] 
 
 /** The types of records that an object asks for. */
 function typesOf(spec: SpecObject): readonly RecordType[] {
-  if (spec.of !== "dns") return ["A"];
+  if (spec.of === "pool") return [recordTypeOf(ipFamilyOf(spec.object.spec))];
+  if (spec.of !== "dns") return [recordTypeOf(spec.of === "routedip" ? routedFamily(spec.object) : "IPv4")];
   return (["A", "AAAA"] as const).filter((type) => asksFor(spec.object.spec, type));
 }
 
@@ -85,4 +89,18 @@ function missingIssuer(one: CheckedObject, issuers: ReadonlySet<string>): readon
   if (spec.issuer === "" || issuers.has(`issuer/${meta.namespace}/${spec.issuer}`)) return [];
   const message = `no file has the RoutedIPIssuer ${spec.issuer} of namespace ${meta.namespace}`;
   return [found(one, { code: "FLP225", path: "spec.issuer", message })];
+}
+
+/** The address of a RoutedIP is of the family that its issuer has. */
+function otherFamily(one: CheckedObject, objects: readonly CheckedObject[]): readonly Finding[] {
+  if (one.spec.of !== "routedip") return [];
+  const { meta, spec } = one.spec.object;
+  const ref = `issuer/${meta.namespace}/${spec.issuer}`;
+  const families = objects.flatMap(({ spec: other, ref: name }) =>
+    other.of === "issuer" && name === ref ? [ipFamilyOf(other.object.spec)] : [],
+  );
+  const [family] = families;
+  if (family === undefined || canonicalAddress(spec.address) === undefined) return [];
+  const message = entryProblem(spec.address, family, "spec.ipFamily of the issuer");
+  return message === undefined ? [] : [found(one, { code: "FLP214", path: "spec.address", message })];
 }

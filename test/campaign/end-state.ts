@@ -1,5 +1,6 @@
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Hold, Plan } from "../../src/model/plan.ts";
-import { ADDRESS_ANNOTATION, type PoolStatus, type RecordSetStatus } from "../../src/model/resource.ts";
+import type { PoolStatus, RecordSetStatus } from "../../src/model/resource.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 import { short } from "../scenario/scenario-names.ts";
 import { type CampaignWorld, NAMES, NAMESPACE } from "./campaign-world.ts";

@@ -1,4 +1,5 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+
 import { type EndState, type Finding, WAITING } from "./end-state.ts";
 import type { Spec } from "./spec-value.ts";
 

@@ -1,4 +1,5 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+
 import { ip } from "../scenario/scenario-names.ts";
 import type { KindName } from "./kinds.ts";
 import { ABSENT, type Spec } from "./spec-value.ts";
@@ -94,6 +95,7 @@ export const RECIPES: Readonly<Record<KindName, Readonly<Record<string, Recipe>>
         { value: [ip(1), ip(1)], says: ip(1) },
       ],
     },
+    ipFamily: { ordinary: [], beside: { ips: [], desiredIPs: 2 } },
     desiredIPs: { ordinary: [1, 2, 3] },
     assignmentCoolOffSeconds: { ordinary: [0.5, 3600] },
     ...MATCH,

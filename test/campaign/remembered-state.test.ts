@@ -1,13 +1,8 @@
 import { expect, test } from "vitest";
 import { encodeLease } from "../../src/adapters/kube/lease.ts";
 import * as annotations from "../../src/model/lease-annotations.ts";
-import {
-  ACQUIRED_ANNOTATION,
-  ADDRESS_ANNOTATION,
-  FINALIZER,
-  HOST_ANNOTATION,
-  POOL_ANNOTATION,
-} from "../../src/model/resource.ts";
+import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
+import { ACQUIRED_ANNOTATION, FINALIZER } from "../../src/model/resource.ts";
 import { type SchemaNode, shippedSchema } from "../manifests/shipped.ts";
 import { REMEMBERED } from "./remembered-state.ts";
 import { schemaFields } from "./schema-fields.ts";
@@ -31,7 +26,9 @@ const KEPT: readonly (readonly [where: RegExp, path: string])[] = [
   ...statusFields(shippedSchema("crds/floatingippools.yaml"), /^(pool, routed IP )?status$/),
   ...statusFields(shippedSchema("crds/routedips.yaml"), /^((pool, )?routed IP )?status$/),
   ...statusFields(shippedSchema("crds/nodednsrecordsets.yaml"), /^(record set )?status$/),
-  ...[ADDRESS_ANNOTATION, POOL_ANNOTATION, HOST_ANNOTATION].map((path) => [/^node$/, path] as const),
+  ...Object.values(NODE_ANNOTATIONS)
+    .flatMap(({ address, pool, host }) => [address, pool, host])
+    .map((path) => [/^node$/, path] as const),
   [/^pool, routed IP$/, ACQUIRED_ANNOTATION],
   [/^object$/, FINALIZER],
   ...Object.keys(lease["spec"] as object).map((path) => [/^Lease$/, path] as const),

@@ -212,14 +212,19 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "counts only for a deletion while there is no such issuer",
   },
   {
-    paths: ["flipop.digitalocean.com/ipv4-reserved-ip", "flipop.digitalocean.com/pool"],
+    paths: [
+      "flipop.digitalocean.com/ipv4-reserved-ip",
+      "flipop.digitalocean.com/pool",
+      "flipop.digitalocean.com/ipv6-reserved-ip",
+      "flipop.digitalocean.com/ipv6-pool",
+    ],
     where: "node",
     written: "once an address is verified on the node; removed when it is no longer there",
     lost: "written again",
-    wrong: "written again; without the second one only an address that some object names is touched",
+    wrong: "written again; without the pool's one only an address that some object names is touched",
   },
   {
-    paths: ["flipop.digitalocean.com/host-addresses"],
+    paths: ["flipop.digitalocean.com/host-addresses", "flipop.digitalocean.com/host-ipv6-addresses"],
     where: "node",
     written: "in the same write, of objects with `hostAddress: Managed`",
     lost: "written again; until then `flipop host` takes the addresses from the host",

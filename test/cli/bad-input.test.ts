@@ -192,7 +192,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "plan ip/203.0.113.999",
-    "Unknown target 'ip/203.0.113.999': 203.0.113.999 is no IPv4 address. Write pool/[NAMESPACE/]NAME, routedip/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, DNS-NAME, node/NAME or ip/ADDRESS.",
+    "Unknown target 'ip/203.0.113.999': 203.0.113.999 is no IP address. Write pool/[NAMESPACE/]NAME, routedip/[NAMESPACE/]NAME, dns/[NAMESPACE/]NAME, [NAMESPACE/]NAME, DNS-NAME, node/NAME or ip/ADDRESS.",
     64,
     scene,
   ],

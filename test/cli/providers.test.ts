@@ -41,7 +41,12 @@ describe("the providers of a run", () => {
       "hetzner",
       { kind: "no-token", name: "hetzner", variables: ["HCLOUD_TOKEN", "HCLOUD_TOKEN_FILE"] },
     ];
-    expect([...providers]).toEqual([digitalocean, hetzner]);
+    // The addresses of both families are the same token's.
+    const both = [digitalocean, hetzner].flatMap(([name, access]) => [
+      [name, access],
+      [`${name} IPv6`, access],
+    ]);
+    expect(new Map(both as [])).toEqual(providers);
     expect([...firewallProviders]).toEqual([digitalocean, hetzner]);
     expect([...dnsProviders]).toEqual([
       digitalocean,
@@ -60,7 +65,7 @@ describe("the providers of a run", () => {
     const all = kinds.flatMap((kind) => [...kind.values()].map((access) => Object.keys(usable<object>(access))));
     const writing = /assign|create|delete|write|addMachines|remove|open|close/;
     expect(all.flat().filter((name) => writing.test(name))).toEqual([]);
-    expect(all).toHaveLength(7);
+    expect(all).toHaveLength(9);
   });
 
   test("speak to the addresses that the environment names", async () => {

@@ -18,14 +18,12 @@ import { decodeEndpointSlice, decodeService, SERVICE_NAME_LABEL } from "../../sr
 import type { AcquisitionNote } from "../../src/model/acquisition-memory.ts";
 import type { NamespaceGrants } from "../../src/model/grants.ts";
 import type { NodeFacts, PodFacts, PodSelector } from "../../src/model/node.ts";
+import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
 import {
   ACQUIRED_ANNOTATION,
-  ADDRESS_ANNOTATION,
   FINALIZER,
-  HOST_ANNOTATION,
   type ObjectMeta,
   objectKey,
-  POOL_ANNOTATION,
   type Pool,
   type PoolStatus,
   type RecordSet,
@@ -173,12 +171,13 @@ export class MemoryCluster extends MemoryCalls implements ClusterWriter {
 
   async annotateNode(
     name: string,
-    { address, pool, host }: Parameters<ClusterWriter["annotateNode"]>[1],
+    { address, pool, host, ipFamily = "IPv4" }: Parameters<ClusterWriter["annotateNode"]>[1],
   ): Promise<void> {
+    const names = NODE_ANNOTATIONS[ipFamily];
     const annotations = {
-      [ADDRESS_ANNOTATION]: address,
-      [POOL_ANNOTATION]: pool,
-      ...(host === undefined ? {} : { [HOST_ANNOTATION]: host }),
+      [names.address]: address,
+      [names.pool]: pool,
+      ...(host === undefined ? {} : { [names.host]: host }),
     };
     this.write({ verb: "patch", resource: RESOURCES.nodes, subject: name }, (type) =>
       this.sandbox.api.patch(type, name, { metadata: { annotations } }),

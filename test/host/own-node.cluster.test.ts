@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { loadConfig } from "../../src/adapters/kube/config.ts";
 import { createOwnNode } from "../../src/adapters/kube/own-node.ts";
-import { HOST_ANNOTATION } from "../../src/model/resource.ts";
+import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
+
 import type { NodeReading, OwnNode } from "../../src/ports/host.ts";
 import { REAL_CLOCK } from "../adapters/kube/real-clock.ts";
 import { API } from "../cluster/api.ts";
@@ -48,7 +49,12 @@ describeCluster("flipop host on a real API server", () => {
   }
 
   const annotate = async (name: string, text: string | null): Promise<void> => {
-    await api.call("PATCH", `/api/v1/nodes/${name}`, { metadata: { annotations: { [HOST_ANNOTATION]: text } } }, MERGE);
+    await api.call(
+      "PATCH",
+      `/api/v1/nodes/${name}`,
+      { metadata: { annotations: { [NODE_ANNOTATIONS.IPv4.host]: text } } },
+      MERGE,
+    );
   };
 
   test("its account reads one node, hears of each change of the annotation, and of nothing else", async () => {

@@ -32,7 +32,7 @@ const NAMING: Readonly<Record<ClaimRow["kind"], Readonly<Record<string, keyof Gr
 /** Fields that name nothing of the account, of whichever kind, and why not. */
 const NAMES_NOTHING: readonly (readonly [field: RegExp, why: string])[] = [
   [/^(match|tolerations|nodeLabel)\b/, "chooses among nodes and pods of the cluster"],
-  [/^(provider|region)$/, "says where something is bought or looked for; what is bought or named has a grant"],
+  [/^(provider|ipFamily|region)$/, "says where something is bought or looked for; what is bought or named has a grant"],
   [/^(issuer|serviceName)$/, "names an object of the same namespace"],
   [/^ports\b/, "is opened only on a firewall that is granted"],
   [/^dnsRecordSet\.(ttl|foreignRecords)$/, "says how a name that is granted is written"],

@@ -11,7 +11,7 @@ const GROUP = "/apis/flipop.digitalocean.com/v1alpha1";
 const GO = readFileSync(new URL("fixtures/go-operator.yaml", import.meta.url), "utf8");
 /** Manifests that the Go operator stored and then refused, whole or that entry, with what flipop says of them. */
 const NEVER_WORKED: Readonly<Record<string, string>> = {
-  "ipv6-entries": '"2001:db8::1" is not a canonical IPv4 address',
+  "ipv6-entries": '"2001:db8::1" is an IPv6 address: spec.ipFamily would have to be IPv6',
   "zero-values-written-back": "ips or desiredIPs must be provided",
   "empty-record-set": 'unknown provider ""',
   "any-address-type": 'invalid addressType "Hostname"',

@@ -34,8 +34,19 @@ export const REFUSED_SPECS: readonly RefusedSpec[] = [
   pool({ ips: [] }, "ips or desiredIPs must be provided"),
   pool({ ips: null }, "ips or desiredIPs must be provided"),
   pool({ ips: undefined, desiredIPs: 0 }, "ips or desiredIPs must be provided"),
-  ...["2001:db8::1", "192.0.2.010", "192.0.2.256", "192.0.2", " 192.0.2.1", "192.0.2.1/32", "an address", ""].map(
-    (entry) => pool({ ips: ["192.0.2.201", entry] }, `"${entry}" is not a canonical IPv4 address`),
+  ...["192.0.2.010", "192.0.2.256", "192.0.2", " 192.0.2.1", "192.0.2.1/32", "an address", ""].map((entry) =>
+    pool({ ips: ["192.0.2.201", entry] }, `"${entry}" is not a canonical IPv4 address`),
+  ),
+  ...["2001:db8::g", ":::", "1::2::3"].map((entry) =>
+    pool({ ips: ["2001:db8::201", entry], ipFamily: "IPv6" }, `"${entry}" is not an IPv6 address`),
+  ),
+  pool(
+    { ips: ["192.0.2.201", "2001:db8::1"] },
+    '"2001:db8::1" is an IPv6 address: spec.ipFamily would have to be IPv6',
+  ),
+  pool(
+    { ips: ["2001:db8::1", "192.0.2.201"], ipFamily: "IPv6" },
+    '"192.0.2.201" is an IPv4 address: spec.ipFamily would have to be IPv4',
   ),
   pool(
     { match: { podNamespace: "Shop" } },
@@ -83,13 +94,18 @@ export const REFUSED_SPECS: readonly RefusedSpec[] = [
     { ipFamilies: ["IPv6"], addressType: "flipop.digitalocean.com/ipv4-reserved-ip" },
     "ipFamilies IPv6 needs addressType ExternalIP or InternalIP: flipop.digitalocean.com/ipv4-reserved-ip is an IPv4 address",
   ),
+  recordSet(
+    { ipFamilies: ["IPv6", "IPv4"], addressType: "flipop.digitalocean.com/ipv6-reserved-ip" },
+    "ipFamilies IPv4 needs addressType ExternalIP or InternalIP: flipop.digitalocean.com/ipv6-reserved-ip is an IPv6 address",
+  ),
   recordSet({ dnsRecordSet: { ...DNS, zone: "exa_mple..com" } }, 'zone "exa_mple..com" is not a DNS name'),
   recordSet({ dnsRecordSet: { ...DNS, recordName: "w w" } }, 'recordName "w w" is not a DNS name'),
   recordSet(
     { match: { podNamespace: "-" } },
     `Error parsing pod selector: namespace "-" is not a valid name: ${NAMESPACE_RULE}`,
   ),
-  ...["2001:db8::1", "192.0.2.010", "192.0.2.256", "192.0.2.1.", "any"].map((address) =>
+  routedIP({ address: "2001:db8::g" }, 'address "2001:db8::g" is not an IPv6 address'),
+  ...["192.0.2.010", "192.0.2.256", "192.0.2.1.", "any"].map((address) =>
     routedIP({ address }, `address "${address}" is not a canonical IPv4 address`),
   ),
   routedIP({ dnsRecordSet: { ...DNS, provider: "nowhere" } }, 'unknown provider "nowhere"'),

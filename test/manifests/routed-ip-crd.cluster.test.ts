@@ -28,7 +28,7 @@ describeCluster("the shipped CRDs of routed IPs on a real API server", (cluster)
     ["spec.serviceName", { serviceName: "" }],
     ["spec.serviceName", { serviceName: undefined }],
     ["spec.address", { address: "" }],
-    ["spec.address", { address: "2001:db8::1" }],
+    ["spec.address", { address: "2001:db8::g" }],
     ["spec.address", { address: "192.0.2.256" }],
     ["spec.address", { address: "192.0.2.010" }],
     ["spec.ports[0].protocol", { ports: [{ protocol: "sctp", port: 80 }] }],

@@ -37,7 +37,7 @@ test("nobody knows where pods cannot be read", () => {
 
 test("only an address that the node asks its host for has an agent, in whatever form a person wrote it", () => {
   const pods = hostPods([pod("worker-1", true)]);
-  const node = { ...aNode(1), hostAnnotation: `2001:DB8::0007,${IP}` };
+  const node = { ...aNode(1), hostAnnotation: `${IP}`, ipv6: { hostAnnotation: "2001:DB8::0007" } };
   expect(hostAgentOf(IP, node, pods)).toEqual({ kind: "ready" });
   expect(hostAgentOf("2001:db8::7", node, pods)).toEqual({ kind: "ready" });
   expect(hostAgentOf("203.0.113.8", node, pods)).toBeUndefined();

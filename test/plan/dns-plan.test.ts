@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { AddressFact } from "../../src/model/address.ts";
 import type { DNSFacts, ZoneFact } from "../../src/model/dns.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import {
-  ADDRESS_ANNOTATION,
   FINALIZER,
   type IPStatus,
   type Pool,
@@ -772,7 +772,7 @@ describe("a record set", () => {
     ],
     [
       { addressType: "Hostname" },
-      'invalid addressType "Hostname": it must be ExternalIP, InternalIP, flipop.digitalocean.com/ipv4-reserved-ip',
+      'invalid addressType "Hostname": it must be ExternalIP, InternalIP, flipop.digitalocean.com/ipv4-reserved-ip, flipop.digitalocean.com/ipv6-reserved-ip',
     ],
     [
       { match: { nodeLabel: "a in", podNamespace: "", podLabel: "", tolerations: [] } },

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import type { Firewall, FirewallFacts } from "../../src/model/firewall.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import { ADDRESS_ANNOTATION, type IPStatus, type Pool, type RoutedIPStatus } from "../../src/model/resource.ts";
+import type { IPStatus, Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import { nextLook } from "../../src/plan/next-look.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { type Action, isAssign, refKey } from "../../src/model/action.ts";
 import { changesAddress } from "../../src/model/action-kinds.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { ADDRESS_ANNOTATION, type ObjectMeta } from "../../src/model/resource.ts";
+import type { ObjectMeta } from "../../src/model/resource.ts";
 import { isOfShard, partOf, SHARD_LABEL } from "../../src/model/shard.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { shardOf } from "../../src/plan/shards.ts";

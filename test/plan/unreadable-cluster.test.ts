@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { NodeFacts } from "../../src/model/node.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation, PodSummary } from "../../src/model/observation.ts";
-import { ADDRESS_ANNOTATION, type IPStatus, type MatchSpec } from "../../src/model/resource.ts";
+import type { IPStatus, MatchSpec } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, aPool, known, nodes } from "./builders.ts";
 import { aRecordSet, dnsFacts, WWW } from "./dns-builders.ts";

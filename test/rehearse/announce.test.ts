@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { ADDRESS_ANNOTATION, type IPStatus } from "../../src/model/resource.ts";
+import type { IPStatus } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { announce } from "../../src/rehearse/announce.ts";
 import { aNode, anObservation, aPool, known, nodes } from "../plan/builders.ts";

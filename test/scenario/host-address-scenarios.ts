@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { HOST_ANNOTATION } from "../../src/model/resource.ts";
+import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
+
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -156,15 +157,17 @@ function hands(scenario: Register): void {
   scenario("what a person removed is written again, and what is on another host by mistake goes", async (world) => {
     await pooled(world, ["n1", "n2"], 1, MANAGED);
     await world.pass();
-    await world.nodes.patch("n1", { metadata: { annotations: { [HOST_ANNOTATION]: null } } });
-    await world.nodes.patch("n2", { metadata: { annotations: { [HOST_ANNOTATION]: ip(1) } } });
+    await world.nodes.patch("n1", { metadata: { annotations: { [NODE_ANNOTATIONS.IPv4.host]: null } } });
+    await world.nodes.patch("n2", { metadata: { annotations: { [NODE_ANNOTATIONS.IPv4.host]: ip(1) } } });
     await world.pass();
     expect(await world.nodes.hosts()).toEqual({ n1: "ip1" });
   });
 
   scenario("what no object names stays for the host, also beside what comes and goes", async (world) => {
     await pooled(world, ["n1", "n2"], 1, MANAGED);
-    await world.nodes.patch("n1", { metadata: { annotations: { [HOST_ANNOTATION]: "198.18.0.77, 2001:db8::7" } } });
+    await world.nodes.patch("n1", {
+      metadata: { annotations: { [NODE_ANNOTATIONS.IPv4.host]: "198.18.0.77, 2001:db8::7" } },
+    });
     await world.pass();
     expect(await world.nodes.hosts()).toEqual({ n1: "198.18.0.77,2001:db8::7,ip1" });
     await world.nodes.setReady("n1", false);

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { ADDRESS_ANNOTATION, FINALIZER } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+import { FINALIZER } from "../../src/model/resource.ts";
 import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";

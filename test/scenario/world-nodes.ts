@@ -1,5 +1,7 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
-import { ADDRESS_ANNOTATION, HOST_ANNOTATION, POOL_ANNOTATION } from "../../src/model/resource.ts";
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { ADDRESS_ANNOTATION, NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
+
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
 import { dropletOf, externalIP, internalIP, short } from "./scenario-names.ts";
 
@@ -95,7 +97,9 @@ export class WorldNodes {
   /** Sets (or with `null` removes) flipop's own annotations behind its back. */
   async annotate(name: string, address: string | null, pool: string | null = null): Promise<void> {
     const own = pool === null ? null : `${this.#access.prefix}${pool}`;
-    await this.patch(name, { metadata: { annotations: { [ADDRESS_ANNOTATION]: address, [POOL_ANNOTATION]: own } } });
+    await this.patch(name, {
+      metadata: { annotations: { [ADDRESS_ANNOTATION]: address, [NODE_ANNOTATIONS.IPv4.pool]: own } },
+    });
   }
 
   /** Asks for a deletion that a finalizer holds up. */
@@ -110,29 +114,29 @@ export class WorldNodes {
     this.#made.delete(name);
   }
 
-  /** Address annotations by node, in short names; an annotation of another object than shop/web says whose it is. */
-  async annotations(): Promise<Readonly<Record<string, string>>> {
+  /** Address annotations of a family by node, in short names; an annotation of another object than shop/web says whose it is. */
+  async annotations(family: IPFamily = "IPv4"): Promise<Readonly<Record<string, string>>> {
     const { prefix } = this.#access;
     const list = (await this.#access.rest("GET", "/api/v1/nodes")) as { readonly items: readonly StoredObject[] };
     return Object.fromEntries(
       list.items.flatMap(({ metadata }) => {
         const name = metadata.name.slice(prefix.length);
-        const address = metadata.annotations?.[ADDRESS_ANNOTATION];
-        const pool = metadata.annotations?.[POOL_ANNOTATION]?.replace(prefix, "");
+        const address = metadata.annotations?.[NODE_ANNOTATIONS[family].address];
+        const pool = metadata.annotations?.[NODE_ANNOTATIONS[family].pool]?.replace(prefix, "");
         if (!metadata.name.startsWith(prefix) || !this.#made.has(name) || (address ?? pool) === undefined) return [];
         return [[name, `${short(address ?? "-")}${pool === "shop/web" ? "" : ` of ${pool ?? "nobody"}`}`]];
       }),
     );
   }
 
-  /** What the nodes say for `flipop host`, by node, in short names. */
-  async hosts(): Promise<Readonly<Record<string, string>>> {
+  /** What the nodes say of a family for `flipop host`, by node, in short names. */
+  async hosts(family: IPFamily = "IPv4"): Promise<Readonly<Record<string, string>>> {
     const { prefix } = this.#access;
     const list = (await this.#access.rest("GET", "/api/v1/nodes")) as { readonly items: readonly StoredObject[] };
     return Object.fromEntries(
       list.items.flatMap(({ metadata }) => {
         const name = metadata.name.slice(prefix.length);
-        const text = metadata.annotations?.[HOST_ANNOTATION];
+        const text = metadata.annotations?.[NODE_ANNOTATIONS[family].host];
         return metadata.name.startsWith(prefix) && this.#made.has(name) && text !== undefined
           ? [[name, short(text)]]
           : [];

@@ -1,4 +1,5 @@
-import { ADDRESS_ANNOTATION, FINALIZER } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+import { FINALIZER } from "../../src/model/resource.ts";
 import { checkCleaning } from "./cleaning.ts";
 import { type DNSView, othersIn, shownIn } from "./dns-view.ts";
 import type { SimCall } from "./faults.ts";

@@ -1,4 +1,5 @@
-import { ADDRESS_ANNOTATION, GROUP, POOL_ANNOTATION, VERSION } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION, NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
+import { GROUP, VERSION } from "../../src/model/resource.ts";
 import { remember, setHolder } from "../../src/sandbox/digitalocean/actions.ts";
 import { type AddressState, completeState, defaultProjectID } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { writeDocument } from "../../src/sandbox/kubernetes/complete-document.ts";
@@ -80,7 +81,9 @@ const EFFECTS: Effects = {
     world.kubernetes.api.remove(world.type("nodes"), name);
   },
   annotate: (world, { name, address, pool }) =>
-    patchNode(world, name, { metadata: { annotations: { [ADDRESS_ANNOTATION]: address, [POOL_ANNOTATION]: pool } } }),
+    patchNode(world, name, {
+      metadata: { annotations: { [ADDRESS_ANNOTATION]: address, [NODE_ANNOTATIONS.IPv4.pool]: pool } },
+    }),
   pod: (world, { node, isReady }) => {
     const known = world.pods().find((pod) => pod.name === `web-${node}`);
     if (known?.ready.isReady === isReady && known.phase === "Running") return;

@@ -1,5 +1,6 @@
 import type { NodeFacts } from "../../src/model/node.ts";
-import { ADDRESS_ANNOTATION, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import { isOpen, targetOf, viewFirewalls } from "./firewall-truth.ts";
 import { isAddress, isOfFamily, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
 import { dropletOf, isNamedBy, isValid, managedBy, matches, stillServes } from "./truth.ts";

@@ -1,4 +1,5 @@
 import { canonicalIPv4 } from "../../src/model/address.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import {
   memoryOf,
   publishedNames,
@@ -7,14 +8,7 @@ import {
   rememberedNames,
   setText,
 } from "../../src/model/record-types.ts";
-import {
-  ADDRESS_ANNOTATION,
-  type DNSMemory,
-  objectKey,
-  type Pool,
-  type PublishedName,
-  type RecordSet,
-} from "../../src/model/resource.ts";
+import { type DNSMemory, objectKey, type Pool, type PublishedName, type RecordSet } from "../../src/model/resource.ts";
 import { DNS_NAMES } from "../fake/dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import type { Process } from "./process.ts";

@@ -108,9 +108,16 @@ const CASES: Readonly<Record<OfflineCode, readonly (readonly [text: string, ...t
   FLP214: [
     [pool("ips:", "  - 203.0.113.010"), "8:7 FLP214 spec.ips[0]"],
     [routedIP("address: 2001:db8::1"), "15:12 FLP214 spec.address"],
+    [routedIP("address: 2001:db8::1").replace("provider: digitalocean", "provider: digitalocean\n  ipFamily: IPv6")],
+    [pool("ips: [203.0.113.10, '2001:db8::1']"), "7:23 FLP214 spec.ips[1]"],
+    [pool("ips: ['2001:DB8::0:1', 203.0.113.10]", "ipFamily: IPv6"), "7:26 FLP214 spec.ips[1]"],
+    [pool("ips: ['2001:db8::1']", "ipFamily: IPv6")],
     [routedIP('address: ""'), "15:12 FLP214 spec.address"],
   ],
-  FLP215: [[pool("ips: [203.0.113.10, 203.0.113.11, 203.0.113.10]"), "7:37 FLP215 spec.ips[2]"]],
+  FLP215: [
+    [pool("ips: ['2001:db8::1', '2001:DB8:0::1']", "ipFamily: IPv6"), "7:24 FLP215 spec.ips[1]"],
+    [pool("ips: [203.0.113.10, 203.0.113.11, 203.0.113.10]"), "7:37 FLP215 spec.ips[2]"],
+  ],
   FLP216: [
     [
       `${pool("ips: [203.0.113.10]")}---\n${pool("ips:", "  - 203.0.113.9", "  - 203.0.113.10").replace("web", "api")}`,

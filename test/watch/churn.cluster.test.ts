@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import { type EmulatedAccount, startAccount } from "../cli/cluster-run.ts";
 import { API } from "../cluster/api.ts";
 import { describeCluster } from "../cluster/context.ts";

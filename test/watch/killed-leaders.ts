@@ -1,4 +1,4 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import { type EmulatedAccount, startAccount } from "../cli/cluster-run.ts";
 import { API } from "../cluster/api.ts";
 import type { ClusterFacts } from "../cluster/start.ts";

@@ -1,4 +1,4 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/resource.ts";
+import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import { externalIP, internalIP, ip } from "../scenario/scenario-names.ts";
 import { MOST_BOUGHT, POOLS, type WireStory } from "./wire-story.ts";
 import type { WireWorld } from "./wire-world.ts";

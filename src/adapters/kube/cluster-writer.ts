@@ -1,12 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { AcquisitionNote } from "../../model/acquisition-memory.ts";
 import { KubeError } from "../../model/errors.ts";
+import { NODE_ANNOTATIONS } from "../../model/node-annotations.ts";
 import {
-  ADDRESS_ANNOTATION,
-  HOST_ANNOTATION,
   type ObjectMeta,
   objectKey,
-  POOL_ANNOTATION,
   type Pool,
   type PoolStatus,
   type RecordSet,
@@ -64,7 +62,7 @@ export function writeAccess(transport: Transport): WriteAccess & Pick<Transport,
   };
 }
 
-/** Both annotations of a node as they shall be: text, or null for none. */
+/** The annotations of a node as they shall be: text, or null for none. */
 export type NodeAnnotations = Parameters<ClusterWriter["annotateNode"]>[1];
 
 type Custom<Status> = { readonly meta: ObjectMeta; readonly status: Status };
@@ -128,11 +126,12 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
 
   /** Writes the annotations; returns what reads the node as stored from the answer. */
   protected async patchNode(name: string, annotations: NodeAnnotations): Promise<() => unknown> {
-    const { address, pool, host } = annotations;
+    const { address, pool, host, ipFamily = "IPv4" } = annotations;
+    const names = NODE_ANNOTATIONS[ipFamily];
     const wanted = {
-      [ADDRESS_ANNOTATION]: address,
-      [POOL_ANNOTATION]: pool,
-      ...(host === undefined ? {} : { [HOST_ANNOTATION]: host }),
+      [names.address]: address,
+      [names.pool]: pool,
+      ...(host === undefined ? {} : { [names.host]: host }),
     };
     const call: Call = {
       method: "PATCH",

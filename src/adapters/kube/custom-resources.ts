@@ -1,10 +1,14 @@
+import { canonicalIPv6 } from "../../model/address.ts";
+import { type IPFamily, sourceNamed, sourceText } from "../../model/address-source.ts";
 import type { ApprovalPolicy } from "../../model/approval.ts";
+import { IP_FAMILIES } from "../../model/node-annotations.ts";
 import {
   type DNSRecordSetSpec,
   FINALIZER,
   type ForeignHolderPolicy,
   HOST_ADDRESS,
   type HostAddressPolicy,
+  ipFamilyOf,
   type MatchSpec,
   type MaxUnavailable,
   type ObjectMeta,
@@ -90,7 +94,7 @@ export const CUSTOM_RESOURCES: {
     kind: "pool",
     resource: RESOURCES.pools,
     decode: decodePool,
-    encode: (pool) => encodeObject(POOL_SPEC, pool),
+    encode: (pool) => encodeObject(POOL_SPEC, { ...pool, spec: asWritten(pool.spec) }),
     status: POOL_STATUS,
     rules: RULES,
   },
@@ -114,7 +118,7 @@ export const CUSTOM_RESOURCES: {
     kind: "issuer",
     resource: RESOURCES.issuers,
     decode: decodeRoutedIPIssuer,
-    encode: (object) => encodeObject(ISSUER_SPEC, object),
+    encode: (object) => encodeObject(ISSUER_SPEC, { ...object, spec: asWritten(object.spec) }),
     rules: { visible: withoutVersion, foreign: withoutVersion },
   },
 };
@@ -209,14 +213,55 @@ const suspend = orElse(flag, false);
 const hostAddress = optional<HostAddressPolicy>(word(HOST_ADDRESS));
 const approval = optional<ApprovalPolicy>(word(["None", "Voluntary"]));
 
+/** A spec as it is written: the provider and the family of its addresses, which are one source, stand in two fields. */
+type Written<Spec extends { readonly provider: string }> = Spec & { readonly ipFamily?: IPFamily };
+
+/** The name of a provider. What would be read as a source of IPv6 addresses is none: their family has a field of its own. */
+const providerName: Field<string> = {
+  read: (value, wrong) => {
+    const name = textOrEmpty.read(value, wrong) ?? "";
+    if (sourceNamed(name).family === "IPv4") return name;
+    wrong("the name of a provider", value);
+    return "";
+  },
+};
+
+const ipFamily = optional<IPFamily>(word(IP_FAMILIES));
+
+/** Joins provider and family. Nothing but this and {@link asWritten} knows that they are two. */
+function withSource<Spec extends { readonly provider: string }>({
+  ipFamily: family = "IPv4",
+  ...spec
+}: Written<Spec>): Omit<Written<Spec>, "ipFamily"> & { readonly provider: string } {
+  return { ...spec, provider: sourceText({ provider: spec.provider, family }) };
+}
+
+function asWritten<Spec extends { readonly provider: string }>(spec: Spec): Written<Spec> {
+  const { provider, family } = sourceNamed(spec.provider);
+  return { ...spec, provider, ...(family === "IPv4" ? {} : { ipFamily: family }) };
+}
+
 /** A FloatingIPPool, see {@link decodeObject}. Never throws. */
 export function decodePool(object: unknown): Pool | undefined {
   const pool = decodeObject(object, POOL_SPEC, POOL_STATUS.read);
-  return pool && { kind: "pool", ...pool };
+  if (pool === undefined) return undefined;
+  const spec: PoolSpec = withSource<PoolSpec>(pool.spec);
+  return { kind: "pool", ...pool, spec: { ...spec, ips: canonicalEntries(spec) } };
 }
 
-const POOL_SPEC: FieldsOf<PoolSpec> = {
-  provider: textOrEmpty,
+/** What people may write in many ways is one address from here on. */
+function canonicalEntries(spec: PoolSpec): readonly string[] {
+  return ipFamilyOf(spec) === "IPv4" ? spec.ips : spec.ips.map(inOneForm);
+}
+
+/** An IPv6 address in canonical form; any other text as it is. */
+function inOneForm<T extends string | undefined>(written: T): T | string {
+  return (written === undefined ? undefined : canonicalIPv6(written)) ?? written;
+}
+
+const POOL_SPEC: FieldsOf<Written<PoolSpec>> = {
+  provider: providerName,
+  ipFamily,
   region: textOrEmpty,
   // Anything that is no text stays, as JSON, so that it is refused as an entry and the other entries are served.
   ips: list({ read: (entry) => (typeof entry === "string" ? entry : (jsonText(entry) ?? "[…]")) }),
@@ -281,7 +326,7 @@ function readPort(value: unknown, isRequired: boolean, wrong: Wrong): string {
 
 const ROUTED_IP_SPEC: FieldsOf<RoutedIPSpec> = {
   issuer: textOrEmpty,
-  address: textOrEmpty,
+  address: orElse({ read: (value, wrong) => inOneForm(text.read(value, wrong)) }, ""),
   serviceName: textOrEmpty,
   ports: list(PORT),
   gracePeriodSeconds: seconds,
@@ -295,11 +340,12 @@ export function decodeRoutedIPIssuer(object: unknown): RoutedIPIssuer | undefine
   const decoded = decodeObject(object, ISSUER_SPEC, () => undefined);
   if (decoded === undefined) return undefined;
   const { status: _status, ...issuer } = decoded;
-  return issuer;
+  return { ...issuer, spec: withSource<RoutedIPIssuerSpec>(issuer.spec) };
 }
 
-const ISSUER_SPEC: FieldsOf<RoutedIPIssuerSpec> = {
-  provider: textOrEmpty,
+const ISSUER_SPEC: FieldsOf<Written<RoutedIPIssuerSpec>> = {
+  provider: providerName,
+  ipFamily,
   region: textOrEmpty,
   reclaimPolicy: named("routedIPReclaimPolicy", reclaimPolicy),
   firewallName: named("routedIPFirewallName", textOrEmpty),

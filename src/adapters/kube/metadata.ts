@@ -1,5 +1,5 @@
 import { type AcquisitionNote, EMPTY_NOTE } from "../../model/acquisition-memory.ts";
-import { canonicalIPv4 } from "../../model/address.ts";
+import { canonicalAddress } from "../../model/address.ts";
 import { APPROVED_ANNOTATION, parseApproval } from "../../model/approval.ts";
 import type { Readiness } from "../../model/node.ts";
 import { ACQUIRED_ANNOTATION, type ObjectMeta } from "../../model/resource.ts";
@@ -51,7 +51,7 @@ export function decodeNote(uid: string, text: string | undefined): AcquisitionNo
   const [owner, ...words] = (text ?? "").split(/\s+/);
   if (uid === "" || owner !== uid) return EMPTY_NOTE;
   return {
-    ips: [...new Set(words.filter((word) => canonicalIPv4(word) === word))],
+    ips: [...new Set(words.filter((word) => canonicalAddress(word) === word))],
     pending: words.filter((word) => word.startsWith(PENDING)).map((word) => word.slice(PENDING.length)),
   };
 }

@@ -1,6 +1,8 @@
 import { canonicalAddress } from "../../model/address.ts";
-import type { NodeFacts, Taint } from "../../model/node.ts";
-import { ADDRESS_ANNOTATION, compareText, HOST_ANNOTATION, POOL_ANNOTATION } from "../../model/resource.ts";
+import type { IPFamily } from "../../model/address-source.ts";
+import type { NodeFacts, NodeMarks, Taint } from "../../model/node.ts";
+import { NODE_ANNOTATIONS } from "../../model/node-annotations.ts";
+import { compareText } from "../../model/resource.ts";
 import { optional, RESOURCES, resourcePath } from "./call.ts";
 import { asList, asRecord, asText, asTextMap, asTimeMs, asWholeTextMap, isCutOff, isOdd, isPresent } from "./json.ts";
 import type { ListRequest } from "./lists.ts";
@@ -57,6 +59,7 @@ export const NODES_REQUEST: ListRequest<NodeFacts> = {
       addressAnnotation: "",
       poolAnnotation: "",
       hostAnnotation: "",
+      ipv6: {},
     }),
   },
 };
@@ -73,6 +76,7 @@ export function decodeNode(object: unknown): NodeFacts | undefined {
   const spec = asRecord(node?.["spec"]);
   const status = asRecord(node?.["status"]);
   const annotations = asTextMap(metadata?.["annotations"]);
+  const ipv6 = marksIn(annotations, "IPv6");
   const ready = decodeReadiness(status?.["conditions"]);
   const odd: readonly (readonly [isOdd: boolean, part: string])[] = [
     [isCutOff(node), "the end of the object"],
@@ -96,11 +100,24 @@ export function decodeNode(object: unknown): NodeFacts | undefined {
     ready: ready ?? { isReady: false },
     isDeleting: meta.isDeleting,
     addresses: asList(status?.["addresses"]).flatMap(decodeAddress),
-    ...optional("addressAnnotation", annotations[ADDRESS_ANNOTATION]),
-    ...optional("poolAnnotation", annotations[POOL_ANNOTATION]),
-    ...optional("hostAnnotation", annotations[HOST_ANNOTATION]),
+    ...marksIn(annotations, "IPv4"),
+    ...(hasAny(ipv6) ? { ipv6 } : {}),
     ...optional("unreadable", unreadable),
   };
+}
+
+/** What the annotations say of a family. */
+function marksIn(annotations: Readonly<Record<string, string>>, family: IPFamily): NodeMarks {
+  const { address, pool, host } = NODE_ANNOTATIONS[family];
+  return {
+    ...optional("addressAnnotation", annotations[address]),
+    ...optional("poolAnnotation", annotations[pool]),
+    ...optional("hostAnnotation", annotations[host]),
+  };
+}
+
+function hasAny(marks: NodeMarks): boolean {
+  return Object.keys(marks).length > 0;
 }
 
 function decodeTaint(entry: unknown): readonly Taint[] {
@@ -121,10 +138,12 @@ function decodeAddress(entry: unknown): NodeFacts["addresses"] {
   return isWanted && address !== undefined ? [{ type, address: canonicalAddress(address) ?? address }] : [];
 }
 
+const OWN_ANNOTATIONS = Object.values(NODE_ANNOTATIONS).flatMap((names): readonly string[] => Object.values(names));
+
 /** Returns the value if flipop's own annotations in it are text. Other annotations do not matter. */
 function asOwnAnnotations(value: unknown): unknown {
   const map = asRecord(value);
-  const isOwnOdd = [ADDRESS_ANNOTATION, POOL_ANNOTATION, HOST_ANNOTATION].some((name) => isOdd(map?.[name], asText));
+  const isOwnOdd = OWN_ANNOTATIONS.some((name) => isOdd(map?.[name], asText));
   return isOwnOdd ? undefined : map;
 }
 

@@ -1,4 +1,5 @@
-import { compareText, HOST_ANNOTATION } from "../../model/resource.ts";
+import { NODE_ANNOTATIONS } from "../../model/node-annotations.ts";
+import { compareText } from "../../model/resource.ts";
 import type { NodeReading, OwnNode } from "../../ports/host.ts";
 import { type Connection, RESOURCES, resourcePath } from "./call.ts";
 import { asRecord, asText, isCutOff, isOdd } from "./json.ts";
@@ -79,16 +80,20 @@ function requestOf(name: string): ListRequest<HostNode> {
   };
 }
 
+/** A host has the addresses of both families. */
+const HOST_ANNOTATIONS = Object.values(NODE_ANNOTATIONS).map(({ host }) => host);
+
 function decodeHostNode(object: unknown): HostNode | undefined {
   const meta = decodeMeta(object);
   if (meta === undefined) return undefined;
   const metadata = asRecord(asRecord(object)?.["metadata"]);
   const annotations = metadata?.["annotations"];
-  const value = asRecord(annotations)?.[HOST_ANNOTATION];
   const { name } = meta;
   if (isCutOff(metadata) || isOdd(annotations, asRecord))
     return { name, reading: { kind: "unreadable", part: "metadata.annotations" } };
-  if (isOdd(value, asText)) return { name, reading: { kind: "unreadable", part: HOST_ANNOTATION } };
-  const annotation = asText(value);
-  return { name, reading: { kind: "known", ...(annotation === undefined ? {} : { annotation }) } };
+  const values = HOST_ANNOTATIONS.map((part) => ({ part, value: asRecord(annotations)?.[part] }));
+  const odd = values.find(({ value }) => isOdd(value, asText));
+  if (odd !== undefined) return { name, reading: { kind: "unreadable", part: odd.part } };
+  const texts = values.flatMap(({ value }) => asText(value) ?? []);
+  return { name, reading: { kind: "known", ...(texts.length === 0 ? {} : { annotation: texts.join(",") }) } };
 }

@@ -114,7 +114,7 @@ function hasAddress({ managed }: PoolView): boolean {
 /**
  * Plans the addresses that a pool lacks. Enters them in the budget, and their nodes in the ledger. An address is acquired
  *
- *   1 for a node that got none and whose machine is free
+ *   1 for a node that got none and whose machine is free; where the provider makes none for a machine, unattached in the node's region
  *   2 else unattached, in the spec's region
  *   3 else, without a region in the spec, in the region of a node whose machine another address must leave first
  */
@@ -147,9 +147,7 @@ export function acquireForPool(
     if (why !== undefined) return stoppedBy(why);
     actions.push(acquisition(view, ordinal, place.after, actions.at(-1)));
     enterPurchase(view, budget);
-    if (place.target === undefined) continue;
-    ledger.promise(place.target.place.machineID, view.key);
-    untilMs = newCoolOff(view);
+    if (keepsMachine(view, place, ledger)) untilMs = newCoolOff(view);
   }
   return { actions, holds: [] };
 }
@@ -163,9 +161,17 @@ function enterPurchase({ key, isOthers }: PoolView, budget: AcquisitionBudget): 
   budget.run.left -= 1;
 }
 
+/** Promises the machine that an address is bought for to its object. True where the purchase is an assignment, too. */
+function keepsMachine(view: PoolView, { target, next = target }: BuyingPlace, ledger: MachineLedger): boolean {
+  if (next !== undefined) ledger.promise(next.place.machineID, view.key);
+  return target !== undefined;
+}
+
 /** Where an address is bought; `target` is absent where it is for no machine yet. */
 interface BuyingPlace {
   readonly target?: Candidate;
+  /** Whom an unattached one is for: it is assigned once it is there. */
+  readonly next?: Candidate;
   readonly after: AcquireIP["after"];
 }
 
@@ -173,9 +179,15 @@ function placesToBuyFor(view: PoolView, leftOver: readonly Candidate[]): readonl
   const targets = leftOver.filter((candidate) => isTarget(view, candidate));
   const occupied = view.pool.spec.region === "" ? leftOver.filter(({ leaving }) => leaving.length > 0) : [];
   return [
-    ...targets.map((target) => ({ target, after: { node: target.place } })),
+    ...targets.flatMap((target) => forTarget(view, target)),
     ...occupied.flatMap(({ region }) => inRegion(region) ?? []),
   ];
+}
+
+function forTarget({ pool, buysUnattached }: PoolView, target: Candidate): readonly BuyingPlace[] {
+  if (buysUnattached !== true) return [{ target, after: { node: target.place } }];
+  const place = inRegion(pool.spec.region || target.region);
+  return place === undefined ? [] : [{ ...place, next: target }];
 }
 
 function inRegion(region: string): BuyingPlace | undefined {

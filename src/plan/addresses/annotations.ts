@@ -6,19 +6,20 @@ import {
   type ObjectRef,
   type Place,
 } from "../../model/action.ts";
-import { type Annotated, annotatedOn, annotationsFor, annotationsOf } from "../../model/annotated.ts";
+import type { IPFamily } from "../../model/address-source.ts";
+import { type Annotated, annotatedOn, annotationsFor, annotationsOf, withMarksOf } from "../../model/annotated.ts";
 import { hostAddressesText, hostWords } from "../../model/host-address.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
-import { ownerKey, ownerRef } from "../../model/resource.ts";
+import { ipFamilyOf, ownerKey, ownerRef } from "../../model/resource.ts";
 import { hold } from "../holds.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
 
 /** What the annotations of the nodes depend on, beside the nodes. */
-interface AnnotationContext {
+interface AnnotationFacts {
   readonly observation: Observation;
   readonly views: readonly PoolView[];
   readonly claims: Claims;
@@ -28,6 +29,11 @@ interface AnnotationContext {
   readonly stillPublished: ReadonlyMap<string, string>;
   /** Whether the run may write for an object that no longer exists. */
   readonly isNamespaceSelected: (namespace: string) => boolean;
+}
+
+/** The same for one family: its nodes have the marks of that family alone. */
+interface AnnotationContext extends AnnotationFacts {
+  readonly family: IPFamily;
 }
 
 /** An address that a node's annotations are to show. */
@@ -41,15 +47,32 @@ interface Wish {
  * Repairs the annotations: written on the verified holder of an address in use, removed from every other node that carries an address of ours. Left
  * alone: what concerns an address that cannot be read or is being worked on, objects that may not be written, and values nobody named.
  *
- * A node has one action at most: what it lacks is written first. Of several addresses that it shows wrongly those of one object go at a time.
+ * A node has one action of a family at most: what it lacks is written first. Of several addresses that it shows wrongly those of one object go at a time. The families
+ * have nothing to do with each other.
  */
-export function planAnnotations(context: AnnotationContext): {
+export function planAnnotations(facts: AnnotationFacts): AnnotationPlan {
+  const { observation, views } = facts;
+  const own = planFamily({ ...facts, family: "IPv4" });
+  const hasOther = views.some(isOf("IPv6")) || observation.nodes.some(({ ipv6 }) => ipv6 !== undefined);
+  if (!hasOther) return own;
+  const other = planFamily({ ...facts, family: "IPv6" });
+  return { actions: [...own.actions, ...other.actions], holds: [...own.holds, ...other.holds] };
+}
+
+interface AnnotationPlan {
   readonly actions: readonly AnnotateNode[];
   readonly holds: readonly Hold[];
-} {
+}
+
+function isOf(family: IPFamily): (view: PoolView) => boolean {
+  return ({ pool }) => ipFamilyOf(pool.spec) === family;
+}
+
+function planFamily(all: AnnotationContext): AnnotationPlan {
+  const nodes = all.observation.nodes.map((node) => withMarksOf(node, all.family));
+  const context = { ...all, observation: { ...all.observation, nodes } };
   const wishes = wishesByNode(context);
   const byKey = new Map(context.views.map((view) => [view.key, view]));
-  const { nodes } = context.observation;
   const written = new Map(
     nodes.flatMap((node) => {
       const action = writing(node, wishes.get(node.name) ?? [], byKey, context);
@@ -78,11 +101,17 @@ export function planAnnotations(context: AnnotationContext): {
  * What each node's annotations are to show: all addresses of the objects whose spec says how many a node may have. Of the others, which a person can put beside each other
  * all the same, what is shown stays, else the first that is there is shown, else the first that comes.
  */
-function wishesByNode({ views, assignments, observation }: AnnotationContext): ReadonlyMap<string, readonly Wish[]> {
+function wishesByNode({
+  views,
+  assignments,
+  observation,
+  family,
+}: AnnotationContext): ReadonlyMap<string, readonly Wish[]> {
   const wishes = new Map<string, readonly Wish[]>();
   const shown = new Map(observation.nodes.map((node) => [node.name, new Set(annotatedOn(node).map(({ ip }) => ip))]));
-  const byKey = new Map(views.map((view) => [view.key, view]));
-  for (const [nodeName, placed] of Map.groupBy(views.filter(isWritable).flatMap(placedOf), (one) => one.nodeName)) {
+  const own = views.filter(isOf(family));
+  const byKey = new Map(own.map((view) => [view.key, view]));
+  for (const [nodeName, placed] of Map.groupBy(own.filter(isWritable).flatMap(placedOf), (one) => one.nodeName)) {
     const all = placed.map(({ wish }) => wish);
     const others = all.filter(({ view }) => view.isForSeveral !== true);
     const staying = others.filter(({ ip }) => shown.get(nodeName)?.has(ip) === true);
@@ -139,12 +168,13 @@ function writing(
   if (added.length === 0 && kept.length === rest.length && isHostRight) return undefined;
   return {
     kind: "annotate-node",
-    id: actionID("annotate-node", first.view.object, node.name),
+    id: annotationID("annotate-node", first.view.object, node.name, context.family),
     object: first.view.object,
     reason: shown.length === 0 || requires.length > 0 ? "Verified" : "AnnotationDrift",
     requires,
     follows: [],
     nodeName: node.name,
+    ...familyField(context),
     before: annotationsOf(node),
     after: { ...annotationsFor(after), ...(host === undefined ? {} : { host }) },
   };
@@ -192,12 +222,13 @@ function clearing(
   const movers = going.flatMap((one) => one.movers);
   return {
     kind: "clear-annotation",
-    id: actionID("clear-annotation", object, node.name),
+    id: annotationID("clear-annotation", object, node.name, context.family),
     object,
     reason: cause.reason,
     requires: movers.map(({ id }) => id),
-    follows: movers.map((mover) => arrivalOf(mover, context.written)),
+    follows: movers.map((mover) => arrivalOf(mover, context)),
     nodeName: node.name,
+    ...familyField(context),
     before: annotationsOf(node),
     after: annotationsLeft(
       node,
@@ -249,8 +280,20 @@ function isClearedWith(first: Going, { object, isGivenUp, movers }: Going): bool
 }
 
 /** The action that annotates the node that an address goes to. */
-function arrivalOf({ object, after: { nodeName } }: AssignIP, written: ReadonlyMap<string, AnnotateNode>): string {
-  return written.get(nodeName)?.id ?? actionID("annotate-node", object, nodeName);
+function arrivalOf(
+  { object, after: { nodeName } }: AssignIP,
+  { written, family }: Pick<AnnotationContext, "family"> & { readonly written: ReadonlyMap<string, AnnotateNode> },
+): string {
+  return written.get(nodeName)?.id ?? annotationID("annotate-node", object, nodeName, family);
+}
+
+/** The two families of one node are two subjects. */
+function annotationID(kind: AnnotateNode["kind"], object: ObjectRef, nodeName: string, family: IPFamily): string {
+  return actionID(kind, object, family === "IPv4" ? nodeName : `${nodeName} ${family}`);
+}
+
+function familyField({ family }: AnnotationContext): Pick<AnnotateNode, "ipFamily"> {
+  return family === "IPv4" ? {} : { ipFamily: family };
 }
 
 /** The annotations without what goes. What nobody named stays only beside others. */
@@ -317,12 +360,13 @@ function clearingHost(
   const before = annotationsOf(node);
   return {
     kind: "clear-annotation",
-    id: actionID("clear-annotation", object, node.name),
+    id: annotationID("clear-annotation", object, node.name, context.family),
     object,
     reason: "AnnotationDrift",
     requires: [],
     follows: [],
     nodeName: node.name,
+    ...familyField(context),
     before,
     after: { ...before, host },
   };

@@ -1,9 +1,10 @@
-import type { Address } from "../../model/address.ts";
-import type { ProviderFacts } from "../../model/observation.ts";
+import { type Address, CANONICAL } from "../../model/address.ts";
+import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import {
   bySeniority,
   compareText,
   type IPState,
+  ipFamilyOf,
   managedIPs,
   ownerKey,
   type Pool,
@@ -18,18 +19,31 @@ export interface Claims {
   ownerOf(ip: string): string | undefined;
   /** Says by which rule the owner of an address has it, and not another object that asks for it: `which has it already`. */
   rightOf(ip: string, other: Pool): string;
+  /** The address that has the network of this one, which the provider moves as one, with the object that owns it; undefined where this one has it. */
+  rivalOf(ip: string): NetworkRival | undefined;
   /** True when some object manages the address, or its status remembers it. */
   isNamed(ip: string): boolean;
   /** True when the status of an object, other than the one of this key, has the address as its own, or as one that was its own. */
   isRemembered(ip: string, key: string): boolean;
 }
 
+/** An address that has the network of another one. */
+export interface NetworkRival {
+  readonly ip: string;
+  readonly network: string;
+  /** As {@link ownerKey} names it. */
+  readonly owner: string;
+}
+
 /**
  * Settles claims. An object claims the addresses of its spec and those it acquired; suspended, invalid and deleted objects too, as long as
  * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active; among others the senior object wins.
  */
-export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudgement, "heldOf">): Claims {
-  const owners = new Map<string, { readonly key: string; readonly pool: Pool; readonly hold: number }>();
+export function settleClaims(
+  { pools, providers }: Pick<Observation, "pools" | "providers">,
+  { heldOf }: Pick<GrantJudgement, "heldOf">,
+): Claims {
+  const owners = new Map<string, OwnerClaim>();
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
     const key = ownerKey({ kind: pool.kind, ...pool.meta });
@@ -46,7 +60,9 @@ export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudge
     for (const { ip } of pool.status.released) named.add(ip);
   }
   const memory = rememberers(pools);
+  const rivals = networkRivals(owners, providers);
   return {
+    rivalOf: (ip) => rivals.get(ip),
     ownerOf: (ip) => owners.get(ip)?.key,
     rightOf: (ip, other) => {
       const right = owners.get(ip);
@@ -55,6 +71,40 @@ export function settleClaims(pools: readonly Pool[], { heldOf }: Pick<GrantJudge
     isNamed: (ip) => named.has(ip),
     isRemembered: (ip, key) => memory.get(ip)?.some((other) => other !== key) === true,
   };
+}
+
+/** Who owns an address, and how firmly by status. */
+interface OwnerClaim {
+  readonly key: string;
+  readonly pool: Pool;
+  readonly hold: number;
+}
+
+/**
+ * Of several owned addresses of one network one can be used: they are always on the same machine. That is the one that is held most firmly by status, else the one whose
+ * object comes first. Addresses of networks that are not known have no rivals.
+ */
+function networkRivals(
+  owners: ReadonlyMap<string, OwnerClaim>,
+  providers: Observation["providers"],
+): ReadonlyMap<string, NetworkRival> {
+  const facts = [...providers.values()].flatMap(({ addresses }) => [...addresses.values()]);
+  const networks = new Map(
+    facts.flatMap((fact) =>
+      fact.kind === "known" && fact.address.network !== undefined ? [[fact.address.ip, fact.address.network]] : [],
+    ),
+  );
+  if (networks.size === 0) return new Map();
+  const owned = [...owners].flatMap(([ip, { key, hold }]) => {
+    const network = networks.get(ip);
+    return network === undefined ? [] : [{ ip, network, owner: key, hold }];
+  });
+  return new Map(
+    [...Map.groupBy(owned, ({ network }) => network).values()].flatMap((together) => {
+      const [first, ...others] = together.toSorted((a, b) => b.hold - a.hold);
+      return first === undefined ? [] : others.map(({ ip }) => [ip, first] as const);
+    }),
+  );
 }
 
 /**
@@ -154,12 +204,15 @@ export function releasedOf(
   managed: ReadonlySet<string>,
   { provider, claims, isServing }: ReleaseFacts,
 ): readonly Released[] {
+  const canonical = CANONICAL[ipFamilyOf(pool.spec)];
   const shown = Object.entries(pool.status.ips)
     .filter(([, entry]) => !isNotOwn(entry))
     .map(([ip]) => ip);
   const acquired = new Set(pool.status.acquired.map(({ ip }) => ip));
   const remembered = new Set([...pool.status.released.map(({ ip }) => ip), ...shown]);
   return [...remembered].toSorted(compareText).flatMap((ip): readonly Released[] => {
+    // What was only listed, before the object had another family, is nothing to it any more.
+    if (canonical(ip) === undefined) return [];
     if (managed.has(ip) || acquired.has(ip) || claims.ownerOf(ip) !== undefined) return [];
     const fact = provider?.addresses.get(ip) ?? { kind: "gap", error: "it was not read" };
     if (fact.kind === "gap") return [{ ip, fact, isServing: false }];

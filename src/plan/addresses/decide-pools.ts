@@ -1,7 +1,8 @@
 import type { Action } from "../../model/action.ts";
+import { sourceNamed } from "../../model/address-source.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
-import { ownerText } from "../../model/resource.ts";
+import { ipFamilyOf, ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
 import { parseTime, pastMs, timestamp } from "../../model/time.ts";
 import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
@@ -68,7 +69,8 @@ function machineLedgers(
         addresses,
         addressesPerMachine: registry.get(name)?.addresses?.addressesPerMachine ?? 1,
         machineOf: (providerID) => registry.machineID(name, providerID),
-        views,
+        // Objects of the other family say nothing of these machines, whose ids they share.
+        views: views.filter(({ pool }) => ipFamilyOf(pool.spec) === sourceNamed(name).family),
         isNamed: (ip) => claims.isNamed(ip) || acquired.has(ip),
         stillPublished,
         nowMs: observedAtMs,

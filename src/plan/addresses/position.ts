@@ -36,7 +36,7 @@ export function keepsAddress(
   const fact = { kind: "known", address: { ip, region: "", holderID: machine, isLocked: false } } as const;
   const nodeByMachine = new Map([[machine, node]]);
   const held = { ips: new Map() };
-  const claims = { ownerOf: () => key, rightOf: () => "", isRemembered: () => true };
+  const claims = { ownerOf: () => key, rightOf: () => "", rivalOf: () => undefined, isRemembered: () => true };
   const isNever = (): boolean => false;
   const context = {
     pool,
@@ -128,7 +128,7 @@ interface StandingContext {
   readonly stillServes: (node: NodeFacts) => boolean;
   /** Whether a node is up, whoever asks. */
   readonly isUp: (node: NodeFacts) => boolean;
-  readonly claims: Pick<Claims, "ownerOf" | "rightOf" | "isRemembered">;
+  readonly claims: Pick<Claims, "ownerOf" | "rightOf" | "rivalOf" | "isRemembered">;
   readonly key: string;
 }
 
@@ -139,6 +139,11 @@ export function standingOf(ip: string, fact: AddressFact, context: StandingConte
   const { claims, key, pool } = context;
   const owner = claims.ownerOf(ip) ?? key;
   if (owner !== key) return { kind: "conflict", owner, right: claims.rightOf(ip, pool) };
+  const rival = claims.rivalOf(ip);
+  if (rival !== undefined) {
+    const right = `whose ${rival.ip} is of the same network ${rival.network}: the provider moves both together`;
+    return { kind: "conflict", owner: rival.owner, right };
+  }
   switch (fact.kind) {
     case "gap":
       return { kind: "gap", error: fact.error };

@@ -1,8 +1,10 @@
-import { canonicalIPv4 } from "../../model/address.ts";
+import { entryProblem } from "../../model/address.ts";
+import { sourceNamed } from "../../model/address-source.ts";
 import { type FirewallWish, type PortRange, portRange, portText } from "../../model/firewall.ts";
 import {
   compareText,
   type IssuerMemory,
+  ipFamilyOf,
   type MatchSpec,
   objectKey,
   type Pool,
@@ -91,8 +93,9 @@ function problemOf(
   if (issuer === undefined)
     return `issuer "${spec.issuer}" not found: namespace ${namespace} has no such RoutedIPIssuer`;
   if (issuer.decodeError !== undefined) return `issuer "${spec.issuer}" is invalid: ${issuer.decodeError}`;
-  if (spec.address !== "" && canonicalIPv4(spec.address) === undefined)
-    return `address "${spec.address}" is not a canonical IPv4 address`;
+  const family = ipFamilyOf(issuer.spec);
+  const wrong = spec.address === "" ? undefined : entryProblem(spec.address, family, "spec.ipFamily of the issuer");
+  if (wrong !== undefined) return `address ${wrong}`;
   if (spec.serviceName === "") return "serviceName must be provided";
   if (service === undefined) return `Service "${spec.serviceName}" not found in namespace ${namespace}`;
   const unreadable = unreadablePart(service, spec, issuer);
@@ -144,7 +147,7 @@ function firewallWish(
   const ranges = written.flatMap(({ protocol, port }) => portRange(protocol, port) ?? []);
   const unusable = written.filter(({ protocol, port }) => portRange(protocol, port) === undefined);
   return {
-    provider: issuer.spec.provider,
+    provider: sourceNamed(issuer.spec.provider).provider,
     firewall: issuer.spec.firewallName,
     ports: uniquePorts(ranges),
     unusable: [...new Set(unusable.map(({ protocol, port }) => `${protocol}/${port}`))].toSorted(compareText),

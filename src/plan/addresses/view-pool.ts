@@ -1,12 +1,12 @@
 import type { ObjectRef } from "../../model/action.ts";
-import { type AcquiredIP, type Address, type AddressFact, canonicalIPv4 } from "../../model/address.ts";
+import { type AcquiredIP, type Address, type AddressFact, CANONICAL } from "../../model/address.ts";
 import { annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import { compareText, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
+import { compareText, ipFamilyOf, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
@@ -67,7 +67,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const abilities = abilitiesOf(spec, registry);
   const all = managedAddresses(pool, found.acquired, provider, facts, context);
   const managed = withoutExcess(all, { pool, ...abilities, nodeByMachine: context.nodeByMachine });
-  const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry)).size;
+  const listed = new Set(spec.ips).size;
   const left = { provider, claims, isServing: (address: Address) => servesThere(context, address) };
   const succession = isValid ? successionOf(pool, managed) : undefined;
   const desired = !isValid ? 0 : spec.desiredIPs > 0 ? spec.desiredIPs : listed;
@@ -88,7 +88,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     notMatching: verdicts.notMatching,
     judgedUntilMs: Math.min(verdicts.untilMs, ...managed.map(graceUntilMs)),
     managed,
-    badEntries: findBadEntries(spec.ips),
+    badEntries: findBadEntries(spec),
     released: releasedOf(pool, new Set(managed.map(({ ip }) => ip)), left),
     handedOver: handedOverBy(pool, { ...left, machineOf: (id) => registry.machineID(spec.provider, id) }),
     inUse: new Set(succession?.inUse ?? withServing(selectInUse(managed, desired, pool), managed)),
@@ -117,12 +117,14 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
 function abilitiesOf(
   { provider, maxPerNode: asked, hostAddress = "External" }: Pool["spec"],
   registry: ProviderRegistry,
-): Pick<PoolView, "maxPerNode" | "isForSeveral" | "isOnePerNode" | "isMoveOneCall" | "hosts"> {
-  const { addressesPerMachine = 1, isMoveOneCall = true, needsHost } = registry.get(provider)?.addresses ?? {};
+): Pick<PoolView, "maxPerNode" | "isForSeveral" | "isOnePerNode" | "buysUnattached" | "isMoveOneCall" | "hosts"> {
+  const traits = registry.get(provider)?.addresses;
+  const { addressesPerMachine = 1, isMoveOneCall = true, needsHost, buysUnattached } = traits ?? {};
   return {
     maxPerNode: registry.maxPerNode(provider, asked),
     ...(asked !== undefined && addressesPerMachine > 1 ? { isForSeveral: true } : {}),
     ...((asked ?? 0) > addressesPerMachine ? { isOnePerNode: true } : {}),
+    ...(buysUnattached === true ? { buysUnattached } : {}),
     isMoveOneCall,
     ...(needsHost === true ? { hosts: hostAddress } : {}),
   };
@@ -200,13 +202,14 @@ function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact
 
 const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
 
-function findBadEntries(entries: readonly string[]): readonly BadEntry[] {
+function findBadEntries({ ips: entries, ...spec }: Pool["spec"]): readonly BadEntry[] {
+  const canonical = CANONICAL[ipFamilyOf(spec)];
   const seen = new Set<string>();
   return entries.flatMap((entry): readonly BadEntry[] => {
     const isDuplicate = seen.has(entry);
     seen.add(entry);
     if (isDuplicate) return [{ entry, fault: "duplicate" }];
-    return canonicalIPv4(entry) === undefined ? [{ entry, fault: "invalid" }] : [];
+    return canonical(entry) === undefined ? [{ entry, fault: "invalid" }] : [];
   });
 }
 
@@ -329,10 +332,11 @@ function shownAcquired({ meta, spec, status }: Pool): readonly string[] {
   const ready = status.conditions.find(({ type }) => type === "Ready");
   const isOfThisSpec = status.observedGeneration === meta.generation && ready?.hasAddresses === true;
   if (!isOfThisSpec || meta.isDeleting) return [];
-  const listed = new Set(spec.ips.map((entry) => canonicalIPv4(entry) ?? entry));
+  const listed = new Set(spec.ips);
+  const canonical = CANONICAL[ipFamilyOf(spec)];
   const known = new Set([...status.acquired, ...status.released].map(({ ip }) => ip));
   return Object.entries(status.ips)
-    .filter(([ip, entry]) => !isNotOwn(entry) && canonicalIPv4(ip) === ip && !listed.has(ip) && !known.has(ip))
+    .filter(([ip, entry]) => !isNotOwn(entry) && canonical(ip) === ip && !listed.has(ip) && !known.has(ip))
     .map(([ip]) => ip)
     .toSorted(compareText);
 }

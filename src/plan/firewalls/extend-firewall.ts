@@ -1,4 +1,5 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
+import { sourceNamed } from "../../model/address-source.ts";
 import { portText } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
@@ -132,7 +133,7 @@ function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }:
     reason: "PortsClosed",
     requires: [],
     follows: [],
-    provider: view.pool.spec.provider,
+    provider: sourceNamed(view.pool.spec.provider).provider,
     firewall: { id, name },
     ports: own,
     before: [],
@@ -161,7 +162,7 @@ function addMachines(
     reason: "NodeOutsideFirewall",
     requires: opened,
     follows: [],
-    provider: view.pool.spec.provider,
+    provider: sourceNamed(view.pool.spec.provider).provider,
     firewall: { id, name },
     machines: own.map((machine) => view.placeOf(machine)),
     before: [],

@@ -1,3 +1,4 @@
+import { sourceNamed } from "../../model/address-source.ts";
 import { type FirewallFact, type FirewallFacts, type FirewallMemory, shownPorts } from "../../model/firewall.ts";
 import { compareText } from "../../model/resource.ts";
 import type { PoolView } from "../pool-view.ts";
@@ -31,7 +32,7 @@ function presentMemory(view: PoolView, context: MemoryContext): FirewallMemory |
   const { firewall: target, pool } = view;
   if (target.kind !== "ready") return undefined;
   const { id, name } = target.fact.firewall;
-  const { provider } = pool.spec;
+  const { provider } = sourceNamed(pool.spec.provider);
   const stored = storedMemory(view).find((memory) => memory.provider === provider && memory.id === id);
   const known = stillThere(stored ?? { provider, id, name, ports: [], machineIDs: [] }, context.facts.get(provider));
   const added = context.extension.actions;

@@ -16,12 +16,13 @@ import {
 import type { Refusal } from "../../model/errors.ts";
 import { nearest } from "../../model/nearest.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import { asksFor, type RecordType, setText } from "../../model/record-types.ts";
+import { asksFor, type RecordType, recordTypeOf, setText } from "../../model/record-types.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
   type DNSRecordSetSpec,
   FOREIGN_RECORDS,
   type ForeignRecordsPolicy,
+  ipFamilyOf,
   type Pool,
   type RecordSet,
   shownText,
@@ -216,11 +217,12 @@ export interface NamedWish {
 
 /** Where a pool asks to be published; nowhere once it is being deleted. The texts are the Go operator's. Pure. */
 export function poolWish(
-  { meta, spec }: { readonly meta: Pool["meta"]; readonly spec: Pick<Pool["spec"], "dnsRecordSet"> },
+  { meta, spec }: { readonly meta: Pool["meta"]; readonly spec: Pick<Pool["spec"], "provider" | "dnsRecordSet"> },
   registry: ProviderRegistry,
 ): DNSWish {
   if (spec.dnsRecordSet === undefined || meta.isDeleting) return { kind: "none" };
-  return checkedWish(dnsProvider(spec.dnsRecordSet, registry), spec.dnsRecordSet, registry);
+  const recordType = recordTypeOf(ipFamilyOf(spec));
+  return checkedWish(dnsProvider(spec.dnsRecordSet, registry), spec.dnsRecordSet, registry, { recordType });
 }
 
 /** Where a record set asks for records of a type; nowhere where it asks for none, and once it is being deleted. Pure. */

@@ -1,16 +1,23 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
-import { canonicalIPv4 } from "../../model/address.ts";
-import { type Annotated, annotatedOn } from "../../model/annotated.ts";
+import { type Annotated, annotatedBy, marksOf } from "../../model/annotated.ts";
 import { canonicalZone } from "../../model/dns.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
-import { memoryOf, RECORD_TYPES, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import {
-  ADDRESS_ANNOTATION,
+  annotatedFamily,
+  memoryOf,
+  RECORD_TYPES,
+  type RecordType,
+  recordTypeOf,
+  setNamed,
+  setText,
+} from "../../model/record-types.ts";
+import {
   DEFAULT_FOREIGN_RECORDS,
   type DNSMemory,
   type ForeignRecordsPolicy,
+  ipFamilyOf,
   managedIPs,
   type ObjectMeta,
   objectKey,
@@ -35,7 +42,7 @@ export function poolPublisher(view: PoolView, observation: Pick<Observation, "dn
   const own = new Set(view.managed.flatMap(({ ip, standing }) => (NOT_OWN.has(standing.kind) ? [] : [ip])));
   return {
     ref: view.object,
-    recordType: "A",
+    recordType: poolType(view),
     meta,
     wish,
     memory: status,
@@ -108,7 +115,7 @@ export function recordSetPublisher(
     foreignRecords: policyOf(wish),
     isAdoptWritten: spec.dnsRecordSet.foreignRecords === "Adopt",
     managed: [],
-    isReserved: spec.addressType === ADDRESS_ANNOTATION,
+    isReserved: annotatedFamily(spec.addressType) !== undefined,
     recognizes: (ip) => nodes.some((node) => nodeHas(node, spec.addressType, ip)) || isPooled(pools, ip),
     givenBack: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
@@ -123,7 +130,8 @@ function policyOf(wish: DNSWish): ForeignRecordsPolicy {
 
 /** True for an address that a record set publishes for this node while it matches. */
 function nodeHas(node: NodeFacts, addressType: string, ip: string): boolean {
-  if (addressType === ADDRESS_ANNOTATION) return annotatedOn(node).some((shown) => shown.ip === ip);
+  const family = annotatedFamily(addressType);
+  if (family !== undefined) return annotatedBy(marksOf(node, family)).some((shown) => shown.ip === ip);
   return node.addresses.some(({ type, address }) => type === addressType && address === ip);
 }
 
@@ -173,9 +181,14 @@ export function publisherKey({ ref, recordType }: Pick<Publisher, "ref" | "recor
   return setText({ fqdn: refKey(ref), type: recordType });
 }
 
-/** The key of the one publisher that a pool is: its records are A records. Pure. */
-export function poolKey({ object }: Pick<PoolView, "object">): string {
-  return publisherKey({ ref: object, recordType: "A" });
+/** The key of the one publisher that a pool is. Pure. */
+export function poolKey(view: Pick<PoolView, "object" | "pool">): string {
+  return publisherKey({ ref: view.object, recordType: poolType(view) });
+}
+
+/** The type of a pool's records: its addresses are of one family. */
+function poolType({ pool }: Pick<PoolView, "pool">): RecordType {
+  return recordTypeOf(ipFamilyOf(pool.spec));
 }
 
 /** The addresses an object has to publish. */
@@ -209,18 +222,23 @@ export function nodeAddresses(
   recordType: RecordType,
   verified: VerifiedAddresses,
 ): readonly NodeAddress[] {
-  if (addressType !== ADDRESS_ANNOTATION) return typedAddresses(node, addressType, recordType);
-  if (recordType !== "A") return [];
-  const confirmed = (verified.byNode.get(node.name) ?? []).map(({ ip, after }) => ({
+  const annotated = annotatedFamily(addressType);
+  if (annotated === undefined) return typedAddresses(node, addressType, recordType);
+  const { canonical, family } = RECORD_TYPES[recordType];
+  if (annotated !== family) return [];
+  const isOwn = ({ ip }: { readonly ip: string }): boolean => canonical(ip) === ip;
+  const confirmed = (verified.byNode.get(node.name) ?? []).filter(isOwn).map(({ ip, after }) => ({
     address: ip,
     isUndecided: false,
     after,
   }));
   // A node that was replaced under its name is not where the address was.
   const undecided = verified.undecided
+    .filter(isOwn)
     .filter(({ nodeName, providerID = node.providerID }) => nodeName === node.name && providerID === node.providerID)
     .map(({ ip }) => ({ address: ip, isUndecided: true, after: [] }));
-  return [...annotatedOn(node).flatMap((shown) => asWritten(shown, verified)), ...undecided, ...confirmed];
+  const written = annotatedBy(marksOf(node, annotated)).flatMap((shown) => asWritten(shown, canonical, verified));
+  return [...written, ...undecided, ...confirmed];
 }
 
 /** What nodes have as their own addresses, by type; it goes with the list of nodes, which objects that ask alike share. */
@@ -254,8 +272,13 @@ function typedAddresses(node: NodeFacts, addressType: string, recordType: Record
 }
 
 /** A value beside which flipop wrote a pool's name is no stranger's: one that its pool does not know any more is about to be cleared. */
-function asWritten({ ip, owner }: Annotated, { byIP, pools }: VerifiedAddresses): readonly NodeAddress[] {
-  if (canonicalIPv4(ip) === undefined) return [];
+function asWritten(
+  { ip, owner }: Annotated,
+  canonical: (typeof RECORD_TYPES)[RecordType]["canonical"],
+  { byIP, pools }: VerifiedAddresses,
+): readonly NodeAddress[] {
+  // A person may have written it in another form.
+  if (canonical(ip) !== ip) return [];
   const fact = byIP.get(ip);
   if (fact === undefined && owner !== undefined)
     return pools.has(owner) ? [] : [{ address: ip, isUndecided: true, after: [] }];

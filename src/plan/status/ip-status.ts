@@ -1,9 +1,10 @@
 import type { Place } from "../../model/action.ts";
+import { entryProblem } from "../../model/address.ts";
 import { FAULT_REASONS, faultOf } from "../../model/fault-reason.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
-import { type IPFault, type IPStatus, ownerText } from "../../model/resource.ts";
+import { type IPFault, type IPStatus, ipFamilyOf, ownerText } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
 import type { BadEntry, Free, FreeRank, PoolView } from "../pool-view.ts";
@@ -14,7 +15,7 @@ import { ipSubject } from "../retries.ts";
 export function ipStatuses(view: PoolView, holds: readonly Hold[]): Readonly<Record<string, IPStatus>> {
   const bad = view.badEntries
     .filter(({ fault }) => fault === "invalid")
-    .map((entry) => [entry.entry, badEntry(entry)] as const);
+    .map((entry) => [entry.entry, badEntry(entry, view)] as const);
   const heldBack = new Map(holds.filter(keepsFree).map((hold) => [hold.subject, hold]));
   const managed = view.managed.map(({ ip, standing }) => {
     return [ip, ipStatus(view, ip, standing, heldBack.get(ip))] as const;
@@ -26,8 +27,8 @@ export function ipStatuses(view: PoolView, holds: readonly Hold[]): Readonly<Rec
   );
 }
 
-function badEntry({ entry }: BadEntry): IPStatus {
-  return { ...faulty("invalid"), error: `"${entry}" is not a canonical IPv4 address` };
+function badEntry({ entry }: BadEntry, { pool }: PoolView): IPStatus {
+  return { ...faulty("invalid"), error: entryProblem(entry, ipFamilyOf(pool.spec), "spec.ipFamily") ?? "" };
 }
 
 /** True for what keeps a free address from being sent to a node. */

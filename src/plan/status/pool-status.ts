@@ -1,6 +1,7 @@
 import { type Action, isAssign } from "../../model/action.ts";
 import { ACTIONS } from "../../model/action-kinds.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
+import type { IPFamily } from "../../model/address-source.ts";
 import { capital, problemText, whyHeld } from "../../model/hold.ts";
 import { skippedSentence } from "../../model/node-phrase.ts";
 import type { Hold, MissingGrant, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
@@ -9,6 +10,7 @@ import {
   compareText,
   type HostAddressPolicy,
   type IPStatus,
+  ipFamilyOf,
   type PoolStatus,
   type PoolSummary,
   type RetryStatus,
@@ -81,6 +83,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
     emptyTarget,
     waiting: waitingText(own),
     hosts,
+    family: ipFamilyOf(view.pool.spec),
   });
   return {
     observedGeneration: pool.meta.generation,
@@ -317,6 +320,7 @@ interface PoolReadinessFacts {
   readonly emptyTarget: string | undefined;
   /** As {@link PoolView.hosts}. */
   readonly hosts: PoolView["hosts"];
+  readonly family: IPFamily;
 }
 
 function emptyTargetReadiness(what: string): Readiness {
@@ -338,7 +342,7 @@ function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number):
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
-function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget, hosts }: PoolReadinessFacts): Readiness {
+function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget, ...more }: PoolReadinessFacts): Readiness {
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
   if (emptyTarget !== undefined) return emptyTargetReadiness(emptyTarget);
@@ -350,9 +354,18 @@ function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget, host
   return {
     isTrue: true,
     reason: "Ready",
-    message: `${servingText(active)}${hosts === undefined ? "" : HOSTS[hosts]}${raisedText(names)}`,
+    message: `${servingText(active)}${hostsText(more)}${raisedText(names)}`,
   };
 }
+
+function hostsText({ hosts, family }: Pick<PoolReadinessFacts, "hosts" | "family">): string {
+  if (hosts === undefined) return "";
+  const advice = family === "IPv6" && hosts === "External" ? MANAGED_ADVICE : "";
+  return HOSTS[hosts] + advice;
+}
+
+/** No host has an IPv6 address by itself. */
+const MANAGED_ADVICE = " spec.hostAddress: Managed would let flipop host put them there.";
 
 /** What is not known of an address that is active at the provider. */
 const HOSTS: Readonly<Record<HostAddressPolicy, string>> = {

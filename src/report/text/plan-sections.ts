@@ -1,6 +1,6 @@
 import { type Action, isAssign, refKey, subjectOf } from "../../model/action.ts";
 import { changesAddress, changesFirewall, changesName } from "../../model/action-kinds.ts";
-import { compareIPv4, entryOf } from "../../model/address.ts";
+import { compareAddresses, entryOf } from "../../model/address.ts";
 import { problemText } from "../../model/hold.ts";
 import { verdictPhrase } from "../../model/node-phrase.ts";
 import {
@@ -288,7 +288,7 @@ function restEntries(
     .filter(
       ([ip, { nodeName }]) => !told.has(ip) && (focus === undefined || focus.has(ip) || focus.has(nodeName ?? "")),
     )
-    .sort(([a], [b]) => compareIPv4(a, b));
+    .sort(([a], [b]) => compareAddresses(a, b));
   return [
     ...errorEntry(pool.status.error, holds),
     ...rest.flatMap(([ip, status]) => addressEntry(ip, status, pool, layout)),

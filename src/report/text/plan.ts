@@ -1,4 +1,5 @@
 import { refKey } from "../../model/action.ts";
+import { sourceNamed } from "../../model/address-source.ts";
 import { capital } from "../../model/hold.ts";
 import type { Gap, MissingGrant, Plan, ProviderBudget } from "../../model/plan.ts";
 import type { Allowance } from "../../model/provider.ts";
@@ -156,9 +157,11 @@ export function budgetTexts({ budget }: Pick<Plan, "budget">): readonly string[]
 }
 
 /** What is not known of the addresses of a provider, by who puts them on the hosts. */
-function hostsText({ isHostUnseen, managedHosts }: ProviderBudget): string {
+function hostsText({ provider, isHostUnseen, managedHosts }: ProviderBudget): string {
   if (isHostUnseen === undefined) return "";
-  if (managedHosts === undefined) return " Whether the hosts have the addresses is not seen.";
+  const isIPv6 = sourceNamed(provider).family === "IPv6";
+  const advice = isIPv6 ? "; spec.hostAddress: Managed would let flipop host put them there" : "";
+  if (managedHosts === undefined) return ` Whether the hosts have the addresses is not seen${advice}.`;
   const which = managedHosts.areAll ? "the addresses" : "those with hostAddress Managed";
   return ` flipop host puts ${which} on the hosts; flipop status says where it is ready.`;
 }

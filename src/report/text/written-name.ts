@@ -1,5 +1,6 @@
+import type { IPFamily } from "../../model/address-source.ts";
 import { canonicalZone, recordFQDN } from "../../model/dns.ts";
-import { type RecordType, setText } from "../../model/record-types.ts";
+import { type RecordType, recordTypeOf, setText } from "../../model/record-types.ts";
 import type { DNSMemory, DNSRecordSetSpec, PublishedName } from "../../model/resource.ts";
 
 /** The name an object asks for, as far as its spec and its status tell. */
@@ -34,6 +35,15 @@ export function writtenName(
   const known = fqdn ?? (isHere && isID ? publishedDNS?.name : undefined);
   const isPublished = isHere && known !== undefined && publishedDNS?.name === known;
   return { ...written, ...(known === undefined ? {} : { fqdn: known }), isPublished };
+}
+
+/** Returns the name of an object whose addresses are of one family, as part of its row; nothing where it asks for none. */
+export function nameOf(
+  { dnsRecordSet }: { readonly dnsRecordSet?: DNSRecordSetSpec },
+  memory: DNSMemory,
+  family: IPFamily,
+): { readonly name?: WrittenName } {
+  return dnsRecordSet === undefined ? {} : { name: writtenName(dnsRecordSet, memory, "", recordTypeOf(family)) };
 }
 
 /** Returns the names an object published before: those that status lists, and the last one while it is not the one asked for. */
