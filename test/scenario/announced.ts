@@ -38,7 +38,7 @@ function newAddresses(announced: readonly Action[], outcomes: PassResult["outcom
 
 function lineOf(action: Action, names: ReadonlyMap<string, string>): string {
   const named = (text: string): string =>
-    text.replace(/\d+\.\d+\.\d+\.\d+/g, (address) => names.get(address) ?? address);
+    text.replace(/\d+\.\d+\.\d+\.\d+|2001:db8:[\da-f:]+/g, (address) => names.get(address) ?? address);
   const { before, after, impact = "none" } = action;
   const sides = [before, after].map((side) => (side === undefined ? "-" : JSON.stringify(sorted(side))));
   return `${action.kind} (${impact}) ${refKey(action.object)} ${named(subjectOf(action))} ${sides.map(named).map(reordered).join(" -> ")}`;

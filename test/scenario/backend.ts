@@ -15,6 +15,8 @@ export type WorldKind = "memory" | "sandbox" | "cluster";
 /** The providers as one process has them. */
 export interface ProviderPorts {
   readonly provider: IPProvider;
+  /** The same provider's IPv6 addresses; absent where the world has none. */
+  readonly providerIPv6?: IPProvider;
   readonly dns: Readonly<Record<DNSName, DNSProvider>>;
   readonly firewalls: FirewallProvider;
 }

@@ -16,10 +16,19 @@ export function loggedMemoryCall({ operation, subject, detail }: MemoryCall): Lo
   return cloudCall(operation, subject, machine ?? region);
 }
 
+interface RequestBody {
+  readonly type?: string;
+  readonly droplet_id?: number;
+  readonly region?: string;
+  /** Of an IPv6 address. */
+  readonly region_slug?: string;
+}
+
 /** A request to the emulated DigitalOcean. */
 export function loggedCloudRequest({ method, path, body }: RecordedCall): LoggedCall {
-  const { type = "", droplet_id, region } = (body ?? {}) as { type?: string; droplet_id?: number; region?: string };
-  const [, , collection, subject = "", detail] = path.split("/");
+  const { type = "", droplet_id, region_slug, region = region_slug } = (body ?? {}) as RequestBody;
+  const [, , collection, written = "", detail] = path.split("/");
+  const subject = decodeURIComponent(written);
   const isWrite = method === "POST";
   const place = droplet_id === undefined ? region : String(droplet_id);
   if (collection === "account") return cloudCall("limit", "", undefined);

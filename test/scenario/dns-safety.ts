@@ -67,8 +67,7 @@ export class DNSSafety {
 export function isServedBy(cloud: WorldCloud, ready: () => readonly NodeTruth[]): (address: string) => boolean {
   return (address) => {
     cloud.settle();
-    const { reserved_ips, byoip } = cloud.state;
-    const reserved = [...reserved_ips, ...byoip].find(({ ip }) => ip === address);
+    const reserved = cloud.allAddresses().find(({ ip }) => ip === address);
     return ready().some(({ droplet, addresses }) =>
       reserved === undefined
         ? addresses.some((own) => own.address === address)

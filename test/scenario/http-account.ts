@@ -3,6 +3,7 @@ import { createClient } from "../../src/adapters/digitalocean/api.ts";
 import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import { openHetzner } from "../../src/adapters/hetzner/hetzner.ts";
 import { createWebhook } from "../../src/adapters/webhook/webhook.ts";
+import type { IPProvider } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
@@ -122,7 +123,7 @@ export async function httpAccount(
       const caller = createClient(own);
       const atHetzner = openHetzner({ ...own, baseURL: `${servers[3].url}/v1` });
       return {
-        provider: isAtHetzner ? atHetzner.addresses : openDigitalOcean(own, caller).addresses,
+        ...(isAtHetzner ? portsOf(atHetzner) : portsOf(openDigitalOcean(own, caller))),
         firewalls: openDigitalOcean(own, caller).firewalls,
         dns: {
           digitalocean: openDigitalOcean(own, caller).dns,
@@ -136,4 +137,15 @@ export async function httpAccount(
       for (const server of servers) await server.close();
     },
   };
+}
+
+/** The addresses of both families, where a provider has them. */
+function portsOf({
+  addresses,
+  addressesIPv6,
+}: {
+  readonly addresses: IPProvider;
+  readonly addressesIPv6?: IPProvider;
+}): Pick<ProviderPorts, "provider" | "providerIPv6"> {
+  return { provider: addresses, ...(addressesIPv6 === undefined ? {} : { providerIPv6: addressesIPv6 }) };
 }

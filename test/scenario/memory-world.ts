@@ -174,7 +174,7 @@ function memoryCloud(
   { account, hetzner, calls, faults: { cloud: faults } }: MemoryAccounts,
   clock: Clock,
   gate: LimitGate,
-): Pick<ProviderPorts, "provider" | "firewalls"> {
+): Pick<ProviderPorts, "provider" | "providerIPv6" | "firewalls"> {
   const beforeCall = (
     recorded: readonly MemoryCall[],
     logged: (call: MemoryCall) => LoggedCall,
@@ -196,6 +196,15 @@ function memoryCloud(
     clock,
     beforeCall: (operation, subject) => beforeCall(provider.recorded, loggedMemoryCall, operation, subject),
   });
+  const providerIPv6: MemoryIPProvider = new MemoryIPProvider({
+    cloud,
+    clock,
+    family: "IPv6",
+    // What is about no address is about all of its family.
+    beforeCall: (operation, subject) =>
+      beforeCall(providerIPv6.recorded, loggedMemoryCall, operation, subject || "IPv6"),
+    sharing: provider,
+  });
   const named = (call: MemoryCall): LoggedCall => loggedMemoryFirewallCall(call, account.cloud().state.firewalls);
   const firewalls: MemoryFirewallProvider = new MemoryFirewallProvider({
     cloud,
@@ -203,7 +212,7 @@ function memoryCloud(
     beforeCall: (operation, subject) => beforeCall(firewalls.recorded, named, operation, subject),
     sharing: provider,
   });
-  if (hetzner === undefined) return { provider, firewalls };
+  if (hetzner === undefined) return { provider, providerIPv6, firewalls };
   const recorded: MemoryCall[] = [];
   const stage = { account: hetznerDNSAccount(hetzner), clock, recorded };
   const inProject = (call: MemoryCall): LoggedCall =>

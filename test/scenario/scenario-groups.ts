@@ -35,6 +35,7 @@ import { lostMemoryScenarios } from "./lost-memory-scenarios.ts";
 import { lostStatusScenarios } from "./lost-status-scenarios.ts";
 import { matchScenarios } from "./match-scenarios.ts";
 import { mishapScenarios } from "./mishap-scenarios.ts";
+import { movableIPv6Scenarios } from "./movable-ipv6-scenarios.ts";
 import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
 import { noticeScenarios } from "./notice-scenarios.ts";
@@ -103,6 +104,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS claims": dnsClaimScenarios,
   "DNS record sets": dnsRecordSetScenarios,
   "DNS of both families": dualStackScenarios,
+  "movable IPv6 addresses": movableIPv6Scenarios,
   "DNS annotations": dnsAnnotationScenarios,
   "foreign records": foreignRecordScenarios,
   "shared names": sharedNameScenarios,

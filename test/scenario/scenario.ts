@@ -1,4 +1,6 @@
 import { expect } from "vitest";
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { familyOf } from "../../src/model/host-address.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 import type { WorldKind } from "./backend.ts";
@@ -78,12 +80,13 @@ async function checkFirewall(world: World, name: string): Promise<void> {
 /** What holds after every pass of every history, whatever went wrong in it. */
 async function checkSafety(world: World, { mostPerMachine = 1 }: ScenarioOptions): Promise<void> {
   world.cloud.settle();
-  const { state } = world.cloud;
-  const holders = [...state.reserved_ips, ...state.byoip].flatMap(({ droplet_id }) => droplet_id ?? []);
+  const holders = world.cloud
+    .allAddresses()
+    .flatMap(({ ip, droplet_id }) => (droplet_id === null ? [] : [`${droplet_id} ${familyOf(ip)}`]));
   const loads = [...Map.groupBy(holders, (id) => id).values()].map(({ length }) => length);
-  expect(Math.max(0, ...loads), "what a droplet has at most").toBeLessThanOrEqual(mostPerMachine);
+  expect(Math.max(0, ...loads), "what a droplet has of a family at most").toBeLessThanOrEqual(mostPerMachine);
   expect(world.cloud.missing().map(short), "nothing is deleted that flipop did not acquire").toEqual([]);
-  const values = Object.values(await world.nodes.annotations());
+  const values = (await Promise.all(FAMILIES.map((family) => world.nodes.annotations(family)))).flatMap(Object.values);
   expect(values, "an address is annotated on one node").toEqual([...new Set(values)]);
   expect(world.dnsSafety.violations, "a resolver never sees an empty or wrong set").toEqual([]);
   expect(world.dns.meddled, "records of other types are not touched").toEqual([]);
@@ -98,8 +101,16 @@ async function checkAcquired(world: World, pool: string): Promise<void> {
 
 /** Annotated is exactly what some status calls active, and there the address really is. */
 async function checkAnnotations(world: World, options: ScenarioOptions): Promise<void> {
-  const annotations = await world.nodes.annotations();
-  expect(annotations, "annotated are exactly the active addresses").toEqual(await activeByNode(world, options));
+  for (const family of FAMILIES) await checkAnnotationsOf(world, family, options);
+}
+
+const FAMILIES = ["IPv4", "IPv6"] as const;
+
+async function checkAnnotationsOf(world: World, family: IPFamily, options: ScenarioOptions): Promise<void> {
+  const annotations = await world.nodes.annotations(family);
+  expect(annotations, `annotated are exactly the active ${family} addresses`).toEqual(
+    await activeByNode(world, family, options),
+  );
   const cloud = world.cloud.addresses();
   const places = Object.entries(annotations).flatMap(([node, value]) =>
     (value.split(" ")[0] ?? "").split(",").map((address) => [address, node]),
@@ -112,12 +123,14 @@ async function checkAnnotations(world: World, options: ScenarioOptions): Promise
 /** What statuses call active, as annotations show it. Where more is called so than a machine may have, the last ones count: an invalid object may say anything. */
 async function activeByNode(
   world: World,
+  family: IPFamily,
   { mostPerMachine = 1 }: ScenarioOptions,
 ): Promise<Readonly<Record<string, string>>> {
   const entries: { readonly node: string; readonly address: string; readonly owner: string }[] = [];
   const enter = (ips: PoolStatus["ips"], owner: string): void => {
     for (const [address, { state, nodeName = "" }] of Object.entries(ips))
-      if (state === "active") entries.push({ node: nodeName, address, owner });
+      if (state === "active" && address.includes(":") === (family === "IPv6"))
+        entries.push({ node: nodeName, address, owner });
   };
   for (const pool of await world.pools.existing()) {
     const key = pool.includes("/") ? pool : `shop/${pool}`;

@@ -116,22 +116,28 @@ export class WorldCloud {
   /** Every address by its short name, with the node (`n1`), droplet (`d900`) or `-` that has it. */
   addresses(): Readonly<Record<string, string>> {
     this.settle();
-    const { reserved_ips, byoip } = this.state;
-    const sorted = [...reserved_ips, ...byoip].map(({ ip, droplet_id }): [string, string] => [
+    const sorted = this.allAddresses().map(({ ip, droplet_id }): [string, string] => [
       short(ip),
       droplet_id === null ? "-" : nodeOf(droplet_id),
     ]);
     return Object.fromEntries(sorted.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
+  /** All addresses, of both families. */
+  allAddresses(): readonly { readonly ip: string; readonly droplet_id: number | null }[] {
+    const { reserved_ips, byoip, reserved_ipv6 = [] } = this.state;
+    return [...reserved_ips, ...byoip, ...reserved_ipv6];
+  }
+
   /** Addresses that flipop, or somebody by `create`, bought since the world began. */
   boughtNow(): readonly string[] {
-    return this.state.reserved_ips.map(({ ip }) => ip).filter((ip) => !this.#given.has(ip));
+    const { reserved_ips, reserved_ipv6 = [] } = this.state;
+    return [...reserved_ips, ...reserved_ipv6].map(({ ip }) => ip).filter((ip) => !this.#given.has(ip));
   }
 
   /** Given addresses that somebody deleted. */
   missing(): readonly string[] {
-    const present = new Set([...this.state.reserved_ips, ...this.state.byoip].map(({ ip }) => ip));
+    const present = new Set(this.allAddresses().map(({ ip }) => ip));
     return [...this.#given].filter((ip) => !present.has(ip));
   }
 }

@@ -376,7 +376,7 @@ export class World {
 
   protected deps(
     clock: Clock,
-    { cluster, provider, dns, firewalls }: Ports,
+    { cluster, provider, providerIPv6, dns, firewalls }: Ports,
     { withoutToken = [] }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.backend.prefix}shop`, name: "flipop" };
@@ -390,7 +390,12 @@ export class World {
         return grants();
       },
       leaseName,
-      providers: new Map([[this.#provider, { kind: "usable", provider: slow("addresses", provider) }]]),
+      providers: new Map([
+        [this.#provider, { kind: "usable", provider: slow("addresses", provider) }],
+        ...(providerIPv6 === undefined
+          ? []
+          : [[providerIPv6.name, { kind: "usable", provider: slow("IPv6 addresses", providerIPv6) }] as const]),
+      ]),
       registry: PROVIDERS,
       firewallProviders: new Map([[firewalls.name, { kind: "usable", provider: slow("firewalls", firewalls) }]]),
       dnsProviders: new Map(
