@@ -127,7 +127,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const told = { seen, planned: announced, outcomes, remaining, stored };
   const eventFailures = await writeEvents(eventsOf(told), context.stores, deps.cluster, mayTell);
   const notices = noticesOf(told, countFailures(seen, remaining));
-  await noteRateLimits(rounds.latest, context);
+  await noteRateLimits(() => rounds.latest, context);
   const result = {
     plan: announced,
     outcomes,

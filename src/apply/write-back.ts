@@ -127,23 +127,32 @@ export async function writeEvents(
   return uncounted.slice(0, 1);
 }
 
+/** So often the notes of a pass are written at most. */
+const MOST_NOTES = 3;
+
 /**
- * Leaves on the Lease what {@link noteChanges} says. A Lease that is lost meanwhile ends the pass as it would have a moment before: what was done stays told.
+ * Leaves on the Lease what {@link noteChanges} says. What is learned while that is written is noted, too: a provider may ask for no calls just then. A Lease that is lost
+ * meanwhile ends the pass as it would have a moment before: what was done stays told.
  *
+ * @param latest - returns what is known at the moment
  * @throws KubeError when the API refuses the notes while the Lease is held
  */
 export async function noteRateLimits(
-  observation: Observation,
+  latest: () => Observation,
   { lock, limits, cluster, clock }: Pick<ApplyContext, "lock" | "limits" | "cluster" | "clock">,
 ): Promise<void> {
-  if (!lock.isHeld()) return;
+  // The server's clock is known to the second only: taken once, what is noted stays the same.
   const sinceMonotonicMs = cluster.now() - clock.monotonicMs();
-  const met = [...limits].map(([name, ms]) => [name, ms + sinceMonotonicMs] as const);
-  const changes = noteChanges(observation, met, lock.annotations(), cluster.now());
-  if (Object.keys(changes).length === 0) return;
-  try {
-    await lock.annotate(changes);
-  } catch (error) {
-    if (!(error instanceof KubeError) || lock.isHeld()) throw error;
+  let before = "{}";
+  for (let written = 0; written < MOST_NOTES && lock.isHeld(); written += 1) {
+    const met = [...limits].map(([name, ms]) => [name, ms + sinceMonotonicMs] as const);
+    const changes = noteChanges(latest(), met, lock.annotations(), cluster.now());
+    if (Object.keys(changes).length === 0 || JSON.stringify(changes) === before) return;
+    before = JSON.stringify(changes);
+    try {
+      await lock.annotate(changes);
+    } catch (error) {
+      if (!(error instanceof KubeError) || lock.isHeld()) throw error;
+    }
   }
 }

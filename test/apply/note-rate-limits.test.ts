@@ -28,7 +28,7 @@ function noteWith(isHeld: boolean): Promise<void> {
   };
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
   const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
-  return noteRateLimits(anObservation({}), { lock, limits: new Map([["digitalocean", 5000]]), cluster, clock });
+  return noteRateLimits(() => anObservation({}), { lock, limits: new Map([["digitalocean", 5000]]), cluster, clock });
 }
 
 test("a Lease that is lost while a rate limit is noted takes nothing away from what the pass did", async () => {
@@ -60,7 +60,7 @@ test("a rate limit that only a list of firewalls has met is noted for later runs
   const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
   const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
   const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
-  await noteRateLimits(observation, { lock, limits: new Map(), cluster, clock });
+  await noteRateLimits(() => observation, { lock, limits: new Map(), cluster, clock });
   expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]);
 });
 
@@ -85,7 +85,7 @@ test.for<readonly [string, Partial<DNSFacts>, Readonly<Record<string, string>>, 
   const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
   const observation = anObservation({ dns: [{ ...dnsFacts({}), ...facts }] });
   const holding = { ...lock, annotations: () => stored };
-  await noteRateLimits(observation, { lock: holding, limits: new Map(), cluster, clock });
+  await noteRateLimits(() => observation, { lock: holding, limits: new Map(), cluster, clock });
   expect(noted).toEqual(changes);
 });
 
@@ -108,6 +108,28 @@ test("a clock that leaps after a rate limit was met changes nothing of when it e
   await clock.advance(10_000);
   const { lock, noted } = takingLease();
   const cluster = { now: () => 10_000 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  await noteRateLimits(anObservation({}), { lock, limits, cluster, clock });
+  await noteRateLimits(() => anObservation({}), { lock, limits, cluster, clock });
   expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:01:00Z" }]);
+});
+
+test("a rate limit that is met while the notes are written is noted, too, and nothing is written after that", async () => {
+  const stored: Record<string, string | null> = {};
+  const { lock, noted } = takingLease();
+  const limits: Limits = new Map([["digitalocean", 5000]]);
+  const writing = {
+    ...lock,
+    annotations: () => ({ ...(stored as Record<string, string>) }),
+    annotate: async (changes: Readonly<Record<string, string | null>>): Promise<void> => {
+      Object.assign(stored, changes);
+      limits.set("cloudflare", 7000);
+      await lock.annotate(changes);
+    },
+  };
+  const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
+  await noteRateLimits(() => anObservation({}), { lock: writing, limits, cluster, clock });
+  expect(noted).toEqual([
+    { [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" },
+    { [`${NOT_BEFORE_PREFIX}cloudflare`]: "1970-01-01T00:00:07Z" },
+  ]);
 });
