@@ -1,10 +1,19 @@
 import { parseAllDocuments } from "yaml";
 import { createInspector } from "../adapters/kube/inspector.ts";
-import type { DefinitionPair, Facts, HostInstallation, Objects, Reviewed, ServerFacts } from "../doctor/facts.ts";
+import type {
+  DefinitionPair,
+  Facts,
+  HostInstallation,
+  Objects,
+  Reviewed,
+  ServerFacts,
+  ShardLease,
+} from "../doctor/facts.ts";
 import { FACT_MS, type Sources } from "../doctor/gather.ts";
 import { OPERATOR_LEASE } from "../doctor/others.ts";
 import { grantedPermissions, installPermissions, sortPermissions } from "../doctor/permissions.ts";
 import { KubeError } from "../model/errors.ts";
+import { parseShard, SHARD_LABEL, type Shard, shardName, shardsOn } from "../model/shard.ts";
 import { readHostPods } from "../observe/host-pods.ts";
 import type { ClusterInspector, Permission } from "../ports/inspection.ts";
 import { planPass } from "../reconcile.ts";
@@ -107,6 +116,8 @@ type ClusterFact =
   | "hasNamespace"
   | "definitions"
   | "lease"
+  | "shards"
+  | "labelled"
   | "namesakes"
   | "operatorLeases"
   | "workloads"
@@ -134,6 +145,19 @@ function clusterSources(
     hasNamespace: of(async (cluster) => ({ exists: await cluster.hasNamespace(lease.namespace) })),
     definitions: of(readDefinitions),
     lease: of(async (cluster) => ({ record: await cluster.readLease(lease.namespace, lease.name) })),
+    shards: of(async (cluster) => {
+      const record = await cluster.readLease(lease.namespace, lease.name);
+      return await readShards(cluster, lease, shardsOn(record?.annotations ?? {}));
+    }),
+    labelled: of(async (cluster) => {
+      const { pools, routedIPs, recordSets } = await readObjects(cluster);
+      const labels = [...pools, ...routedIPs, ...recordSets].map(({ meta }) => meta.labels[SHARD_LABEL] ?? "");
+      return await readShards(
+        cluster,
+        lease,
+        [...new Set(labels)].flatMap((label) => parseShard(label) ?? []),
+      );
+    }),
     namesakes: of((cluster) => cluster.listLeases(lease.name)),
     operatorLeases: of((cluster) => cluster.listLeases(OPERATOR_LEASE)),
     workloads: of((cluster) => cluster.listWorkloads(lease.namespace)),
@@ -162,6 +186,16 @@ async function readHost(cluster: ClusterInspector): Promise<HostInstallation> {
     if (error instanceof KubeError) return { pods };
     throw error;
   }
+}
+
+async function readShards(
+  cluster: ClusterInspector,
+  { namespace, name }: Config["lease"],
+  shards: readonly Shard[],
+): Promise<readonly ShardLease[]> {
+  return await Promise.all(
+    shards.map(async (shard) => ({ shard, record: await cluster.readLease(namespace, shardName(name, shard)) })),
+  );
 }
 
 async function readObjects(cluster: ClusterInspector): Promise<Objects> {

@@ -16,6 +16,7 @@ import { PERMISSION_CHECKS } from "./permissions.ts";
 import { PLAN_CHECKS } from "./plan-checks.ts";
 import { PROVIDER_CHECKS } from "./providers.ts";
 import { RUN_CHECKS } from "./runs.ts";
+import { SHARD_CHECKS } from "./shards.ts";
 import { type Check, notApplicable, type Verdict } from "./verdict.ts";
 
 /** Every check, by its code. */
@@ -24,6 +25,7 @@ const ALL: Readonly<Record<CheckCode, Check>> = {
   ...CRD_CHECKS,
   ...PERMISSION_CHECKS,
   ...RUN_CHECKS,
+  ...SHARD_CHECKS,
   ...PROVIDER_CHECKS,
   ...PLAN_CHECKS,
   ...HOST_CHECKS,

@@ -7,6 +7,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
+import type { Shard } from "../model/shard.ts";
 import type { Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { Definition, HostDaemonSet, Permission } from "../ports/inspection.ts";
@@ -28,6 +29,10 @@ export interface Facts {
   readonly installing: readonly Reviewed[];
   /** Undefined where there is none. */
   readonly lease: { readonly record: LeaseRecord | undefined };
+  /** The shards that have run, as that Lease names them. Where it names none nothing is read. */
+  readonly shards: readonly ShardLease[];
+  /** The shards that labels of objects name. Where no object has such a label nothing is read. */
+  readonly labelled: readonly ShardLease[];
   /** The Leases of the same name, in all namespaces. */
   readonly namesakes: readonly LeaseRecord[];
   readonly operatorLeases: readonly LeaseRecord[];
@@ -67,6 +72,12 @@ export interface DefinitionPair {
 export interface Reviewed {
   readonly permission: Permission;
   readonly isAllowed: boolean;
+}
+
+/** A shard, and its Lease; undefined where there is none. */
+export interface ShardLease {
+  readonly shard: Shard;
+  readonly record: LeaseRecord | undefined;
 }
 
 /** All objects of flipop. */

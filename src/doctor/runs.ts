@@ -2,12 +2,13 @@ import { type ObjectRef, refKey } from "../model/action.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
 import { leaseSuspension } from "../model/lease-notes.ts";
 import type { ObjectMeta } from "../model/resource.ts";
+import { shardText } from "../model/shard.ts";
 import { suspensionOf, whySuspended } from "../model/suspension.ts";
 import { durationText } from "../model/time.ts";
 import { scheduleMs, type Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import { untilText } from "../report/text/times.ts";
-import type { Objects } from "./facts.ts";
+import type { Facts, Objects } from "./facts.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
@@ -27,16 +28,23 @@ export const RUN_CHECKS: Checks<"FLP131" | "FLP132" | "FLP133" | "FLP134" | "FLP
       { consequence: "Its run ended without giving it back, or hangs. The next run takes the Lease over.", command },
     );
   }),
-  FLP132: check(["lease", "server", "workloads", "own"], ({ lease: { record }, server: { nowMs }, workloads, own }) => {
+  FLP132: check(["lease", "shards", "server", "workloads", "own"], (facts) => {
+    const { workloads, own, server } = facts;
     if (workloads.length === 0) return notApplicable("nothing runs flipop by itself");
     const intervalMs = intervalOf(workloads);
-    const atMs = Date.parse(record?.annotations[LAST_SUCCESS_ANNOTATION] ?? "");
     const command = `kubectl -n ${own.lease.namespace} logs -l app.kubernetes.io/part-of=flipop --tail=50`;
-    if (Number.isNaN(atMs)) return failing("no successful run is on record", { command });
-    const agoMs = Math.max(0, nowMs - atMs);
-    if (agoMs <= MOST_INTERVALS * intervalMs) return fine(`last successful run ${durationText(agoMs)} ago`);
-    const due = `it is due every ${durationText(intervalMs)}`;
-    return failing(`the last successful run was ${durationText(agoMs)} ago; ${due}`, { command });
+    const judged = judgedRuns(facts).map(({ whose, record }) => {
+      const atMs = Date.parse(record?.annotations[LAST_SUCCESS_ANNOTATION] ?? "");
+      return { whose, agoMs: Math.max(0, server.nowMs - atMs) };
+    });
+    const wrong = judged.flatMap(({ whose, agoMs }): readonly Verdict[] => {
+      if (Number.isNaN(agoMs)) return [failing(`no successful run${whose} is on record`, { command })];
+      if (agoMs <= MOST_INTERVALS * intervalMs) return [];
+      const due = `it is due every ${durationText(intervalMs)}`;
+      return [failing(`the last successful run${whose} was ${durationText(agoMs)} ago; ${due}`, { command })];
+    });
+    const oldestMs = Math.max(...judged.map(({ agoMs }) => agoMs));
+    return allOr(wrong, fine(`last successful run ${durationText(oldestMs)} ago`));
   }),
   FLP133: check(["workloads", "own"], ({ workloads, own }) => {
     const { namespace } = own.lease;
@@ -127,6 +135,31 @@ function keyOf(kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): string
 function isOfVersion(image: string, version: string): boolean {
   const tag = /:([^/:@]+)(?:@|$)/.exec(image)?.[1];
   return tag === undefined || !/^v?\d/.test(tag) || tag.replace(/^v/, "") === version;
+}
+
+/** Whose last run is judged: that of the process without `--shard`; where shards have run, that of each process that runs, else of the one that ran last. */
+function judgedRuns(
+  facts: Pick<Facts, "lease" | "shards" | "server" | "workloads">,
+): readonly { readonly whose: string; readonly record: LeaseRecord | undefined }[] {
+  const base = { whose: "", record: facts.lease.record };
+  if (facts.shards.length === 0) return [base];
+  const ofShards = facts.shards.map(({ shard, record }) => ({ whose: ` of --shard ${shardText(shard)}`, record }));
+  const inTurn = [base, ...ofShards].toSorted((a, b) => (b.record?.renewTimeMs ?? 0) - (a.record?.renewTimeMs ?? 0));
+  const running = inTurn.filter(({ record }) => isRunning(record, facts));
+  return running.length > 0 ? running : inTurn.slice(0, 1);
+}
+
+/**
+ * True where a process holds this Lease, or had it within three intervals. Where nothing runs flipop by itself nobody can tell when the next run is due: then only who holds
+ * it runs. Pure.
+ */
+export function isRunning(
+  record: LeaseRecord | undefined,
+  { server: { nowMs }, workloads }: Pick<Facts, "server" | "workloads">,
+): boolean {
+  if (record === undefined) return false;
+  if (isFresh(record, nowMs)) return true;
+  return workloads.length > 0 && nowMs - record.renewTimeMs <= MOST_INTERVALS * intervalOf(workloads);
 }
 
 /** The time between two runs by themselves: the shortest of all workloads. */

@@ -45,6 +45,8 @@ export type CheckCode =
   | "FLP133"
   | "FLP134"
   | "FLP135"
+  | "FLP136"
+  | "FLP137"
   | "FLP141"
   | "FLP142"
   | "FLP143"
@@ -250,6 +252,25 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
     consequence: "Nothing is changed for a suspended object: a failed node keeps its address.",
     hint: "Let it go on when the work is over.",
     after: READS_OBJECTS,
+    when: "installed",
+  },
+  FLP136: {
+    group: "runs",
+    text: "Every object has a process that works for it; looked at where shards are used.",
+    consequence: "Its addresses and names stay as they are, also when a node fails.",
+    hint: "Run that shard, or change the label of the object.",
+    command: "kubectl -n NAMESPACE get cronjobs,deployments -l app.kubernetes.io/part-of=flipop",
+    after: READS_OBJECTS,
+    when: "installed",
+  },
+  FLP137: {
+    group: "runs",
+    text: "No two processes that run work for the same objects; looked at where shards are used.",
+    consequence:
+      "While one is at work the other one is refused with exit code 5: changes wait, and objects change hands.",
+    hint: "Delete the CronJob or Deployment of one of them.",
+    command: "kubectl -n NAMESPACE get cronjobs,deployments -l app.kubernetes.io/part-of=flipop",
+    after: READS_CLUSTER,
     when: "installed",
   },
   FLP141: {

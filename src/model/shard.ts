@@ -1,3 +1,4 @@
+import { SHARDS_ANNOTATION } from "./lease-annotations.ts";
 import { isNamespaceName, type ObjectMeta } from "./resource.ts";
 
 /*
@@ -37,6 +38,11 @@ export function parseShard(text: string): Shard | undefined {
   return isName ? { kind: "named", name: text } : undefined;
 }
 
+/** Returns the shards that have run, by the annotations of the Lease of the process without `--shard`; other texts are none. Pure. */
+export function shardsOn(annotations: Readonly<Record<string, string>>): readonly Shard[] {
+  return (annotations[SHARDS_ANNOTATION] ?? "").split(",").flatMap((text) => parseShard(text.trim()) ?? []);
+}
+
 /** Writes a shard as `--shard` has it: `2/3`, `web`. Pure. */
 export function shardText(shard: Shard): string {
   return shard.kind === "named" ? shard.name : `${shard.part}/${shard.of}`;
@@ -72,14 +78,16 @@ function shardsEqual(a: Shard | undefined, b: Shard | undefined): boolean {
   return a !== undefined && b !== undefined && shardText(a) === shardText(b);
 }
 
-/** Returns the parts, of the smallest count that all numbered shards divide, that none of them covers: `2/3`. Empty without numbered shards. Pure. */
-export function uncoveredParts(shards: readonly Shard[]): readonly string[] {
+/** Returns the parts, of the smallest count that all numbered shards divide, that none of them covers. Empty without numbered shards, and where that count is above 10,000. Pure. */
+export function uncoveredParts(shards: readonly Shard[]): readonly Shard[] {
   const numbered = shards.flatMap((shard) => (shard.kind === "numbered" ? [shard] : []));
   if (numbered.length === 0) return [];
   const of = numbered.reduce((all, one) => (all * one.of) / commonDivisor(all, one.of), 1);
   if (of > MOST_COMBINED) return [];
   const isCovered = (part: number): boolean => numbered.some((one) => (part - one.part) % one.of === 0);
-  return [...Array(of).keys()].flatMap((at) => (isCovered(at + 1) ? [] : [`${at + 1}/${of}`]));
+  return [...Array(of).keys()].flatMap((at) =>
+    isCovered(at + 1) ? [] : [{ kind: "numbered" as const, part: at + 1, of }],
+  );
 }
 
 /** So many parts are counted out at most. */

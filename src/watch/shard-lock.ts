@@ -1,7 +1,7 @@
 import { KubeError } from "../model/errors.ts";
 import { SHARDS_ANNOTATION } from "../model/lease-annotations.ts";
 import { acquisitionAdded, isSharedNote, sharedChange } from "../model/lease-notes.ts";
-import { overlaps, parseShard, type Shard, shardName, shardText } from "../model/shard.ts";
+import { overlaps, type Shard, shardName, shardsOn, shardText } from "../model/shard.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { LockState } from "../ports/system.ts";
 import { type LeaseOptions, withLease } from "./lease.ts";
@@ -213,11 +213,6 @@ interface Found {
 function asFound(record: LeaseRecord, shard: string | undefined): Found {
   const lease = `${record.namespace}/${record.name}`;
   return { record, overlap: { lease, holder: record.holder, ...(shard === undefined ? {} : { shard }) } };
-}
-
-/** Returns the shards that have run, by the annotations of the base; other texts are none. Pure. */
-function shardsOn(annotations: Annotations): readonly Shard[] {
-  return (annotations[SHARDS_ANNOTATION] ?? "").split(",").flatMap((text) => parseShard(text.trim()) ?? []);
 }
 
 function changed(before: Annotations, changes: Changes): Annotations {

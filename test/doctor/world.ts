@@ -123,6 +123,8 @@ export function leaseText(
   holder: string,
   agoMs: number,
   durationSeconds: number = 15,
+  /** Beside the time of the last success. */
+  annotations: Readonly<Record<string, string>> = {},
 ): string {
   const at = new Date(Date.now() - agoMs);
   return `apiVersion: coordination.k8s.io/v1
@@ -130,7 +132,7 @@ kind: Lease
 metadata:
   name: ${place.name}
   namespace: ${place.namespace}
-  annotations: { ${LAST_SUCCESS_ANNOTATION}: "${at.toISOString()}" }
+  annotations: ${JSON.stringify({ [LAST_SUCCESS_ANNOTATION]: at.toISOString(), ...annotations })}
 spec: { holderIdentity: "${holder}", leaseDurationSeconds: ${durationSeconds}, renewTime: "${at.toISOString().replace("Z", "000Z")}" }
 `;
 }

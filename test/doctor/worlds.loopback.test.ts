@@ -5,6 +5,8 @@ import { parseAllDocuments } from "yaml";
 import { manifestText } from "../../src/cli/manifests.ts";
 import { OPERATOR_LEASE } from "../../src/doctor/others.ts";
 import { CHECK_CODES, CHECKS } from "../../src/model/check.ts";
+import { SHARDS_ANNOTATION } from "../../src/model/lease-annotations.ts";
+import { SHARD_LABEL } from "../../src/model/shard.ts";
 import { type AnswerRecord, type DNSServer, serveDNS } from "../../src/sandbox/dns-server.ts";
 import { schemaErrors } from "../report/schemas.ts";
 import { cronJobText, type Examined, leaseText, World } from "./world.ts";
@@ -104,6 +106,11 @@ const WORLDS: Readonly<Record<string, () => void | Promise<void>>> = {
   FLP133: () => installed(leaseText(OWN, "", 1000), cronJobText("suspend: true")),
   FLP134: () => world.add("cluster.yaml", leaseText({ namespace: "ingress", name: "flipop" }, "", 1000)),
   FLP135: () => world.change("pools.yaml", "  region: nyc3", "  suspend: true\n  region: nyc3"),
+  FLP136: () => world.change("pools.yaml", "  name: web", `  name: web\n  labels: { ${SHARD_LABEL}: vip }`),
+  FLP137: () => {
+    installed(leaseText(OWN, "", 1000, 15, { [SHARDS_ANNOTATION]: "1/3" }));
+    world.add("cluster.yaml", leaseText({ ...OWN, name: "flipop-1-of-3" }, "", 1000));
+  },
   FLP141: () => {
     world.env["CLOUDFLARE_TOKEN"] = undefined;
   },
@@ -422,4 +429,29 @@ test("it ends when the providers hang, and knows the cluster all the same", asyn
   expect(wrongOf(examined)).toEqual([]);
   const { summary } = JSON.parse(examined.stdout) as Checks;
   expect(summary["unknown"]).toBeGreaterThan(2);
+});
+
+test("one Lease is read for each shard, and no other where none is used", async () => {
+  const leases = async (): Promise<readonly string[]> => {
+    const { calls } = await world.examineInTime("-o", "json", "--only", "runs");
+    const paths = calls.map(({ path }) => path).filter((path) => path.includes("/namespaces/flipop/leases/"));
+    return paths.map((path) => path.split("/").at(-1) ?? "").toSorted();
+  };
+  expect(await leases()).toEqual(["flipop"]);
+  installed(leaseText(OWN, "", 1000, 15, { [SHARDS_ANNOTATION]: "db,vip" }));
+  world.change("pools.yaml", "  name: web", `  name: web\n  labels: { ${SHARD_LABEL}: vip }`);
+  expect(await leases()).toEqual(["flipop", "flipop-db", "flipop-vip"]);
+});
+
+test("nothing is wrong where shards work for everything, and the process without a shard has long gone", async () => {
+  const shards = ["1/2", "2/2", "vip"];
+  const base = leaseText(OWN, "", 86_400_000, 15, { [SHARDS_ANNOTATION]: shards.join(",") });
+  const names = ["flipop-1-of-2", "flipop-2-of-2", "flipop-vip"];
+  world.install(cronJobText(), base, ...names.map((name) => leaseText({ ...OWN, name }, "", 1000)));
+  world.change("pools.yaml", "  name: web", `  name: web\n  labels: { ${SHARD_LABEL}: vip }`);
+  const examined = await world.examineInTime("-o", "json");
+  expect(wrongOf(examined), examined.stdout).toEqual([]);
+  expect(saidOf(examined, "FLP136")).toEqual([
+    "success every object has its process: --shard 1/2, --shard 2/2, --shard vip",
+  ]);
 });

@@ -6,6 +6,7 @@ import {
   partOf,
   type Shard,
   shardName,
+  shardsOn,
   shardText,
   uncoveredParts,
 } from "../../src/model/shard.ts";
@@ -113,5 +114,17 @@ test.for<[string, readonly string[]]>([
   ["1/2,2/4", ["4/4"]],
   ["1/2,1/3", ["2/6", "6/6"]],
 ])("of '%s' nobody serves %j", ([texts, uncovered]) => {
-  expect(uncoveredParts(texts === "" ? [] : texts.split(",").map(shard))).toEqual(uncovered);
+  expect(uncoveredParts(texts === "" ? [] : texts.split(",").map(shard)).map(shardText)).toEqual(uncovered);
+});
+
+test("too many parts to count out are none", () => {
+  expect(uncoveredParts(["1/97", "1/89", "1/83"].map(shard))).toEqual([]);
+});
+
+test("the shards that have run are read of the Lease, without what names none", () => {
+  const named = (text: string): readonly string[] =>
+    shardsOn({ "flipop.digitalocean.com/shards": text }).map(shardText);
+  expect(named("1/3, 2/3,web")).toEqual(["1/3", "2/3", "web"]);
+  expect(named(",4/3,Web,2-of-3")).toEqual([]);
+  expect(shardsOn({})).toEqual([]);
 });
