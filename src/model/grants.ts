@@ -1,5 +1,6 @@
-import { addressNumber, addressText, canonicalAddress, canonicalIPv4 } from "./address.ts";
+import { addressNumber, addressText, canonicalAddress } from "./address.ts";
 import { canonicalDNSName } from "./dns.ts";
+import { ipv6NetworkOf } from "./ipv6-network.ts";
 import { GROUP, shownText } from "./resource.ts";
 
 /*
@@ -7,7 +8,7 @@ import { GROUP, shownText } from "./resource.ts";
  *
  *   flipop.digitalocean.com/names        www.example.com, *.edge.example.com   names that may be written; `*` stands for one label, as in a certificate
  *   flipop.digitalocean.com/firewalls    web, 0d1e-…                           firewalls that may be changed, by name or id
- *   flipop.digitalocean.com/addresses    203.0.113.7, 198.51.100.0/28          addresses that may be used
+ *   flipop.digitalocean.com/addresses    203.0.113.7, 198.51.100.0/28          addresses that may be used, of both families: 2001:db8::/64, too
  *   flipop.digitalocean.com/purchases    3                                     how many addresses may be acquired and held, over all objects
  *   flipop.digitalocean.com/take-over    true                                  addresses may be taken off machines outside the cluster
  *
@@ -24,9 +25,9 @@ export interface NamespaceGrants {
   readonly names: ReadonlySet<string>;
   /** Names and ids. */
   readonly firewalls: ReadonlySet<string>;
-  /** As written: `203.0.113.7`, `198.51.100.0/28`. */
+  /** In canonical form: `203.0.113.7`, `198.51.100.0/28`, `2001:db8::/64`. */
   readonly addresses: ReadonlySet<string>;
-  /** The lengths of the prefixes among them, each once: an address is looked for in a network of each. */
+  /** The lengths of the prefixes among them, of both families, each once: an address is looked for in a network of each. */
   readonly prefixLengths: readonly number[];
   readonly purchases: number;
   readonly mayTakeOver: boolean;
@@ -81,7 +82,7 @@ export function parseGrants(namespace: string, annotations: Readonly<Record<stri
   };
   const names = entriesOf("names", textOf("names"), nameProblem);
   const firewalls = entriesOf("firewalls", textOf("firewalls"), () => undefined);
-  const addresses = entriesOf("addresses", textOf("addresses"), addressProblem);
+  const addresses = entriesOf("addresses", textOf("addresses"), addressProblem, inOneForm);
   const purchases = readValue("purchases", textOf("purchases"), purchasesProblem);
   const takeOver = readValue("take-over", textOf("take-over"), takeOverProblem);
   const unknown = unknownAnnotations(annotations).map((problem): Unreadable => ({ problems: [problem], more: 0 }));
@@ -125,11 +126,12 @@ const NO_ENTRIES: Unreadable & { readonly entries: ReadonlySet<string> } = {
   more: 0,
 };
 
-/** The entries of a list that can be read, and what is wrong with the others. */
+/** The entries of a list that can be read, each as `stored` returns it, and what is wrong with the others. */
 function entriesOf(
   kind: GrantKind,
   text: string,
   problemOf: (entry: string) => string | undefined,
+  stored: (entry: string) => string = (entry) => entry,
 ): Unreadable & { readonly entries: ReadonlySet<string> } {
   if (text === "") return NO_ENTRIES;
   const annotation = grantAnnotation(kind);
@@ -144,7 +146,7 @@ function entriesOf(
       break;
     }
     const why = problemOf(entry);
-    if (why === undefined) entries.add(entry);
+    if (why === undefined) entries.add(stored(entry));
     else if (problems.length < MOST_PROBLEMS) problems.push({ annotation, entry: shownText(entry), why });
     else more += 1;
   }
@@ -174,12 +176,21 @@ function nameProblem(entry: string): string | undefined {
 
 function addressProblem(entry: string): string | undefined {
   const [base = "", bits, ...more] = entry.split("/");
-  if (canonicalIPv4(base) === undefined || more.length > 0) return "it is not a canonical IPv4 address or CIDR";
+  const ip = canonicalAddress(base);
+  if (ip === undefined || more.length > 0)
+    return `it is not ${base.includes(":") ? "an IPv6" : "a canonical IPv4"} address or CIDR`;
   if (bits === undefined) return undefined;
-  if (!/^(0|[1-9]\d?)$/.test(bits) || Number(bits) > 32) return "the length of the prefix is not 0 to 32";
-  const number = addressNumber(base);
-  const network = networkOf(number, Number(bits));
-  return network === number ? undefined : `it has host bits; the network is ${addressText(network)}/${bits}`;
+  const most = addressBits(ip);
+  if (!/^(0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > most) return `the length of the prefix is not 0 to ${most}`;
+  const network = networkOf(ip, Number(bits));
+  return network === `${ip}/${bits}` ? undefined : `it has host bits; the network is ${network}`;
+}
+
+/** An entry that is an address or a CIDR; those of IPv6 may be written in many ways. */
+function inOneForm(entry: string): string {
+  const [base = "", bits] = entry.split("/");
+  const ip = canonicalAddress(base) ?? base;
+  return bits === undefined ? ip : `${ip}/${bits}`;
 }
 
 function purchasesProblem(value: string): string | undefined {
@@ -210,9 +221,16 @@ function prefixLengthsOf(addresses: ReadonlySet<string>): readonly number[] {
   return [...lengths];
 }
 
-/** The network of so many bits that an address is in, both as numbers. */
-function networkOf(address: number, bits: number): number {
-  return address - (address % 2 ** (32 - bits));
+/** How many bits a canonical address has. */
+function addressBits(ip: string): number {
+  return ip.includes(":") ? 128 : 32;
+}
+
+/** The network of so many bits that a canonical address is in: `198.51.100.0/28`. */
+function networkOf(ip: string, bits: number): string {
+  if (addressBits(ip) === 128) return ipv6NetworkOf(ip, bits);
+  const number = addressNumber(ip);
+  return `${addressText(number - (number % 2 ** (32 - bits)))}/${bits}`;
 }
 
 /** One thing of the account that an object asks for. */
@@ -296,11 +314,11 @@ export function isNameGranted(name: string, { names }: NamespaceGrants): boolean
   return names.has(name) || (dot > 0 && names.has(`*${name.slice(dot)}`));
 }
 
-/** True where an address is granted, by itself or in a network. Pure. */
+/** True where a canonical address is granted, by itself or in a network of its family. Pure. */
 export function isAddressGranted(ip: string, { addresses, prefixLengths }: NamespaceGrants): boolean {
   if (addresses.has(ip)) return true;
-  const number = addressNumber(ip);
-  return prefixLengths.some((bits) => addresses.has(`${addressText(networkOf(number, bits))}/${bits}`));
+  const most = addressBits(ip);
+  return prefixLengths.some((bits) => bits <= most && addresses.has(networkOf(ip, bits)));
 }
 
 /** Says which grant is missing: one sentence. Pure. */

@@ -122,6 +122,30 @@ const addresses = ADDRESS_GRANTS.flatMap((text): readonly ClaimRow[] => {
   ];
 });
 
+const IPV6_GRANTS: readonly string[] = [
+  "",
+  "2001:db8:7::1",
+  "2001:DB8:7:0:0:0:0:1",
+  "2001:db8:7::/64",
+  "2001:0DB8:7::0/64,203.0.113.0/24",
+  "2001:db8:7::1/64 2001:db8:7::/129 2001:db8:7::/064 2001:db8:7::/",
+  "::/0",
+  "0.0.0.0/0",
+  "::ffff:203.0.113.0/120 fe80::1%eth0 [2001:db8:7::1] 2001:db8:7::1::",
+];
+
+const longAddresses = IPV6_GRANTS.flatMap((text): readonly ClaimRow[] => {
+  const granted = { ...ALL, addresses: text };
+  const six = { ipFamily: "IPv6" };
+  return [
+    { ...pool({ ...six, ips: ["2001:db8:7::1"] }), granted },
+    { ...pool({ ...six, ips: ["2001:DB8:0007::0001"] }), granted },
+    { ...pool({ ...six, ips: ["2001:db8:7::1", "2001:db8:8::1", "2001:DB8:7::1"], desiredIPs: 3 }), granted },
+    { ...pool({ ips: ["203.0.113.7"] }), granted },
+    { ...routedIP({ address: "2001:db8:7:0::1" }), granted },
+  ];
+});
+
 const PURCHASE_GRANTS: readonly string[] = [
   "",
   "0",
@@ -146,6 +170,10 @@ const purchases = PURCHASE_GRANTS.flatMap((text): readonly ClaimRow[] => {
     {
       ...pool({ desiredIPs: 4, ips: ["203.0.113.1", "203.0.113.1", "203.0.113.2", "203.0.113.2", "203.0.113.2"] }),
       granted,
+    },
+    {
+      ...pool({ ipFamily: "IPv6", desiredIPs: 3, ips: ["2001:db8::1", "2001:DB8::1", "2001:db8::0:2"] }),
+      granted: { ...granted, addresses: "::/0" },
     },
     { ...pool({ desiredIPs: 1000, ips: [] }), granted },
     { ...pool({ desiredIPs: 0 }), granted },
@@ -189,6 +217,7 @@ export const CLAIM_ROWS: readonly ClaimRow[] = [
   ...names,
   ...otherProviders,
   ...addresses,
+  ...longAddresses,
   ...purchases,
   ...takeOvers,
   ...firewalls,

@@ -58,9 +58,11 @@ function askingSpec(object: Object): AskingSpec {
       return nameOf(statedWish(known(decodeRecordSet(object)), PROVIDERS));
     case "RoutedIP": {
       const { meta, spec } = known(decodeRoutedIP(object));
-      const asPool = { kind: "routedip" as const, meta, spec: { ...spec } } as unknown as Parameters<
-        typeof poolWish
-      >[0];
+      const asPool = {
+        kind: "routedip" as const,
+        meta,
+        spec: { provider: "digitalocean", ...spec },
+      } as unknown as Parameters<typeof poolWish>[0];
       const ips = spec.address === "" ? [] : [spec.address];
       return { ips, desiredIPs: 1, foreignHolder: spec.foreignHolder, ...nameOf(poolWish(asPool, PROVIDERS)) };
     }
@@ -281,6 +283,7 @@ describeCluster("the shipped admission policy on a real API server", (facts) => 
     [{ names: ",".repeat(200_000) }, 403],
     [{ names: "a.b,".repeat(50_000) }, 403],
     [{ addresses: "203.0.113.0/24,".repeat(13_000) }, 201],
+    [{ addresses: `203.0.113.9,${"2001:0DB8:0000:0000:0000:0000:0000:0000/32,".repeat(4_000)}` }, 201],
   ] as const)("annotations of 200 KB are read as far as the planner reads them", async ([granted, status]) => {
     const namespace = await claims.namespaceOf(granted);
     const row = { kind: "NodeDNSRecordSet" as const, spec: { dnsRecordSet: WEB.spec.dnsRecordSet } };
@@ -288,6 +291,24 @@ describeCluster("the shipped admission policy on a real API server", (facts) => 
     expect(refusalOf(body.message)).toBe(`namespace ${namespace} is not granted the name www.example.com`);
     const pool = { kind: "FloatingIPPool" as const, spec: { provider: "digitalocean", ips: ["203.0.113.9"] } };
     expect((await claims.dryRun(namespace, pool)).status).toBe(status);
+  });
+
+  test("a pool of a hundred IPv6 addresses is judged by a hundred grants, too, and one that it has already, written in another way, is not a new one", async () => {
+    const networks = Array.from({ length: 100 }, (_, at) => `2001:DB8:${at + 1}:0::/64`);
+    const namespace = await claims.namespaceOf({ addresses: networks.join(","), purchases: "3" });
+    const ips = networks.map((network) => network.replace("0::/64", "0:0:0:0:7").replace("DB8", "db8"));
+    const spec = { provider: "digitalocean", ipFamily: "IPv6", ips, desiredIPs: 103 };
+    await claims.until(namespace, { kind: "FloatingIPPool", spec }, 201);
+    await api.call("POST", path(namespace, "FloatingIPPool"), objectOf({ kind: "FloatingIPPool", spec }, "six"));
+    await claims.grant(namespace, { addresses: "2001:db8:1::/64", purchases: "3" });
+    await claims.until(namespace, { kind: "FloatingIPPool", spec }, 403);
+    const at = `${path(namespace, "FloatingIPPool")}/six`;
+    expect(await claims.edit(at, { ips: ips.map((ip) => ip.replace("0:0:0:0:7", ":7").toUpperCase()) })).toBe(
+      "admitted",
+    );
+    expect(await claims.edit(at, { ips: [...ips.slice(1), "2001:DB8:9:0::8"] })).toBe(
+      `403 namespace ${namespace} is not granted the address 2001:db8:9::8`,
+    );
   });
 
   test("a pool of a hundred addresses is judged by a hundred grants", async () => {

@@ -66,6 +66,55 @@ describe("a grant is judged", () => {
       ["namespace shop is not granted the address 203.0.113.8"],
     ],
     ["every address", { ips: ["203.0.113.7"] }, { addresses: "0.0.0.0/0" }, []],
+    ["an IPv6 address", { ips: ["2001:db8::1"] }, { addresses: "2001:db8::1" }, []],
+    ["an IPv6 address, however the grant is written", { ips: ["2001:db8::a"] }, { addresses: "2001:DB8:0::000A" }, []],
+    [
+      "IPv6 addresses of a network",
+      { ips: ["2001:db8:1::", "2001:db8:1::ffff"] },
+      { addresses: "2001:db8:1::/112" },
+      [],
+    ],
+    ["a network of one IPv6 address", { ips: ["2001:db8::1"] }, { addresses: "2001:db8::1/128" }, []],
+    ["a network, written out", { ips: ["2001:db8:1::5"] }, { addresses: "2001:0DB8:0001:0:0:0:0:0/48" }, []],
+    [
+      "IPv6 addresses on both sides of a network",
+      { ips: ["2001:db8:0:ffff::1", "2001:db8:1::1", "2001:db8:1:1::"] },
+      { addresses: "2001:db8:1::/64" },
+      [
+        "namespace shop is not granted the address 2001:db8:0:ffff::1",
+        "namespace shop is not granted the address 2001:db8:1:1::",
+      ],
+    ],
+    [
+      "a length that divides a group",
+      { ips: ["2001:db8:7fff::1", "2001:db8:8000::1"] },
+      { addresses: "2001:db8:8000::/33" },
+      ["namespace shop is not granted the address 2001:db8:7fff::1"],
+    ],
+    [
+      "every IPv6 address, and none of IPv4",
+      { ips: ["2001:db8::1", "fe80::1", "203.0.113.7"] },
+      { addresses: "::/0" },
+      ["namespace shop is not granted the address 203.0.113.7"],
+    ],
+    [
+      "every IPv4 address, and none of IPv6",
+      { ips: ["203.0.113.7", "2001:db8::1", "::1"] },
+      { addresses: "0.0.0.0/0" },
+      ["namespace shop is not granted the address 2001:db8::1", "namespace shop is not granted the address ::1"],
+    ],
+    [
+      "both families side by side",
+      { ips: ["203.0.113.7", "2001:db8::1"] },
+      { addresses: "203.0.113.0/24 2001:db8::/64" },
+      [],
+    ],
+    [
+      "an IPv4 address that is written as IPv6 grants nothing",
+      { ips: ["203.0.113.7"] },
+      { addresses: "::ffff:203.0.113.7, ::ffff:0:0/96" },
+      ["namespace shop is not granted the address 203.0.113.7"],
+    ],
     ["an entry that is no address asks for nothing", { ips: ["nonsense"] }, {}, []],
     ["purchases", { ips: ["203.0.113.7"], desiredIPs: 3 }, { addresses: "203.0.113.7", purchases: "2" }, []],
     [
@@ -128,7 +177,22 @@ describe("an entry that cannot be read grants nothing, and the others count", ()
     ["names", `${"a".repeat(64)}.example.com`, "it is not a DNS name"],
     ["addresses", "203.0.113.07", "it is not a canonical IPv4 address or CIDR"],
     ["addresses", "203.0.113.0/29/1", "it is not a canonical IPv4 address or CIDR"],
-    ["addresses", "2001:db8::1", "it is not a canonical IPv4 address or CIDR"],
+    ["addresses", "203.0.113.0/", "the length of the prefix is not 0 to 32"],
+    ["addresses", "/24", "it is not a canonical IPv4 address or CIDR"],
+    ["addresses", "2001:db8::g", "it is not an IPv6 address or CIDR"],
+    ["addresses", "2001:db8::1::2", "it is not an IPv6 address or CIDR"],
+    ["addresses", "fe80::1%eth0", "it is not an IPv6 address or CIDR"],
+    ["addresses", "[2001:db8::1]", "it is not an IPv6 address or CIDR"],
+    ["addresses", "::ffff:203.0.113.7", "it is not an IPv6 address or CIDR"],
+    ["addresses", "::FFFF:203.0.113.0/120", "it is not an IPv6 address or CIDR"],
+    ["addresses", "2001:db8::/64/1", "it is not an IPv6 address or CIDR"],
+    ["addresses", "2001:db8::/129", "the length of the prefix is not 0 to 128"],
+    ["addresses", "2001:db8::/1280", "the length of the prefix is not 0 to 128"],
+    ["addresses", "2001:db8::/064", "the length of the prefix is not 0 to 128"],
+    ["addresses", "2001:db8::/-1", "the length of the prefix is not 0 to 128"],
+    ["addresses", "2001:db8::/", "the length of the prefix is not 0 to 128"],
+    ["addresses", "2001:DB8::1/64", "it has host bits; the network is 2001:db8::/64"],
+    ["addresses", "2001:db8::/0", "it has host bits; the network is ::/0"],
     ["addresses", "203.0.113.0/33", "the length of the prefix is not 0 to 32"],
     ["addresses", "203.0.113.0/029", "the length of the prefix is not 0 to 32"],
     ["addresses", "203.0.113.7/29", "it has host bits; the network is 203.0.113.0/29"],
@@ -139,6 +203,13 @@ describe("an entry that cannot be read grants nothing, and the others count", ()
     const grants = read({ [kind]: `${entry}, ${good}` });
     expect([...(kind === "names" ? grants.names : grants.addresses)]).toEqual([good]);
     expect(grants.problems.map((problem) => [problem.annotation, problem.why])).toEqual([[`${PREFIX}/${kind}`, why]]);
+  });
+
+  test("IPv6 addresses are kept in the one form of flipop, each once", () => {
+    const { addresses, problems } = read({
+      addresses: "2001:DB8::1 2001:db8:0:0:0:0:0:1 ::/0 0::0/0 FD00::/8 2001:db8::0:0/64",
+    });
+    expect([[...addresses], problems]).toEqual([["2001:db8::1", "::/0", "fd00::/8", "2001:db8::/64"], []]);
   });
 
   const values: readonly (readonly [string, string, string])[] = [
@@ -177,7 +248,7 @@ describe("an entry that cannot be read grants nothing, and the others count", ()
   });
 
   test("of each annotation that is bad an entry is told of, however many the first one has", () => {
-    const bad = { names: "a b c d e f g", addresses: "10.0.0.0/40 ::1", purchases: "-1", "take-over": "yes" };
+    const bad = { names: "a b c d e f g", addresses: "10.0.0.0/40 ::g", purchases: "-1", "take-over": "yes" };
     const { problems } = read(bad);
     expect(problems.map(({ annotation, entry }) => [annotation, entry])).toEqual([
       [`${PREFIX}/names`, "a"],
