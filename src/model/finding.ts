@@ -65,7 +65,7 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingFacts>> = {
   FLP211: { severity: "error", text: "The provider is unknown, or has no addresses or no DNS." },
   FLP212: { severity: "error", text: "A pool has neither ips nor desiredIPs." },
   FLP213: { severity: "error", text: "A label selector or its namespace cannot be read." },
-  FLP214: { severity: "error", text: "An address is no canonical IPv4 address." },
+  FLP214: { severity: "error", text: "An address is not one of the object's family: canonical IPv4, or IPv6." },
   FLP215: { severity: "error", text: "An address stands twice in one object." },
   FLP216: { severity: "error", text: "An address is asked for by two objects." },
   FLP217: { severity: "warning", text: "A pool has more ips than desiredIPs: the rest are spares." },

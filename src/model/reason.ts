@@ -199,7 +199,7 @@ const ROWS = {
     hasAddresses: true,
   },
   InvalidIP: {
-    text: "The entry is not a canonical IPv4 address.",
+    text: "The entry is not an address of the object's family: canonical IPv4, or IPv6.",
     wait: "change",
     held: { address: "cannot be used" },
     advice: "Correct or remove the entry in spec.ips.",
@@ -310,7 +310,7 @@ const ROWS = {
   },
   LeftToOthers: { text: "Nothing serves now; others' records stay.", wait: "none", held: { name: "left to others" } },
   InvalidAddress: {
-    text: "The node's annotation is not a canonical IPv4 address.",
+    text: "The node's annotation is not a canonical address of its family.",
     wait: "change",
     held: { name: "not published" },
     advice: "Correct or remove the annotation.",

@@ -54,7 +54,7 @@ export interface RecordSetView {
   readonly undecided: Verdicts["undecided"];
   /** What it asks for and nobody has, while nodes that serve are in the records; absent while it selects something, and where the records are to go then. */
   readonly emptyTarget?: string;
-  /** Matches whose annotation has what is no canonical IPv4 address, and that text; sorted by name. */
+  /** Matches whose annotation has what is no canonical address of the family, and that text; sorted by name. */
   readonly badAnnotations: readonly { readonly nodeName: string; readonly text: string }[];
   readonly publisher: Publisher;
   readonly served: ServedAddresses;

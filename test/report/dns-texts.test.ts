@@ -204,7 +204,7 @@ const HOLD_ROWS: readonly (readonly [Hold, string, string])[] = [
   [
     aDNSHold({ reason: "InvalidAddress", subject: "worker-1", detail: '"x"', needsPerson: true }),
     "worker-1: not published",
-    'The node\'s annotation is not a canonical IPv4 address: "x". Correct or remove the annotation.',
+    'The node\'s annotation is not a canonical address of its family: "x". Correct or remove the annotation.',
   ],
   [
     aDNSHold({ kind: "delete-dns", reason: "NewNameFirst", subject: "old.example.com" }),
