@@ -33,7 +33,7 @@ export const ON_CALL: Story = {
     "since when": /203\.0\.113\.10 .* worker-1 \(not ready 2m30s\)/,
     "what would end it": "  1 kubectl uncordon worker-6\n",
     "what happens then": "> move 203.0.113.10 from worker-1 to worker-6",
-    "that nothing else is wrong": "1 to look at, 1 not known, 31 fine, 6 not applicable.",
+    "that nothing else is wrong": "1 to look at, 1 not known, 31 fine, 9 not applicable.",
     "what was done": /08:22:00 .* > moved 203\.0\.113\.10 from worker-1 to worker-6/,
   },
 };
