@@ -106,7 +106,9 @@ describeCluster("a watching process on a real API server, while fifty nodes flap
   test("no node that is ready loses its address, and in the end each is on a ready node, annotated, and nothing is written any more", async () => {
     await expect.poll(holders, WAIT).toHaveLength(ADDRESSES.length);
     const writes = cloud.writes.length;
-    for (let round = 0; round < 40; round += 1) {
+    const isIdle = (): boolean => cloud.writes.length - writes <= 5;
+    // On a busy machine moves take longer than a few rounds of flapping.
+    for (let round = 0; round < 40 || (isIdle() && round < 1000); round += 1) {
       const held = new Set(holders());
       const lost = NODES.filter((name) => held.has(machines.get(name) ?? 0)).slice(0, 1 + (round % 3));
       const back = NODES.filter((name) => !readySinceMs.has(machines.get(name) ?? 0)).slice(0, 2);
@@ -118,7 +120,7 @@ describeCluster("a watching process on a real API server, while fifty nodes flap
       if (round % 14 === 10) await replace(lost[0] ?? NODES[0] ?? "");
       await new Promise((resolve) => setTimeout(resolve, 40));
     }
-    expect(cloud.writes.length - writes, "it was at work").toBeGreaterThan(5);
+    expect(isIdle(), "it was at work").toBe(false);
     await Promise.all(NODES.map((name) => setReady(name, true)));
 
     await expect.poll(annotated, WAIT).toBe(true);
