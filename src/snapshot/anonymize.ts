@@ -1,4 +1,5 @@
 import { ACTIONS, actionKind } from "../model/action-kinds.ts";
+import { sourceText } from "../model/address-source.ts";
 import { eventAction } from "../model/change.ts";
 import { GRANT_KINDS, grantAnnotation, isAddressGranted, type NamespaceGrants } from "../model/grants.ts";
 import {
@@ -56,7 +57,8 @@ export function anonymize({ observation, stored }: Snapshot): Anonymized {
   const names = new Names(parts, addresses, isID, [...families, ...regions]);
   const notes = leaseNotes(stored.lease?.annotations ?? {}, observation, sentencesOf(names, registry));
   const schedules = (stored.workloads ?? []).map(({ schedule }) => schedule).filter(hasOnlySchedule);
-  const terms = new Set([...TERMS, ...registry.names, ...Object.entries(notes).flat(), ...schedules]);
+  const sources = registry.names.map((provider) => sourceText({ provider, family: "IPv6" }));
+  const terms = new Set([...TERMS, ...registry.names, ...sources, ...Object.entries(notes).flat(), ...schedules]);
   const { lease } = stored;
   const by = renamingOf(names, terms, registry);
   const own = lease === undefined ? {} : { lease: { ...lease, annotations: notes } };

@@ -42,6 +42,12 @@ export const HISTORY_RULES: readonly HistoryRule[] = [
         : undefined,
   },
   {
+    source:
+      "cronjob/crds/README.md: an object that acquired an address keeps its family, and an invalid edit leaves all as it was",
+    expect: ({ found, providerWrites }) =>
+      found.end.error.startsWith("ipFamily cannot be ") && providerWrites.length === 0 ? found.end : undefined,
+  },
+  {
     source: "section 5: no rebalancing, so which of several nodes have the pools' addresses is a matter of the past",
     expect: ({ spec, found }) =>
       spec["addressType"] === ADDRESS_ANNOTATION && isEither(found.end.records, "all annotations")

@@ -122,6 +122,7 @@ const spec: Full<Omit<PoolSpec, "dnsRecordSet" | "maxUnavailable">> = {
 /** A spec of a pool with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_SPEC: Readonly<Record<string, unknown>> = {
   ...spec,
+  ipFamily: "IPv4",
   maxUnavailable: "40%",
   dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60, foreignRecords: "Share" },
 };

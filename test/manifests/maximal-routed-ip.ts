@@ -42,6 +42,7 @@ const issuer: Full<
 
 /** A spec of a RoutedIPIssuer with a value in every field that the model knows, as it is on the wire. */
 export const MAXIMAL_ISSUER_SPEC: Readonly<Record<string, unknown>> = {
+  ipFamily: "IPv4",
   ...issuer,
   maxUnavailable: 2,
   hostAddress: "Managed",
