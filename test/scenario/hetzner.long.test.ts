@@ -9,8 +9,12 @@ import { play, type Register, type ScenarioOptions } from "./scenario.ts";
 import { severalPerNodeScenarios } from "./several-per-node-scenarios.ts";
 import { World } from "./world.ts";
 
-/** Groups whose histories are about what Hetzner has not, such as changes of a firewall that it shows, and a limit that can be read. Names are played with the other worlds. */
+/**
+ * Groups whose histories are about what Hetzner has not, such as changes of a firewall that it shows, and a limit that can be read. Names are played with the other worlds. Of
+ * IPv6 it gives networks; the histories name single addresses.
+ */
 const ELSEWHERE: ReadonlySet<string> = new Set([
+  "movable IPv6 addresses",
   "pending firewalls",
   "named addresses",
   "fair purchases",
