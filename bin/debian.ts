@@ -1,6 +1,12 @@
-// The files that the image takes from Debian. Node needs the C and C++ libraries. flipop host runs the program ip. The certificates' place and the names
-// of the system and its users come along. npm has none of them. Debian has them for every architecture, signed and with security updates, and scanners
-// know them. The packages are held to digests by `debian.json`, which `npm run image -- --renew` makes anew.
+// The files that the image takes from Debian, because npm has none of them:
+//
+//   the C and C++ libraries     Node needs them
+//   the program ip              flipop host runs it
+//   certificates                they prove whom flipop speaks to
+//   names of system and users   programs look them up
+//
+// Debian has them for every architecture, signs them, and mends their security faults. Scanners know its packages.
+// `debian.json` has the digest of each package. `npm run image -- --renew` writes it anew.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";

@@ -21,8 +21,9 @@ const WARM_UP = join(ROOT, "bin/warm-up.js");
 const LOADER = join(ROOT, "bin/compiled.js");
 
 /**
- * With these flags V8 makes the same cache of one program each time, byte for byte (Node 24.21, tried 2026-11-26). Strings get the same hash in every run.
- * No second thread collects garbage. The code of a function is neither dropped nor optimized. `bin/warm-up.js` takes the flags back before it writes the cache.
+ * V8 writes the same cache each time it makes one of the same program, if it is started with these flags (Node 24.21, tried 2026-11-26).
+ * Without them a run may hash texts in another way, clear its memory at another moment, or drop or optimize another function.
+ * `bin/warm-up.js` takes the flags back before the cache is written.
  */
 const FLAGS: readonly string[] = [
   "--hash-seed=1",
@@ -32,7 +33,10 @@ const FLAGS: readonly string[] = [
   "--no-sparkplug",
 ];
 
-/** V8 numbers functions in the order of their first use. Two answers that arrive the other way round change that order. So a cache counts once three runs made the same. */
+/**
+ * How many runs must make the same cache before it is taken. V8 gives each function a number when it is first called. That order changes
+ * if two answers arrive the other way round.
+ */
 const ENOUGH = 3;
 const MOST_TRIES = 20;
 
