@@ -88,6 +88,19 @@ export interface Objects {
   readonly issuers: readonly RoutedIPIssuer[];
 }
 
+/** An object that flipop works for, with the reference by which people name it. */
+export interface NamedObject {
+  readonly ref: ObjectRef;
+  readonly object: Pool | RoutedIP | RecordSet;
+}
+
+/** Returns the objects that flipop works for: pools, RoutedIPs, record sets; not issuers. Pure. */
+export function namedObjects({ pools, routedIPs, recordSets }: Objects): readonly NamedObject[] {
+  const named = (kind: ObjectRef["kind"], objects: readonly NamedObject["object"][]): readonly NamedObject[] =>
+    objects.map((object) => ({ ref: { kind, namespace: object.meta.namespace, name: object.meta.name }, object }));
+  return [...named("pool", pools), ...named("routedip", routedIPs), ...named("dns", recordSets)];
+}
+
 /** What there is of `flipop host`. Nothing is read where no node asks its host for addresses. */
 export interface HostInstallation {
   readonly pods?: HostPods;

@@ -1,14 +1,13 @@
-import { type ObjectRef, refKey } from "../model/action.ts";
+import { refKey } from "../model/action.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
 import { leaseSuspension } from "../model/lease-notes.ts";
-import type { ObjectMeta } from "../model/resource.ts";
 import { shardText } from "../model/shard.ts";
 import { suspensionOf, whySuspended } from "../model/suspension.ts";
 import { durationText } from "../model/time.ts";
 import { scheduleMs, type Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import { untilText } from "../report/text/times.ts";
-import type { Facts, Objects } from "./facts.ts";
+import { type Facts, namedObjects, type Objects } from "./facts.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
@@ -48,7 +47,7 @@ export const RUN_CHECKS: Checks<"FLP131" | "FLP132" | "FLP133" | "FLP134" | "FLP
   }),
   FLP133: check(["workloads", "own"], ({ workloads, own }) => {
     const { namespace } = own.lease;
-    const command = `kubectl -n ${namespace} get cronjobs,deployments -l app.kubernetes.io/part-of=flipop`;
+    const command = workloadsCommand(own);
     if (workloads.length === 0) {
       const consequence = "Nothing runs by itself: changes wait until somebody runs flipop reconcile.";
       return suspicious(`no CronJob or Deployment of flipop is in namespace ${namespace}`, {
@@ -100,25 +99,16 @@ export function isFresh({ holder, renewTimeMs, durationSeconds }: LeaseRecord, n
   return holder !== "" && renewTimeMs + durationSeconds * 1000 >= nowMs;
 }
 
-function suspendedOf(
-  { pools, routedIPs, recordSets }: Objects,
-  lease: LeaseRecord | undefined,
-  nowMs: number,
-): readonly Verdict[] {
+function suspendedOf(objects: Objects, lease: LeaseRecord | undefined, nowMs: number): readonly Verdict[] {
   const ofAll = leaseSuspension(lease?.annotations ?? {});
-  const all = [
-    ...pools.map((object) => ({ kind: "pool" as const, object })),
-    ...routedIPs.map((object) => ({ kind: "routedip" as const, object })),
-    ...recordSets.map((object) => ({ kind: "dns" as const, object })),
-  ];
   return allOr(
-    all.flatMap(({ kind, object }) => {
+    namedObjects(objects).flatMap(({ ref, object }) => {
       const suspended = suspensionOf(object, ofAll, nowMs);
       if (suspended === undefined) return [];
       const { sinceMs, untilMs } = suspended;
       const since = sinceMs === undefined ? "" : `, for ${durationText(Math.max(0, nowMs - sinceMs))}`;
       const until = untilMs === undefined ? "without an end" : untilText(untilMs, nowMs);
-      const key = keyOf(kind, object.meta);
+      const key = refKey(ref);
       const command = suspended.source === "lease" ? "flipop resume --all" : `flipop resume ${key}`;
       const how = suspended.source === "spec" ? { hint: "Set spec.suspend to false." } : { command };
       return [suspicious(`${key} is suspended ${until}${since}: ${whySuspended(suspended)}`, how)];
@@ -127,8 +117,9 @@ function suspendedOf(
   );
 }
 
-function keyOf(kind: ObjectRef["kind"], { namespace, name }: ObjectMeta): string {
-  return refKey({ kind, namespace, name } as ObjectRef);
+/** The command that lists what runs flipop by itself. Pure. */
+export function workloadsCommand({ lease }: Facts["own"]): string {
+  return `kubectl -n ${lease.namespace} get cronjobs,deployments -l app.kubernetes.io/part-of=flipop`;
 }
 
 /** True for an image of a version, and for one whose tag does not say which it is. */

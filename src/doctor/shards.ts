@@ -1,4 +1,4 @@
-import { type ObjectRef, refKey } from "../model/action.ts";
+import { refKey } from "../model/action.ts";
 import type { ObjectMeta } from "../model/resource.ts";
 import {
   isOfShard,
@@ -13,8 +13,8 @@ import {
 import { durationText } from "../model/time.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
-import type { Facts, Objects } from "./facts.ts";
-import { isRunning } from "./runs.ts";
+import { type Facts, type NamedObject, namedObjects } from "./facts.ts";
+import { isRunning, workloadsCommand } from "./runs.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
 
 // Whether the processes that share a cluster work for all of its objects, and no two of them for the same one.
@@ -22,11 +22,11 @@ import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, ty
 /** The checks of shards. */
 export const SHARD_CHECKS: Checks<"FLP136" | "FLP137"> = {
   FLP136: check(["objects", "lease", "shards", "labelled", "workloads", "server", "own"], (facts) => {
-    const objects = objectsOf(facts.objects);
+    const objects = namedObjects(facts.objects);
     if (facts.shards.length === 0 && !objects.some(isLabelled)) return notApplicable("no shard is used");
     const serving = processesOf(facts).filter(({ record }) => isServing(record, facts));
-    const left = objects.filter(({ meta }) => !serving.some(({ shard }) => isOfShard(meta, shard)));
-    const byMissing = Map.groupBy(left, ({ meta }) => missingFor(meta, facts, serving));
+    const left = objects.filter(({ object: { meta } }) => !serving.some(({ shard }) => isOfShard(meta, shard)));
+    const byMissing = Map.groupBy(left, ({ object: { meta } }) => missingFor(meta, facts, serving));
     const wrong = [...byMissing].map(([missing, objectsLeft]) => leftVerdict(missing, objectsLeft, facts));
     return allOr(wrong, fine(`every object has its process: ${serving.map(nameOf).join(", ")}`));
   }),
@@ -39,7 +39,7 @@ export const SHARD_CHECKS: Checks<"FLP136" | "FLP137"> = {
         .filter((other: Process) => overlaps(one.shard, other.shard))
         .map((other) =>
           suspicious(`${nameOf(one)} and ${nameOf(other)} both run, and work for the same objects`, {
-            command: workloadsCommand(facts),
+            command: workloadsCommand(facts.own),
           }),
         ),
     );
@@ -53,29 +53,12 @@ interface Process {
   readonly record: LeaseRecord | undefined;
 }
 
-interface Meant {
-  readonly ref: ObjectRef;
-  readonly meta: ObjectMeta;
-}
-
-function objectsOf({ pools, routedIPs, recordSets }: Objects): readonly Meant[] {
-  const meant = (kind: ObjectRef["kind"], { meta }: { readonly meta: ObjectMeta }): Meant => ({
-    ref: { kind, namespace: meta.namespace, name: meta.name } as ObjectRef,
-    meta,
-  });
-  return [
-    ...pools.map((object) => meant("pool", object)),
-    ...routedIPs.map((object) => meant("routedip", object)),
-    ...recordSets.map((object) => meant("dns", object)),
-  ];
-}
-
 function labelOf({ labels }: ObjectMeta): string {
   return labels[SHARD_LABEL] ?? "";
 }
 
-function isLabelled({ meta }: Meant): boolean {
-  return labelOf(meta) !== "";
+function isLabelled({ object }: NamedObject): boolean {
+  return labelOf(object.meta) !== "";
 }
 
 /** The process without `--shard`, those that have run, and those that objects ask for; each once. */
@@ -111,14 +94,14 @@ function missingFor(meta: ObjectMeta, { shards }: Pick<Facts, "shards">, serving
 
 type Seen = Pick<Facts, "lease" | "shards" | "labelled" | "server" | "own">;
 
-function leftVerdict(missing: string, left: readonly Meant[], facts: Seen): Verdict {
+function leftVerdict(missing: string, left: readonly NamedObject[], facts: Seen): Verdict {
   const objects = listText(
     left.map(({ ref }) => refKey(ref)),
     MOST_NAMED,
   );
-  const command = workloadsCommand(facts);
+  const command = workloadsCommand(facts.own);
   if (missing === NO_NAME) {
-    const labels = [...new Set(left.map(({ meta }) => `"${labelOf(meta)}"`))];
+    const labels = [...new Set(left.map(({ object }) => `"${labelOf(object.meta)}"`))];
     return failing(`no --shard can be ${listText(labels, MOST_NAMED)}, the label of ${objects}`, {
       hint: `Correct the label ${SHARD_LABEL}: at most 40 lower-case letters, digits and '-', and not as 2-of-3.`,
     });
@@ -154,7 +137,3 @@ function leaseText(process: Process | undefined, { server: { nowMs }, own: { lea
 
 /** So many names stand in one line at most. */
 const MOST_NAMED = 3;
-
-function workloadsCommand({ own }: Pick<Facts, "own">): string {
-  return `kubectl -n ${own.lease.namespace} get cronjobs,deployments -l app.kubernetes.io/part-of=flipop`;
-}
