@@ -1,4 +1,4 @@
-import { askedOfHost, hostAgentOn } from "../model/host-agent.ts";
+import { askedOfHost, hostAgentOn, isUnkept } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { readHostPods } from "../observe/host-pods.ts";
 import { UNKEPT_HELP, unkeptTexts } from "../report/text/host-problems.ts";
@@ -20,8 +20,7 @@ export async function hostNotices(
   const unkept = nodes.flatMap((node) => {
     const { name: nodeName, ready } = node;
     const agent = hostAgentOn(nodeName, pods);
-    const isWrong = ready.isReady && (agent.kind === "missing" || agent.kind === "not-ready");
-    const ips = isWrong ? askedOfHost(node) : [];
+    const ips = ready.isReady && isUnkept(agent) ? askedOfHost(node) : [];
     return ips.filter((ip) => isMeant(ip, nodeName)).map((ip) => ({ object: "", ip, nodeName, agent }));
   });
   return unkeptTexts(unkept, cluster.now()).map((text) => `${text} ${UNKEPT_HELP}`);

@@ -87,16 +87,22 @@ export function compareAddresses(a: string, b: string): number {
   const isIPv6 = [a, b].map((ip) => ip.includes(":"));
   const byFamily = Number(isIPv6[0]) - Number(isIPv6[1]);
   if (byFamily !== 0) return byFamily;
-  const [x, y] = isIPv6[0] === true ? [groupsOf(a), groupsOf(b)] : [addressNumber(a), addressNumber(b)];
+  const [x, y] = isIPv6[0] === true ? [paddedIPv6(a), paddedIPv6(b)] : [addressNumber(a), addressNumber(b)];
   return x < y ? -1 : x > y ? 1 : a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The groups of an IPv6 address, each of four digits, so that texts are in the order of numbers. */
-function groupsOf(ip: string): string {
-  const [head = "", tail] = ip.split("::").map((half) => half.split(":").filter((group) => group !== ""));
-  const [before, after] = [head === "" ? [] : head, tail ?? []];
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  return [...before, ...Array<string>(zeros).fill("0"), ...after].map((group) => group.padStart(4, "0")).join(":");
+/** An IPv6 address with four digits in each group: such texts are in the order of numbers. */
+function paddedIPv6(ip: string): string {
+  return ipv6Groups(ip)
+    .map((group) => group.padStart(4, "0"))
+    .join(":");
+}
+
+/** The eight groups of a canonical IPv6 address: `2001`, `db8`, `0`. Of any other text what stands between its colons. Pure. */
+export function ipv6Groups(ip: string): readonly string[] {
+  const [before = [], after] = ip.split("::").map((half) => half.split(":").filter((group) => group !== ""));
+  if (after === undefined) return before;
+  return [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0"), ...after];
 }
 
 /** Returns what a status has for one address, in `status.ips`; undefined where it has nothing, whatever text the address is. Pure. */

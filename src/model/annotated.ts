@@ -26,20 +26,21 @@ export function marksOf(node: NodeFacts, family: IPFamily): NodeMarks {
 
 /** Returns the node as if it had annotations of this family alone: they stand where those of IPv4 do. Pure. */
 export function withMarksOf(node: NodeFacts, family: IPFamily): NodeFacts {
-  const { ipv6, addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...bare } = node;
-  if (family === "IPv6") return { ...bare, ...ipv6 };
-  if (ipv6 === undefined) return node;
+  if (family === "IPv4" && node.ipv6 === undefined) return node;
   const { ipv6: _ipv6, ...own } = node;
-  return own;
+  if (family === "IPv4") return own;
+  const { addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...bare } = own;
+  return { ...bare, ...node.ipv6 };
 }
 
 /** Returns the node with these marks of a family, and no others of it. Pure. */
 export function withMarks(node: NodeFacts, family: IPFamily, marks: NodeMarks): NodeFacts {
-  const { ipv6, addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...bare } = node;
-  const isOther = Object.keys(marks).length > 0;
-  if (family === "IPv4") return { ...bare, ...marks, ...(ipv6 === undefined ? {} : { ipv6 }) };
-  const { ipv6: _former, ...own } = node;
-  return isOther ? { ...own, ipv6: marks } : own;
+  if (family === "IPv4") {
+    const { addressAnnotation: _address, poolAnnotation: _pool, hostAnnotation: _host, ...bare } = node;
+    return { ...bare, ...marks };
+  }
+  const { ipv6: _ipv6, ...own } = node;
+  return Object.keys(marks).length > 0 ? { ...own, ipv6: marks } : own;
 }
 
 /** Returns the annotations of a node, as {@link marksOf} tells them. Pure. */

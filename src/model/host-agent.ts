@@ -61,3 +61,8 @@ export function hostAgentOf(ip: string, node: NodeFacts | undefined, pods: HostP
   if (node === undefined || !askedOfHost(node).includes(ip)) return undefined;
   return hostAgentOn(node.name, pods);
 }
+
+/** True where it is known that no ready `flipop host` keeps the addresses of a node. Pure. */
+export function isUnkept({ kind }: HostAgent): boolean {
+  return kind === "missing" || kind === "not-ready";
+}

@@ -1,4 +1,4 @@
-import { canonicalIPv6 } from "./address.ts";
+import { canonicalIPv6, ipv6Groups } from "./address.ts";
 
 const BITS = 128;
 
@@ -28,9 +28,7 @@ export function firstAddressOf(network: string): string {
 }
 
 function numberOf(ip: string): bigint {
-  const [head = "", tail] = ip.split("::").map((half) => half.split(":").filter((group) => group !== ""));
-  const groups = tail === undefined ? head : [...head, ...Array(8 - head.length - tail.length).fill("0"), ...tail];
-  return [...groups].reduce((sum, group) => (sum << 16n) + BigInt(`0x${group}`), 0n);
+  return ipv6Groups(ip).reduce((sum, group) => (sum << 16n) + BigInt(`0x${group}`), 0n);
 }
 
 function textOf(number: bigint): string {

@@ -1,6 +1,6 @@
 // The ids of DigitalOcean: those that go into a request, checked before anything is sent, and those in answers.
 
-import { canonicalIPv4, canonicalIPv6 } from "../../model/address.ts";
+import { CANONICAL } from "../../model/address.ts";
 import type { IPFamily } from "../../model/address-source.ts";
 import { ANY, check, map, type Schema, textLike } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
@@ -12,8 +12,7 @@ import { refused } from "./api.ts";
  */
 export function aboutAddress(call: CallInfo, family: IPFamily = "IPv4"): CallInfo {
   const { subject } = call;
-  const canonical = family === "IPv4" ? canonicalIPv4(subject) : canonicalIPv6(subject);
-  if (canonical === subject) return call;
+  if (CANONICAL[family](subject) === subject) return call;
   throw refused(call, `${JSON.stringify(subject)} is not an ${family} address`);
 }
 

@@ -4,7 +4,7 @@
 //   IPv6   It is a network, `2001:db8:1:2::/64`, that moves as one. Every address in it can be used, so an object names one of them, which is found by the network it lies in.
 //          Until somebody asks for another address of it, it is shown as the first one, `…::1`: Hetzner's cloud controller manager shows the networks of servers so.
 
-import { type Address, canonicalIPv4, canonicalIPv6 } from "../../model/address.ts";
+import { type Address, CANONICAL, canonicalIPv6 } from "../../model/address.ts";
 import type { IPFamily } from "../../model/address-source.ts";
 import { canonicalIPv6Network, firstAddressOf, ipv6NetworkOf, networkBits } from "../../model/ipv6-network.ts";
 import { ANY, choose, FLAG, fieldsOf, IPV4, map, maybe, object, type Schema, TEXT, textLike } from "../http/answer.ts";
@@ -86,8 +86,7 @@ export function holds({ own: { text } }: OwnFloatingIP, ip: string): boolean {
 /** @throws ProviderError `refused` when the subject of the call is not a canonical address of the family */
 export function aboutAddress(call: CallInfo, family: IPFamily): CallInfo {
   const { subject } = call;
-  const canonical = family === "IPv4" ? canonicalIPv4(subject) : canonicalIPv6(subject);
-  if (canonical === subject) return call;
+  if (CANONICAL[family](subject) === subject) return call;
   throw refused(call, `${JSON.stringify(subject)} is not an ${family} address`);
 }
 

@@ -1,6 +1,6 @@
-import type { HostAgent } from "../../model/host-agent.ts";
+import { type HostAgent, isUnkept } from "../../model/host-agent.ts";
 import { durationText } from "../../model/time.ts";
-import type { NamedRow, NodeTrouble } from "../overview.ts";
+import type { NamedRow } from "../overview.ts";
 import { countText, listText } from "./layout.ts";
 
 /** An address that is active at its provider, while `flipop host` is not ready on its node. */
@@ -16,13 +16,9 @@ export interface UnkeptAddress {
 export function unkeptAddresses(rows: readonly NamedRow[]): readonly UnkeptAddress[] {
   return rows.flatMap(({ name, addresses }) =>
     addresses.flatMap(({ ip, hostAgent: agent, status: { nodeName = "" }, trouble }) =>
-      agent !== undefined && isWrong(agent, trouble) ? [{ object: name, ip, nodeName, agent }] : [],
+      agent !== undefined && trouble === undefined && isUnkept(agent) ? [{ object: name, ip, nodeName, agent }] : [],
     ),
   );
-}
-
-function isWrong({ kind }: HostAgent, trouble: NodeTrouble | undefined): boolean {
-  return trouble === undefined && (kind === "missing" || kind === "not-ready");
 }
 
 /** How many nodes and addresses are named. */
