@@ -89,14 +89,14 @@ export interface Objects {
 }
 
 /** An object that flipop works for, with the reference by which people name it. */
-export interface NamedObject {
+export interface ListedObject {
   readonly ref: ObjectRef;
   readonly object: Pool | RoutedIP | RecordSet;
 }
 
 /** Returns the objects that flipop works for: pools, RoutedIPs, record sets; not issuers. Pure. */
-export function namedObjects({ pools, routedIPs, recordSets }: Objects): readonly NamedObject[] {
-  const named = (kind: ObjectRef["kind"], objects: readonly NamedObject["object"][]): readonly NamedObject[] =>
+export function listedObjects({ pools, routedIPs, recordSets }: Objects): readonly ListedObject[] {
+  const named = (kind: ObjectRef["kind"], objects: readonly ListedObject["object"][]): readonly ListedObject[] =>
     objects.map((object) => ({ ref: { kind, namespace: object.meta.namespace, name: object.meta.name }, object }));
   return [...named("pool", pools), ...named("routedip", routedIPs), ...named("dns", recordSets)];
 }

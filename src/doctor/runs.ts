@@ -7,7 +7,7 @@ import { durationText } from "../model/time.ts";
 import { scheduleMs, type Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import { untilText } from "../report/text/times.ts";
-import { type Facts, namedObjects, type Objects } from "./facts.ts";
+import { type Facts, listedObjects, type Objects } from "./facts.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
@@ -102,7 +102,7 @@ export function isFresh({ holder, renewTimeMs, durationSeconds }: LeaseRecord, n
 function suspendedOf(objects: Objects, lease: LeaseRecord | undefined, nowMs: number): readonly Verdict[] {
   const ofAll = leaseSuspension(lease?.annotations ?? {});
   return allOr(
-    namedObjects(objects).flatMap(({ ref, object }) => {
+    listedObjects(objects).flatMap(({ ref, object }) => {
       const suspended = suspensionOf(object, ofAll, nowMs);
       if (suspended === undefined) return [];
       const { sinceMs, untilMs } = suspended;

@@ -13,7 +13,7 @@ import {
 import { durationText } from "../model/time.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
-import { type Facts, type NamedObject, namedObjects } from "./facts.ts";
+import { type Facts, type ListedObject, listedObjects } from "./facts.ts";
 import { isRunning, workloadsCommand } from "./runs.ts";
 import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, type Verdict } from "./verdict.ts";
 
@@ -22,7 +22,7 @@ import { allOr, type Checks, check, failing, fine, notApplicable, suspicious, ty
 /** The checks of shards. */
 export const SHARD_CHECKS: Checks<"FLP136" | "FLP137"> = {
   FLP136: check(["objects", "lease", "shards", "labelled", "workloads", "server", "own"], (facts) => {
-    const objects = namedObjects(facts.objects);
+    const objects = listedObjects(facts.objects);
     if (facts.shards.length === 0 && !objects.some(isLabelled)) return notApplicable("no shard is used");
     const serving = processesOf(facts).filter(({ record }) => isServing(record, facts));
     const left = objects.filter(({ object: { meta } }) => !serving.some(({ shard }) => isOfShard(meta, shard)));
@@ -57,7 +57,7 @@ function labelOf({ labels }: ObjectMeta): string {
   return labels[SHARD_LABEL] ?? "";
 }
 
-function isLabelled({ object }: NamedObject): boolean {
+function isLabelled({ object }: ListedObject): boolean {
   return labelOf(object.meta) !== "";
 }
 
@@ -94,7 +94,7 @@ function missingFor(meta: ObjectMeta, { shards }: Pick<Facts, "shards">, serving
 
 type Seen = Pick<Facts, "lease" | "shards" | "labelled" | "server" | "own">;
 
-function leftVerdict(missing: string, left: readonly NamedObject[], facts: Seen): Verdict {
+function leftVerdict(missing: string, left: readonly ListedObject[], facts: Seen): Verdict {
   const objects = listText(
     left.map(({ ref }) => refKey(ref)),
     MOST_NAMED,
