@@ -33,10 +33,7 @@ const FLAGS: readonly string[] = [
   "--no-sparkplug",
 ];
 
-/**
- * How many runs must make the same cache before it is taken. V8 gives each function a number when it is first called. That order changes
- * if two answers arrive the other way round.
- */
+/** How many runs must make the same cache before it is taken. A machine that stands still for seconds may change what a run does. */
 const ENOUGH = 3;
 const MOST_TRIES = 20;
 
