@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { nodeReadyCondition, now } from "../cluster/objects.ts";
-import type { Cloud } from "./cloud.ts";
+import { type Cloud, isAssignRequest } from "./cloud.ts";
 import type { Container } from "./container.ts";
 import { type Beside, type Figure, memoryFigure, shareFigure, timeFigure } from "./figure.ts";
 import { environmentOf } from "./scene.ts";
+import { until } from "./until.ts";
 import { openWatcher, type Watcher } from "./watcher.ts";
 import { nodeName, type World } from "./world.ts";
 
@@ -14,6 +15,8 @@ const HEARTBEAT_MS = 300_000;
 const IDLE_MS = 60_000;
 /** Node compiles what reads a report once it has seen many: a process that watches for weeks is not judged by its first minutes. */
 const MINUTES = { before: 2, measured: 3 } as const;
+/** A pass after a failure writes status; the next failure comes when that is done, milliseconds. */
+const REST_MS = 5000;
 /** What is left of the start, code that is compiled and memory that is given back, is over, milliseconds. */
 const SETTLE_MS = 20_000;
 
@@ -23,16 +26,26 @@ export interface WatchSamples {
   readonly peakMB: readonly number[];
   /** Part of one core, while nothing but heartbeats happens; one for each minute. */
   readonly idleShare: readonly number[];
+  /** From when the API server has stored that a node failed, to the assign request. */
+  readonly assignMs: readonly number[];
 }
 
-/** Starts a process several times. With a number of nodes these report in the last one that all is well, for minutes and as often as they do. */
+/** What happens in the last process. */
+export interface WatchEvents {
+  /** So many nodes report that all is well, for minutes and as often as they do. */
+  readonly reports?: number;
+  /** So many times the node of an address fails. */
+  readonly failures?: number;
+}
+
+/** Starts a process several times. */
 export async function watchAWhile(
   world: World,
   cloud: Cloud,
   container: Container,
-  nodes?: number,
+  { reports, failures = 0 }: WatchEvents = {},
 ): Promise<WatchSamples> {
-  const samples = { syncedMs: [] as number[], peakMB: [] as number[], idleShare: [] as number[] };
+  const samples: Record<keyof WatchSamples, number[]> = { syncedMs: [], peakMB: [], idleShare: [], assignMs: [] };
   for (let run = 1; run <= RUNS; run += 1) {
     const environment = { ...environmentOf(world.kubeconfig, cloud), ...container.environment };
     const watcher = openWatcher(environment, { command: container.command.slice(0, 2), interval: "1m" });
@@ -41,7 +54,8 @@ export async function watchAWhile(
       samples.syncedMs.push(performance.now() - watcher.startedAtMs);
       await watcher.atWork();
       await setTimeout(SETTLE_MS);
-      if (run === RUNS && nodes !== undefined) samples.idleShare.push(...(await idleShare(world, watcher, nodes)));
+      if (run === RUNS && reports !== undefined) samples.idleShare.push(...(await idleShare(world, watcher, reports)));
+      for (let turn = 0; run === RUNS && turn < failures; turn += 1) samples.assignMs.push(await failure(world, cloud));
       samples.peakMB.push(...[watcher.peakMB() ?? []].flat());
     } finally {
       await watcher.stop("SIGTERM");
@@ -58,7 +72,24 @@ export function watchFigures(what: string, samples: WatchSamples, memory: Beside
     ...(samples.idleShare.length === 0
       ? []
       : [shareFigure(`${what}: processor while nodes only report`, samples.idleShare, { wanted: "< 1 %" })]),
+    ...(samples.assignMs.length === 0
+      ? []
+      : [timeFigure(`${what}: node not ready → assign request`, samples.assignMs, { wanted: "≤ 25 ms" })]),
   ];
+}
+
+/** A node that has an address is not ready; it is again when another one has the address. Returns how long the request took to come, milliseconds. */
+async function failure({ api }: World, cloud: Cloud): Promise<number> {
+  const [failing] = cloud.holders();
+  if (failing === undefined) throw new Error("no node has an address");
+  cloud.forgetCalls();
+  await api.setNodeReady(nodeName(failing), false);
+  const startedAtMs = performance.now();
+  const { atMs } = await until(() => cloud.calls.find(isAssignRequest), "an assign request");
+  await until(() => (cloud.holders().includes(failing) ? undefined : true), "another node");
+  await api.setNodeReady(nodeName(failing), true);
+  await setTimeout(REST_MS);
+  return atMs - startedAtMs;
 }
 
 /** One part of a core for each minute that is measured. */

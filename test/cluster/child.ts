@@ -64,6 +64,8 @@ export function startChild(
     if (running) child.kill(signalName);
   };
   const stop = async (): Promise<void> => {
+    // Whoever waits for the end must not end before: a program of gigabytes is gone only seconds after SIGKILL.
+    child.ref();
     signal("SIGTERM");
     const timeout = new AbortController();
     const killed = sleep(stopTimeoutMs, undefined, { signal: timeout.signal }).then(
