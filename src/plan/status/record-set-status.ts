@@ -48,7 +48,7 @@ export function assessRecordSet(
     ...first,
     ...(second === undefined ? {} : { ipv6: second }),
     matching,
-    notMatching: withoutNodes(judged.notMatching, matching),
+    notMatching: views.length === 1 ? view.notMatching : withoutNodes(judged.notMatching, matching),
     status: recordSetStatus(view, views, plan, nowMs),
   };
 }
