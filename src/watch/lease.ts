@@ -152,6 +152,8 @@ class LeaseKeeper implements LockState {
   private record: LeaseRecord;
   /** Monotonic time before the last call that stored a renewal. */
   private renewedAtMs: number;
+  /** The last write that was tried: what it would store, and the monotonic time before its call. */
+  private sent: { readonly renewTimeMs: number; readonly startedMs: number } | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
   private lastError: unknown;
   private isReleased = false;
@@ -256,7 +258,7 @@ class LeaseKeeper implements LockState {
       const pauseMs = startedMs + this.retryMs() - clock.monotonicMs();
       if (tries > 1 || last === "unanswered") await clock.sleep(pauseMs, this.stopping.signal);
       startedMs = clock.monotonicMs();
-      last = await this.tryToStore(changes, last === "overtaken");
+      last = await this.tryToStore(changes, true);
     }
     return last === "stored";
   }
@@ -282,12 +284,16 @@ class LeaseKeeper implements LockState {
 
   private async replace(record: LeaseRecord): Promise<void> {
     const startedMs = this.options.clock.monotonicMs();
+    this.sent = { renewTimeMs: record.renewTimeMs, startedMs };
     this.record = await this.call("update", () => this.options.cluster.replaceLease(record));
     this.renewedAtMs = startedMs;
     this.lastError = undefined;
   }
 
-  /** Reads the record after a conflict. An earlier write of ours that arrived after all is fine; else returns why the Lease is lost. */
+  /**
+   * Reads the record after a conflict, or a write without an answer. If that write is stored it counts as any renewal, from before its call. Returns why the Lease is lost;
+   * undefined if it is not.
+   */
   private async refresh(): Promise<string | undefined> {
     const { cluster, namespace, name, identity } = this.options;
     const record = await this.call("get", () => cluster.readLease(namespace, name));
@@ -296,6 +302,7 @@ class LeaseKeeper implements LockState {
     if (record.holder !== identity) return `it is held by ${record.holder} now`;
     if (record.acquireTimeMs !== this.acquireTimeMs) return "another process of the same name holds it now";
     this.record = record;
+    if (this.sent !== undefined && record.renewTimeMs === this.sent.renewTimeMs) this.renewedAtMs = this.sent.startedMs;
     return undefined;
   }
 

@@ -39,6 +39,23 @@ describe("renewing", () => {
     await world.clock.settle(run.result);
   });
 
+  test("counts writes whose answers never come, once a look shows that they are stored", async () => {
+    const world = aLeaseWorld();
+    const run = await holdLease(world);
+    // For half a minute each write is stored, and its answer lost.
+    for (let turn = 0; turn < 15; turn += 1) {
+      world.connection.faults.push({ on: "replaceLease", how: "lose-answer" });
+      await world.clock.advance(2_000);
+    }
+    expect(run.lock.isHeld()).toBe(true);
+    world.connection.faults.length = 0;
+    await world.clock.advance(5_000);
+    expect(run.lock.isHeld()).toBe(true);
+    run.end();
+    await world.clock.settle(run.result);
+    expect(world.memory.record?.holder).toBe("");
+  });
+
   test("goes on when a person edits the record in between", async () => {
     const world = aLeaseWorld();
     const run = await holdLease(world);
