@@ -55,7 +55,8 @@ test("reconcile --settle says which hold it waits for", async () => {
   await said(world, "plan");
   const pools = join(world, "pools.yaml");
   writeFileSync(pools, readFileSync(pools, "utf8").replace("  ips:\n", "  assignmentCoolOffSeconds: 6\n  ips:\n"));
-  expect(await said(world, "reconcile", "--settle", "--timeout", "30s")).toContain(
-    "flipop: waiting 2 s: CoolOff of pool/ingress/web\n",
+  // A busy machine is still at work after two seconds, and says so first.
+  expect(await said(world, "reconcile", "--settle", "--timeout", "30s")).toMatch(
+    /^flipop: waiting \d+ s: CoolOff of pool\/ingress\/web$/m,
   );
 });

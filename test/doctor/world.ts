@@ -80,7 +80,7 @@ export class World {
   async examineInTime(...args: readonly string[]): Promise<Examined> {
     for (let more = 4; ; more--) {
       const found = await this.examine(...args);
-      if (more === 0 || !/answer (from \S+ )?within/.test(found.stdout)) return found;
+      if (more === 0 || !/answer (from \S+ )?within|not answer in time/.test(found.stdout)) return found;
     }
   }
 
