@@ -1,6 +1,8 @@
 import { refKey } from "../model/action.ts";
 import type { GrantFacts } from "../model/grants.ts";
+import type { Observation } from "../model/observation.ts";
 import { announcedActions, type Plan } from "../model/plan.ts";
+import type { Selection } from "../model/run.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { providerBudgets } from "../plan/budget.ts";
 import { withStandIns } from "../rehearse/announce.ts";
@@ -20,7 +22,7 @@ import { type Imagined, readImagined, warnOfIgnored } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
 import { refuseUnsavable, type Savable, writeSaved } from "./saved-plan.ts";
-import { nothingSelected, resolveSelection, whatThereIs } from "./selection.ts";
+import { nothingOfShard, nothingSelected, resolveSelection, whatThereIs } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { isObjectTarget, parseTarget, type Target } from "./target.ts";
 import type { Planner } from "./wiring.ts";
@@ -111,7 +113,7 @@ async function planned(
   const budget = narrowed === whole ? whole.budget : providerBudgets(observation, announcedActions(narrowed));
   return {
     plan: withStandIns({ ...narrowed, budget }, standInsOf(observation)),
-    none: none ?? nothingConcerned(targets, whole, narrowed),
+    none: none ?? noneOfShard(selection, observation) ?? nothingConcerned(targets, whole, narrowed),
     grants: observation.grants,
     notices: await hostNotices(cluster, observation.nodes),
     ...(flags.save === undefined
@@ -125,6 +127,11 @@ function pairHint(targets: readonly Target[]): string | undefined {
   const [ip, node] = [namesOf(targets, "ip"), namesOf(targets, "node")];
   if (targets.length !== 2 || ip.length !== 1 || node.length !== 1) return undefined;
   return `flipop explain ip/${ip[0]} node/${node[0]} says why the address is on the node, or is not.`;
+}
+
+/** What was read for the plan tells whose the objects are: no list more is asked for. */
+function noneOfShard(selection: Selection, { pools, recordSets }: Observation): string | undefined {
+  return nothingOfShard(selection, [...pools, ...recordSets.map(({ meta }) => ({ kind: "dns" as const, meta }))]);
 }
 
 function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Plan): string | undefined {

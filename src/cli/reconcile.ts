@@ -22,7 +22,7 @@ import { type Pushing, pushFailure, pushRun, pushTarget } from "./push.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
 import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
 import { readSaved, refuseBesidePlan, refuseOtherShard, reportUnusable, whyUnusable } from "./saved-plan.ts";
-import { nothingSelected, resolveSelection } from "./selection.ts";
+import { everyObject, nothingOfShard, nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
 import type { NotedRun, ReconcileAnswer, Wiring } from "./wiring.ts";
@@ -215,14 +215,34 @@ async function reconcile(
       ...runRequest(session, flags, selection, "fail"),
       deadlineMs,
       settle: flags.settle ?? false,
-      ...given({ restraint }),
-      ...(saved === undefined
-        ? {}
-        : { saved: new SavedApplication(saved, { isAllOrNothing: flags.allOrNothing === true }) }),
+      ...given({ restraint, saved: applicationOf(saved, flags) }),
       ...(live === undefined ? {} : { onEnd: (...told) => live.print(...told) }),
     });
+    if (targets.length > 0) await tellWhose(session, cluster, selection, answer);
     return { answer, selection, where, ...given({ live }) };
   });
+}
+
+function applicationOf(saved: SavedPlan | undefined, { allOrNothing }: ReconcileFlags): SavedApplication | undefined {
+  return saved === undefined ? undefined : new SavedApplication(saved, { isAllOrNothing: allOrNothing === true });
+}
+
+/** Says of named objects that none is of this process, and whose they are. It asks for lists only where the run came to no object, and never fails. */
+async function tellWhose(
+  session: Session,
+  cluster: Parameters<typeof everyObject>[0],
+  selection: Selection,
+  answer: ReconcileAnswer,
+): Promise<void> {
+  if (answer.kind !== "done") return;
+  const { pools, recordSets } = answer.value.plan;
+  if (pools.length + recordSets.length > 0) return;
+  const all = await everyObject(cluster).catch(() => []);
+  const none = nothingOfShard(
+    selection,
+    all.map(({ ref, meta }) => ({ kind: ref.kind, meta })),
+  );
+  if (none !== undefined) writeLine(session, "warn", none);
 }
 
 async function printRun(

@@ -4,8 +4,10 @@ import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import type { DNSMemory, DNSRecordSetSpec, ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
+import { isOfShard, parseShard, partOf, SHARD_LABEL, type Shard, shardText } from "../model/shard.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { isSelected } from "../plan/selection.ts";
+import { shardOf } from "../plan/shards.ts";
 import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
 import { writtenName } from "../report/text/written-name.ts";
@@ -108,6 +110,44 @@ export async function nothingSelected(
   return `No object${where}${named}${labels}. ${there}`;
 }
 
+/** An object as far as a selection looks at it. */
+interface Selectable {
+  readonly kind: ObjectRef["kind"];
+  readonly meta: ObjectMeta;
+}
+
+/**
+ * Returns what to say where none of the objects that the other flags choose is of the shard of a selection, or of the process without one, and with which `--shard` they are seen;
+ * undefined where one is, or none is chosen. `all` are the objects of the cluster. Pure.
+ */
+export function nothingOfShard(selection: Selection, all: readonly Selectable[]): string | undefined {
+  const { namespace, labelSelector, objects } = selection;
+  const shard = shardOf(selection);
+  const chosen = all.filter(({ kind, meta }) => isSelected(selection, kind, meta));
+  if (chosen.length === 0 || chosen.some(({ meta }) => isOfShard(meta, shard))) return undefined;
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  const named = objects === undefined ? "" : " that was named";
+  const labels = labelSelector === undefined ? "" : ` with the labels ${labelSelector}`;
+  const whose = shard === undefined ? `is without the label ${SHARD_LABEL}` : `is of the shard ${shardText(shard)}`;
+  const groups = [...Map.groupBy(chosen, ({ meta }) => flagFor(meta, shard))].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const told = groups.slice(0, MOST_SHARDS).map(([flag, own]) => {
+    const there = listText(own.map(({ kind, meta }) => refKey({ kind, ...meta })).toSorted(), MOST_OBJECTS);
+    return flag === "" ? `The label ${SHARD_LABEL} of ${there} names no shard.` : `Use ${flag} for ${there}.`;
+  });
+  const untold = groups.length > MOST_SHARDS ? [`${groups.length - MOST_SHARDS} more shards have objects.`] : [];
+  return [`No object${where}${named}${labels} ${whose}.`, ...told, ...untold].join(" ");
+}
+
+/** So many shards are named at most when none of the objects is of the one that was asked for. */
+const MOST_SHARDS = 4;
+
+/** Returns the flag with which an object is seen: `--shard web`, `no --shard`. Of numbered shards it is one of as many parts as were asked for. Empty for a label that no shard can have. */
+function flagFor({ namespace, labels }: ObjectMeta, asked: Shard | undefined): string {
+  const label = labels[SHARD_LABEL] ?? "";
+  if (label !== "") return parseShard(label) === undefined ? "" : `--shard ${label}`;
+  return asked?.kind === "numbered" ? `--shard ${partOf(namespace, asked.of)}/${asked.of}` : "no --shard";
+}
+
 /** An object of the cluster; `fqdn` is the name that it asks for, where that is known. */
 interface Listed {
   readonly ref: ObjectRef;
@@ -115,7 +155,8 @@ interface Listed {
   readonly fqdn: string | undefined;
 }
 
-async function everyObject(lists: ObjectLists): Promise<readonly Listed[]> {
+/** Lists every object of every kind that the cluster knows. @throws KubeError as the lists do */
+export async function everyObject(lists: ObjectLists): Promise<readonly Listed[]> {
   const [pools, { objects: routedIPs }, { recordSets }] = await Promise.all([
     lists.listPools(),
     orMissing(() => lists.listRoutedIPs()),

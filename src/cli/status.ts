@@ -13,7 +13,7 @@ import { renderStatus } from "../report/text/status.ts";
 import { leaseOfFlags, resolveConfig } from "./config.ts";
 import { given } from "./environment.ts";
 import { type Result, writeLine, writeResult } from "./output.ts";
-import { nothingSelected, resolveSelection } from "./selection.ts";
+import { nothingOfShard, nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import type { StatusFlags } from "./status-flags.ts";
 import type { Look } from "./status-watch.ts";
@@ -114,7 +114,10 @@ async function read(
   };
   const hostPods = await readHostPods(cluster, nodes.nodes ?? []);
   const selection = known ?? (await resolveSelection(targets, flags, lists));
-  const none = known === undefined ? await nothingSelected(selection, lists) : undefined;
+  const none =
+    known === undefined
+      ? ((await nothingSelected(selection, lists)) ?? noneOfShard(selection, { pools, routedIPs, recordSets }))
+      : undefined;
   const facts = {
     cluster: cluster.server,
     nowMs: cluster.now(),
@@ -128,6 +131,19 @@ async function read(
     ...given({ hostPods, workloads }),
   };
   return { overview: overviewOf(facts, flags.maxAge), none, selection };
+}
+
+/** Without a shard `status` shows the objects of all of them. */
+function noneOfShard(
+  selection: Selection,
+  { pools, routedIPs, recordSets }: Pick<StoredFacts, "pools" | "routedIPs" | "recordSets">,
+): string | undefined {
+  if (selection.shard === undefined) return undefined;
+  return nothingOfShard(selection, [
+    ...pools.map(({ meta }) => ({ kind: "pool" as const, meta })),
+    ...routedIPs.map(({ meta }) => ({ kind: "routedip" as const, meta })),
+    ...recordSets.map(({ meta }) => ({ kind: "dns" as const, meta })),
+  ]);
 }
 
 /** The nodes, or why they cannot be listed: what is stored is shown without them. */

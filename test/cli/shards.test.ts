@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { isOfShard, parseShard, SHARD_LABEL } from "../../src/model/shard.ts";
 import type { Overlap } from "../../src/watch/shard-lock.ts";
-import { steady } from "../report/runs.ts";
+import { aQuietRun, steady } from "../report/runs.ts";
+import { aPool, aRecordSet } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
 const BASE: Overlap = { lease: "flipop/flipop", holder: "pod-1" };
@@ -61,4 +63,108 @@ test("plan and status show the objects of the shard", async () => {
   expect(stdout.trim()).toBe("");
   const whole = await invoke(["status", "-o", "name"], { observation: world });
   expect(whole.stdout.trim()).not.toBe("");
+});
+
+describe("a shard that none of the objects is of", () => {
+  const of = <T extends ReturnType<typeof aPool>>(shard: string, pool: T): T => ({
+    ...pool,
+    meta: { ...pool.meta, labels: { ...pool.meta.labels, [SHARD_LABEL]: shard } },
+  });
+  const labelled = [of("vip", aPool("web", [])), of("vip", aPool("mail", []))];
+  const world = (pools: ReturnType<typeof aPool>[], recordSets: ReturnType<typeof aRecordSet>[] = []) => ({
+    ...steady(),
+    pools,
+    recordSets,
+  });
+  const both = world(labelled, [aRecordSet("nodes")]);
+  const NOBODY =
+    "No object is of the shard nobody. Use --shard vip for pool/ingress/mail and pool/ingress/web. Use no --shard for dns/ingress/nodes.";
+
+  test.for(["plan", "status"])("is told by %s, with the flags that show the objects", async (command) => {
+    const scene: Scene = { observation: both };
+    const { stdout, stderr, exitCode } = await invoke([command, "--shard", "nobody"], scene);
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: expect.stringContaining(`${NOBODY}\n`),
+      stderr: "",
+      exitCode: 0,
+    });
+    expect(stdout).not.toContain("No pools");
+    const document = await invoke([command, "--shard", "nobody", "-o", "json"], scene);
+    expect(document.stderr).toBe(`flipop: ${NOBODY}\n`);
+  });
+
+  test("has parts of its own count when it is numbered", async () => {
+    const observation = world([aPool("web", [])]);
+    const [other = ""] = ["1/3", "2/3", "3/3"].filter((text) =>
+      isOfShard({ namespace: "ingress", labels: {} }, parseShard(text)),
+    );
+    const [own = ""] = ["1/3", "2/3", "3/3"].filter((text) => text !== other);
+    for (const command of ["plan", "status"]) {
+      const { stdout } = await invoke([command, "--shard", own], { observation });
+      expect(stdout).toContain(`No object is of the shard ${own}. Use --shard ${other} for pool/ingress/web.\n`);
+    }
+  });
+
+  test("may be the one without a label: plan says so, and status shows the objects of all", async () => {
+    const observation = world(labelled);
+    const { stdout } = await invoke(["plan"], { observation });
+    expect(stdout).toContain(
+      `No object is without the label ${SHARD_LABEL}. Use --shard vip for pool/ingress/mail and pool/ingress/web.\n`,
+    );
+    const { stdout: status } = await invoke(["status", "-o", "name"], { observation });
+    expect(status.split("\n").filter((line) => line !== "").length).toBe(2);
+  });
+
+  test.for([
+    ["-n ingress", "No object in namespace ingress is of the shard nobody."],
+    ["-l app=web", "No object with the labels app=web is of the shard nobody. Use --shard vip for pool/ingress/web.\n"],
+    ["pool/ingress/web", "No object that was named is of the shard nobody. Use --shard vip for pool/ingress/web.\n"],
+    // What chooses nothing at all is told before.
+    ["-n empty", "No object in namespace empty. There is"],
+  ] as const)("is told of %s", async ([line, text]) => {
+    const scene: Scene = { observation: both, namespaces: ["ingress", "empty"] };
+    for (const command of ["plan", "status"]) {
+      const { stdout } = await invoke([command, "--shard", "nobody", ...line.split(" ")], scene);
+      expect(stdout).toContain(text);
+    }
+  });
+
+  test("a label that no shard can have is told as that", async () => {
+    const { stdout } = await invoke(["plan", "--shard", "nobody"], {
+      observation: world([of("2-of-3", aPool("web", []))]),
+    });
+    expect(stdout).toContain(
+      `No object is of the shard nobody. The label ${SHARD_LABEL} of pool/ingress/web names no shard.\n`,
+    );
+  });
+
+  test("not more than four shards are named", async () => {
+    const observation = world(["a", "b", "c", "d", "e", "f"].map((shard) => of(shard, aPool(`p-${shard}`, []))));
+    const { stdout } = await invoke(["plan", "--shard", "nobody"], { observation });
+    expect(stdout).toContain("Use --shard d for pool/ingress/p-d. 2 more shards have objects.\n");
+  });
+
+  describe("in a run", () => {
+    const quiet = aQuietRun();
+    const nothing = { ...quiet, plan: { ...quiet.plan, pools: [], recordSets: [] } };
+    const scene = (lists: string[]): Scene => ({
+      observation: both,
+      answer: async () => ({ kind: "done", value: nothing }),
+      delay: async () => void lists.push("pools"),
+    });
+
+    test("costs a process of a CronJob not one list more", async () => {
+      const lists: string[] = [];
+      const { stderr, exitCode } = await invoke(["reconcile", "--shard", "nobody"], scene(lists));
+      expect({ stderr, exitCode, lists }).toEqual({ stderr: "", exitCode: 0, lists: ["pools"] });
+    });
+
+    test("is told to a person who names objects", async () => {
+      const { stderr, exitCode } = await invoke(["reconcile", "pool/ingress/web", "--shard", "nobody"], scene([]));
+      const text = "No object that was named is of the shard nobody. Use --shard vip for pool/ingress/web.";
+      expect({ stderr, exitCode }).toEqual({ stderr: `flipop: ${text}\n`, exitCode: 0 });
+      const without = await invoke(["reconcile", "pool/ingress/web"], scene([]));
+      expect(without.stderr).toContain(`No object that was named is without the label ${SHARD_LABEL}. Use --shard vip`);
+    });
+  });
 });
