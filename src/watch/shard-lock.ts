@@ -48,7 +48,7 @@ export type ShardAnswer<T> =
  * Effects beside those of `withLease`: with a shard one read of the base and one of each shard that overlaps, and one write of the base where it does not name the shard yet.
  * Without one, a read for each shard that the base names.
  *
- * @throws as `withLease`, and KubeError where the other Leases cannot be read or the base cannot be written: then nothing tells who else is at work.
+ * @throws as `withLease`, and KubeError where the other Leases cannot be read or the base cannot be written: then nothing tells who else is at work. One that is `forbidden` says what to do.
  */
 export async function withShardLease<T>(
   options: ShardLeaseOptions,
@@ -56,13 +56,45 @@ export async function withShardLease<T>(
 ): Promise<ShardAnswer<T>> {
   const { shard, name } = options;
   const own = shard === undefined ? options : { ...options, name: shardName(name, shard) };
-  const answer = await withLease(own, async (lock): Promise<ShardAnswer<T>> => {
+  const holding = withLease(own, async (lock): Promise<ShardAnswer<T>> => {
     const meeting = new Meeting(options, lock);
     const overlap = await meeting.overlap();
     if (overlap !== undefined) return { kind: "locked", holder: overlap.holder, overlap };
     return { kind: "done", value: await work(shard === undefined ? lock : new ShardLock(lock, meeting)) };
   });
+  const answer = await holding.catch((error: unknown) => {
+    const isOwnLease = isForbidden(error) && error.subject === `${own.namespace}/${own.name}`;
+    throw shard !== undefined && isOwnLease ? withAdvice(error, roleAdvice(shard)) : error;
+  });
   return answer.kind === "locked" ? answer : answer.value;
+}
+
+function isForbidden(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.failure === "forbidden";
+}
+
+function withAdvice(error: KubeError, advice: string): KubeError {
+  const { failure, operation, subject, status, message } = error;
+  return new KubeError({ failure, operation, subject, status, message: `${message} ${advice}` }, { cause: error });
+}
+
+function roleAdvice(shard: Shard): string {
+  return `The Role names the Lease of each shard: print it with flipop manifests --only rbac and the --shard of every process, ${shardText(shard)} among them.`;
+}
+
+/** Says how to let it be forgotten that shards have run. The Role that is printed for others does not name their Leases. */
+function forgetAdvice(
+  { namespace, name }: Pick<ShardLeaseOptions, "namespace" | "name">,
+  { shards, left }: { readonly shards: readonly Shard[]; readonly left: readonly Shard[] },
+): string {
+  const told = shards.map((shard) => `--shard ${shardText(shard)}`).join(" or ");
+  const change =
+    left.length === 0 ? `${SHARDS_ANNOTATION}-` : `--overwrite ${SHARDS_ANNOTATION}=${left.map(shardText).join(",")}`;
+  return `So nobody can tell whether a process with ${told} works for the same objects: it has run, the Lease ${namespace}/${name} says. If none runs any more, say so: kubectl -n ${namespace} annotate lease ${name} ${change}`;
+}
+
+function without(shards: readonly Shard[], some: readonly Shard[]): readonly Shard[] {
+  return shards.filter((shard) => !some.includes(shard));
 }
 
 type Annotations = LeaseRecord["annotations"];
@@ -127,11 +159,20 @@ class Meeting {
 
   /** Returns the first of the shards that overlaps and holds its Lease. */
   async #atWork(shard: Shard | undefined, others: readonly Shard[]): Promise<Found | undefined> {
+    const unread: { readonly shard: Shard; readonly error: KubeError }[] = [];
     for (const other of others.filter((one) => overlaps(shard, one))) {
-      const record = await this.#read(shardName(this.#options.name, other));
-      if (record !== undefined && this.#isHeld(record)) return asFound(record, shardText(other));
+      try {
+        const record = await this.#read(shardName(this.#options.name, other));
+        if (record !== undefined && this.#isHeld(record)) return asFound(record, shardText(other));
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        unread.push({ shard: other, error });
+      }
     }
-    return undefined;
+    const [first] = unread;
+    if (first === undefined) return undefined;
+    const shards = unread.map((one) => one.shard);
+    throw withAdvice(first.error, forgetAdvice(this.#options, { shards, left: without(others, shards) }));
   }
 
   #isHeld(record: LeaseRecord): boolean {

@@ -267,3 +267,83 @@ test("all shards together acquire as many addresses a minute as the provider all
   for (const { end } of all) end();
   await leases.clock.settle(Promise.all(all.map(({ answer }) => answer)));
 });
+
+/** A store that the Role lets read and write these Leases alone. */
+function limited(leases: Leases, by: string, names: readonly string[]): LeaseStore {
+  const store = leases.store(by);
+  const check = (verb: string, name: string): void => {
+    if (!names.includes(name))
+      throw new KubeError({
+        failure: "forbidden",
+        operation: `${verb} leases.coordination.k8s.io`,
+        subject: `flipop/${name}`,
+        status: 403,
+        message: `Could not ${verb} Lease flipop/${name}.`,
+      });
+  };
+  return {
+    ...store,
+    readLease: async (namespace, name) => {
+      check("get", name);
+      return await store.readLease(namespace, name);
+    },
+    replaceLease: async (lease) => {
+      check("update", lease.name);
+      return await store.replaceLease(lease);
+    },
+  };
+}
+
+test("a shard whose Lease the Role does not name says how to print a Role that does", async () => {
+  const leases = new Leases();
+  const cluster = limited(leases, "run 1/3", ["flipop", "flipop-1-of-2", "flipop-2-of-2"]);
+  await expect(run(leases, "1/3", { cluster })).rejects.toThrow(
+    "Could not get Lease flipop/flipop-1-of-3. The Role names the Lease of each shard: print it with flipop manifests --only rbac and the --shard of every process, 1/3 among them.",
+  );
+});
+
+test("what the work itself may not do is told as it is", async () => {
+  const leases = new Leases();
+  const error = new KubeError({
+    failure: "forbidden",
+    operation: "patch nodes",
+    subject: "n1",
+    status: 403,
+    message: "Could not patch Node n1.",
+  });
+  const working = withShardLease(options(leases, "1/3"), () => Promise.reject(error));
+  await expect(leases.clock.settle(working)).rejects.toBe(error);
+});
+
+test.for([
+  ["1/3", ["flipop", "flipop-1-of-3"], "annotate lease flipop --overwrite flipop.digitalocean.com/shards=vip"],
+  [undefined, ["flipop"], "annotate lease flipop --overwrite flipop.digitalocean.com/shards=vip"],
+] as const)(
+  "%s, whose Role names no Lease of the shards before, says how to let them be forgotten, and begins once they are",
+  async ([shard, names, command]) => {
+    const leases = new Leases();
+    for (const before of ["1/2", "2/2", "vip"]) await run(leases, before);
+    const cluster = limited(leases, "later", names);
+    const later = (): Promise<ShardAnswer<string>> => run(leases, shard, { cluster, identity: "later" });
+    await expect(later()).rejects.toThrow("Could not get Lease flipop/flipop-1-of-2. So nobody can tell");
+    await expect(later()).rejects.toThrow("with --shard 1/2 or --shard 2/2 works for the same objects");
+    await expect(later()).rejects.toThrow(command);
+    const base = leases.of("flipop").record;
+    if (base === undefined) throw new Error("nobody has run");
+    leases.of("flipop").record = { ...base, annotations: { "flipop.digitalocean.com/shards": "vip" } };
+    expect(await later()).toEqual({ kind: "done", value: "worked" });
+  },
+);
+
+test("a shard at work is told first, also where another one's Lease may not be read", async () => {
+  const leases = new Leases();
+  await run(leases, "1/2");
+  const other = await begin(leases, "2/2");
+  const cluster = limited(leases, "later", ["flipop", "flipop-1-of-3", "flipop-2-of-2"]);
+  expect(await run(leases, "1/3", { cluster, identity: "later" })).toMatchObject({
+    kind: "locked",
+    overlap: { lease: "flipop/flipop-2-of-2" },
+  });
+  other.end();
+  await leases.clock.settle(other.answer);
+});
