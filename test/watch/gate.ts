@@ -25,10 +25,16 @@ export interface GateCall {
   readonly path: string;
 }
 
+/** A write of a Lease, as the server answered it. */
+export interface LeaseAnswer extends GateCall {
+  readonly status: number;
+}
+
 interface Waiting {
   readonly stop: Stop;
   left: number;
-  readonly reached: () => void;
+  /** `goOn` lets the request go on after all. */
+  readonly reached: (goOn: () => void) => void;
 }
 
 /** Connection-bound headers, which are each side's own. */
@@ -36,13 +42,15 @@ const OWN: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-
 
 /**
  * Stands between one process and a server, and lets everything through, watches included, until a request comes that a test wants to stop. What is stopped stays so: the
- * process is to be killed then.
+ * process is to be killed then. What is held goes on when the test says so.
  */
 export class Gate {
   /** Everything that changed something, or was to. */
   readonly writes: GateCall[] = [];
   /** Shown each of these before it goes on. */
   onWrite: ((call: GateCall) => void) | undefined;
+  /** The answers to writes of Leases. */
+  readonly leaseAnswers: LeaseAnswer[] = [];
   readonly #upstream: Upstream;
   readonly #agent: http.Agent;
   readonly #server: http.Server;
@@ -72,7 +80,14 @@ export class Gate {
   /** Stops the first request that fits; resolves when it has come so far. */
   stopAt(stop: Stop): Promise<void> {
     return new Promise((reached) => {
-      this.#waiting = { stop, left: stop.skip ?? 0, reached };
+      this.#waiting = { stop, left: stop.skip ?? 0, reached: () => reached() };
+    });
+  }
+
+  /** Holds the first request that fits; resolves when it has come so far, with what lets it go on. */
+  holdAt(held: Omit<Stop, "moment">): Promise<() => void> {
+    return new Promise((reached) => {
+      this.#waiting = { stop: { ...held, moment: "before" }, left: held.skip ?? 0, reached };
     });
   }
 
@@ -95,15 +110,20 @@ export class Gate {
       this.onWrite?.({ method, path });
     }
     const waiting = this.#take(method, path);
-    if (waiting?.stop.moment === "before") {
-      waiting.reached();
-      return;
-    }
+    if (waiting?.stop.moment === "before") waiting.reached(() => this.#send(request, response));
+    else this.#send(request, response, waiting);
+  }
+
+  #send(request: IncomingMessage, response: ServerResponse, waiting?: Waiting): void {
+    const { method = "", url = "" } = request;
     const { request: open } = this.#upstream.url.startsWith("https:") ? https : http;
     const headers = kept(request.headers);
     const onward = open(new URL(url, this.#upstream.url), { method, headers, agent: this.#agent }, (answer) => {
+      const path = url.split("?")[0] ?? "";
+      if (method !== "GET" && /\/leases(\/|$)/.test(path))
+        this.leaseAnswers.push({ method, path, status: answer.statusCode ?? 0 });
       if (waiting !== undefined) {
-        answer.resume().on("end", waiting.reached);
+        answer.resume().on("end", () => waiting.reached(() => undefined));
         return;
       }
       response.writeHead(answer.statusCode ?? 502, kept(answer.headers));
