@@ -77,9 +77,12 @@ function template(part: ManifestPart): string {
     notifyFileKey: "@notifyFileKey@",
     notifySecretFileKey: "@notifySecretFileKey@",
     runbooks: "@runbooks@",
+    shard: [{ kind: "named", name: "@shard@" }],
   });
   // What alerts and the dashboard have in double braces is for Prometheus and Grafana.
-  const text = edited(marked.replaceAll("{{", '{{ "{{" }}'), [...VALUES, ...(EDITS[part]?.() ?? [])], part);
+  const text = ofEachShard(
+    edited(marked.replaceAll("{{", '{{ "{{" }}'), [...VALUES, ...(EDITS[part]?.() ?? [])], part),
+  );
   return `{{- /* ${MADE} */ -}}\n{{- if ${CONDITIONS[part]} }}\n${text}{{- end }}\n`;
 }
 
@@ -98,7 +101,30 @@ function edited(text: string, edits: readonly Edit[], part: ManifestPart): strin
   }, text);
 }
 
+/** Repeats each object that has the name of a shard for every shard of the values; without shards it is there once, and has no shard. */
+function ofEachShard(text: string): string {
+  const objects = text.split(/^---\n/m).map((object) => {
+    if (!object.includes(`  name: ${NAME}\n`)) return object;
+    return `{{- range $at, $shard := fromJsonArray (include "flipop.shards" .) }}\n{{- $name := include "flipop.name" $shard }}\n{{- with $ }}\n{{- if $at }}\n---\n{{- end }}\n${object}{{- end }}\n{{- end }}\n`;
+  });
+  return objects.join("---\n");
+}
+
+/** The name of what there is once for each shard. */
+const NAME = "{{ $name }}";
+
+const OF_SHARD: readonly Edit[] = [
+  {
+    place: /^( +)- name: FLIPOP_SHARD\n\1 .*\n/m,
+    by: whenText("$shard", "$1- name: FLIPOP_SHARD\n$1  value: {{ $shard | quote }}\n"),
+  },
+  { place: /^ +app\.kubernetes\.io\/instance: .*\n/gm, by: whenText("$shard", "$&") },
+];
+
 const VALUES: readonly Edit[] = [
+  { place: /(?<=resourceNames: )\[flipop, flipop-@shard@\]/g, by: '{{ include "flipop.leases" . }}', isOptional: true },
+  ...OF_SHARD.map((edit) => ({ ...edit, isOptional: true })),
+  { place: /flipop-@shard@/g, by: NAME, isOptional: true },
   { place: /@namespace@/g, by: "{{ .Release.Namespace }}", isOptional: true },
   { place: /@image@/g, by: '{{ include "flipop.image" . }}', isOptional: true },
   { place: /@schedule@/g, by: "{{ .Values.schedule }}", isOptional: true },
@@ -112,7 +138,11 @@ function below(place: RegExp, value: string, indent: number): Edit {
 
 /** Returns an edit that leaves lines out unless something is chosen. */
 function when(condition: string, place: RegExp): Edit {
-  return { place, by: `{{- if ${condition} }}\n$&{{- end }}\n` };
+  return { place, by: whenText(condition, "$&") };
+}
+
+function whenText(condition: string, lines: string): string {
+  return `{{- if ${condition} }}\n${lines}{{- end }}\n`;
 }
 
 const MONITORING: Edit = below(/^ {2}labels:\n/m, ".Values.monitoringLabels", 4);
@@ -244,7 +274,7 @@ const FLAG_MODES: Readonly<Record<keyof typeof RECONCILE, readonly ManifestMode[
   namespace: MANIFEST_MODES,
   allNamespaces: [],
   selector: MANIFEST_MODES,
-  // Names of what is installed, and the Role of the Lease, depend on it.
+  // Names of what is installed, and the Role of the Lease, depend on it: the value shards says it.
   shard: [],
   requestTimeout: MANIFEST_MODES,
   as: [],
@@ -311,6 +341,8 @@ const fields = (properties: Readonly<Record<string, Schema>>, more: Schema = {})
 });
 
 const DNS_LABEL = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
+/** As `--shard` takes it: a part of at most 100, or the value of the label. Whether the part is one of that many, and whether shards share objects, a template checks. */
+const SHARD = "^(([1-9]\\d?|100)/([1-9]\\d?|100)|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$";
 /** A key of a Secret, or none. */
 const SECRET_KEY: Schema = { pattern: "^(\\.?[-\\w][-\\w.]*)?$", maxLength: 253 };
 const TEXTS: Schema = { additionalProperties: { type: "string" } };
@@ -333,6 +365,10 @@ function valuesSchema(): Schema {
       pullSecrets: anyOf("log in to the registry", "array", { items: fields({ name: { type: "string" } }) }),
     }),
     schedule: text("of the CronJob, in UTC", { pattern: '^(@\\w+|[^\\s"\\\\]+( [^\\s"\\\\]+){4})$' }),
+    shards: anyOf("a process for each of these shards, each with objects of its own; none = one process", "array", {
+      uniqueItems: true,
+      items: { type: "string", maxLength: 40, pattern: SHARD, not: { pattern: "^\\d+-of-\\d+$" } },
+    }),
     secret: text("an existing Secret with the tokens", { pattern: DNS_LABEL }),
     dnsWebhook: fields({
       image: text("image of a DNS webhook that runs beside flipop, by tag or digest", {

@@ -119,7 +119,8 @@ It holds what flipop --sandbox=world works on, and both may run at a time. Nothi
   manifests: `
   flipop manifests | kubectl apply -f -
   flipop manifests --mode watch --namespace networking
-  flipop manifests --only crds,policy`,
+  flipop manifests --only crds,policy
+  flipop manifests --shard 1/2 --shard 2/2   flipop help shards tells of shards`,
 
   completion: `
   source <(flipop completion bash)              in ~/.bashrc

@@ -3,6 +3,7 @@ import { FINDING_CODES, FINDINGS } from "../model/finding.ts";
 import { nearest } from "../model/nearest.ts";
 import { REASONS } from "../model/reason.ts";
 import type { ReasonFacts } from "../model/reason-facts.ts";
+import { SHARD_LABEL, SHARD_RULE } from "../model/shard.ts";
 import { EDIT_FORMS } from "../rehearse/edit.ts";
 import { exitCodes } from "../report/exit-code.ts";
 import { wrap } from "../report/text/layout.ts";
@@ -10,7 +11,10 @@ import { TARGET_FORMS } from "./target.ts";
 
 /** What `flipop help TOPIC` tells, beside the help of commands; printed from the tables that the manual is made of. */
 const TOPICS: Readonly<
-  Record<"exit-codes" | "reasons" | "checks" | "findings" | "targets" | "edits", (width: number) => readonly string[]>
+  Record<
+    "exit-codes" | "reasons" | "checks" | "findings" | "targets" | "edits" | "shards",
+    (width: number) => readonly string[]
+  >
 > = {
   "exit-codes": (width) => [
     "Every command ends with one of these codes. A code that says retry is passed by itself, or by another run.",
@@ -52,11 +56,35 @@ const TOPICS: Readonly<
     "",
     "FIELD is a path below spec, VALUE is YAML; an empty one takes the field away.",
   ],
+  shards: (width) => [
+    ...wrap(
+      "Several processes may share a cluster, each with --shard and with objects of its own. One process is enough for 1,000 nodes and hundreds of objects.",
+      "",
+      width,
+    ),
+    "",
+    ...entry(
+      "--shard 2/3",
+      "what has no label, in the namespaces whose name falls to part 2 of 3",
+      SHARD_COLUMN,
+      width,
+    ),
+    ...entry("--shard vip", `what has the label ${SHARD_LABEL}=vip`, SHARD_COLUMN, width),
+    ...entry("no --shard", "what has no label, in every namespace", SHARD_COLUMN, width),
+    "",
+    "  flipop manifests --shard 1/2 --shard 2/2   a process for each, and the Role",
+    "  flipop plan --shard 2/2                    what that process would do",
+    "  flipop doctor                              objects that no process works for",
+    "",
+    ...wrap(SHARD_RULE, "", width),
+    ...wrap("Who would work for objects of another process at work changes nothing and ends with 5.", "", width),
+  ],
 };
 
 /** The names of all topics. */
 export const TOPIC_NAMES: readonly string[] = Object.keys(TOPICS);
 
+const SHARD_COLUMN = "--shard 2/3  ".length;
 const CHECK_COLUMN = "FLP101  ".length;
 const FINDING_COLUMN = "FLP217 ~  ".length;
 const REASON_COLUMN = Math.max(...Object.keys(REASONS).map((reason) => reason.length)) + 2;

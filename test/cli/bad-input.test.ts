@@ -154,13 +154,13 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ["simulate --from nowhere.yaml --sandbox", "--from needs no cluster: leave out --sandbox.", 64, scene],
   [
     "help explai",
-    "There is no command, topic or reason 'explai'. Did you mean explain? Topics are exit-codes, reasons, checks, findings, targets, edits.",
+    "There is no command, topic or reason 'explai'. Did you mean explain? Topics are exit-codes, reasons, checks, findings, targets, edits, shards.",
     64,
     scene,
   ],
   [
     "help diff",
-    "There is no command, topic or reason 'diff'. Did you mean plan? Topics are exit-codes, reasons, checks, findings, targets, edits.",
+    "There is no command, topic or reason 'diff'. Did you mean plan? Topics are exit-codes, reasons, checks, findings, targets, edits, shards.",
     64,
     scene,
   ],

@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { TOPIC_NAMES } from "../../src/cli/help-topics.ts";
 import { FINDING_CODES } from "../../src/model/finding.ts";
 import { REASONS } from "../../src/model/reason.ts";
+import { parseShard, SHARD_RULE } from "../../src/model/shard.ts";
 import { EDIT_FORMS } from "../../src/rehearse/edit.ts";
 import { EXIT } from "../../src/report/exit-code.ts";
 import { schemaErrors } from "../report/schemas.ts";
@@ -36,6 +37,18 @@ describe("flipop help", () => {
     for (const form of EDIT_FORMS) expect(edits).toContain(`  ${form}\n`);
   });
 
+  test("of shards has every form of --shard, each of which is one, and how shards are installed", async () => {
+    const text = await help("shards");
+    for (const form of ["2/3", "vip"]) {
+      expect(text).toMatch(new RegExp(`^--shard ${form} +what `, "m"));
+      expect(parseShard(form)).toBeDefined();
+    }
+    expect(text.replace(/\s+/g, " ")).toContain(SHARD_RULE);
+    const [, line = ""] = /^ {2}flipop (manifests .*?) {3}/m.exec(text) ?? [];
+    const { stdout } = await invoke(line.split(" "));
+    expect(stdout).toContain("name: flipop-2-of-2");
+  });
+
   test("of a reason says what it means, what a person can do and what ends it, however it is spelled", async () => {
     expect(await help("quotaexceeded")).toBe(
       "QuotaExceeded: The account's limit of reserved addresses is reached, or what is\n" +
@@ -47,7 +60,7 @@ describe("flipop help", () => {
     );
   });
 
-  test.for(["exit-codes", "reasons", "findings"])(
+  test.for(["exit-codes", "reasons", "findings", "shards"])(
     "of %s fits into 80 columns behind its first lines",
     async (topic) => {
       const [, , , ...lines] = (await help(topic)).split("\n");

@@ -143,6 +143,24 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
         "--notify-secret-file-key=0123",
       ],
     ]),
+    [
+      { shards: ["1/3", "2/3", "3/3", "vip"] },
+      ["--only=crds,rbac,cronjob,networkpolicy", ...["1/3", "2/3", "3/3", "vip"].map((shard) => `--shard=${shard}`)],
+    ],
+    [
+      {
+        mode: "watch",
+        shards: ["1/2", "2/4", "4/4"],
+        notify: { secret: "hooks" },
+        dnsWebhook: { image: WEBHOOK_IMAGE },
+      },
+      [
+        "--only=crds,rbac,watcher,networkpolicy",
+        ...["1/2", "2/4", "4/4"].map((shard) => `--shard=${shard}`),
+        "--notify-secret-name=hooks",
+        `--dns-webhook-image=${WEBHOOK_IMAGE}`,
+      ],
+    ],
   ])("renders %j as flipop manifests prints it, object by object", async ([values, flags]) => {
     const objects = byName(rendered(values));
     const wanted = byName(await printed(...flags));
@@ -259,6 +277,12 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
     });
   });
 
+  test("names every process in what helm says after an installation", () => {
+    const values = fileOf({ shards: ["1/2", "2/2"] });
+    const { stdout, stderr } = run("install", "flipop", chart, "-n", "ops", "--dry-run=client", "-f", values);
+    expect(stdout, stderr).toContain("as CronJob ops/flipop-1-of-2, ops/flipop-2-of-2.");
+  });
+
   test("restarts what watches when its variables change, and nothing that starts each minute anyway", () => {
     const annotationsOf = (mode: string, value: string): unknown =>
       podOf({ mode, environment: { HTTPS_PROXY: value } }).metadata["annotations"];
@@ -327,6 +351,18 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
       "flags.notify-secret-file and notify.secretFileKey both say what signs.",
     ],
     [{ parts: { servicemonitor: true } }, "parts.servicemonitor needs mode watch"],
+    [{ shards: ["1/3", "1/2"] }, "shards has 1/3 and 1/2, which share objects. Name shards that share none."],
+    [{ mode: "watch", shards: ["2/6", "vip", "4/4"] }, "shards has 2/6 and 4/4, which share objects."],
+    [{ shards: ["4/3"] }, "shards has 4/3, which is no part of 3."],
+    [{ shards: ["1/101"] }, "at '/shards/0'"],
+    [{ shards: ["vip", "vip"] }, "at '/shards'"],
+    [{ shards: ["2-of-3"] }, "at '/shards/0'"],
+    [{ shards: ["Web"] }, "at '/shards/0'"],
+    [{ shards: [7] }, "at '/shards/0'"],
+    [
+      { shards: ["vip"], pod: { labels: { "app.kubernetes.io/instance": "x" } } },
+      "which tells the pods of shards apart",
+    ],
   ])("refuses %j and says why", ([values, why]) => {
     const { stderr, status } = run("template", "flipop", chart, "-f", fileOf(values));
     expect([stderr, status]).toEqual([expect.stringContaining(why), 1]);

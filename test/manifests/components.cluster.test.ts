@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { type ManifestChanges, manifestText } from "../../src/cli/manifests.ts";
+import { parseShard } from "../../src/model/shard.ts";
 import { API } from "../cluster/api.ts";
 import { toolOrSkip } from "../cluster/assets.ts";
 import { describeCluster } from "../cluster/context.ts";
@@ -80,6 +81,51 @@ test.skipIf(kubectl === undefined).for(["dns-webhook", "notify", "dns-webhook an
     expect(workloads(stdout)).toEqual(workloads(manifestText(["cronjob", "watcher"], changes)));
   },
 );
+
+test.skipIf(kubectl === undefined)(
+  "kustomize changes what flipop manifests prints for shards as it changes the files, in each shard's pod",
+  () => {
+    const shard = ["1/2", "2/2", "vip"].flatMap((text) => parseShard(text) ?? []);
+    const parts = ["namespace", "crds", "rbac", "cronjob", "watcher", "networkpolicy"] as const;
+    cpSync(fileURLToPath(new URL("../../cronjob", import.meta.url)), join(folder, "cronjob"), { recursive: true });
+    mkdirSync(join(folder, "shards"), { recursive: true });
+    writeFileSync(join(folder, "shards", "shards.yaml"), manifestText(parts, { shard }));
+    const overlay = {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      resources: ["shards.yaml"],
+      components: ["../cronjob/notify", "../cronjob/dns-webhook"],
+      namespace: "ops",
+      images: [
+        { name: "flipop", newName: "ghcr.io/acme/flipop", newTag: "1.2.3" },
+        { name: "dns-webhook", newName, newTag },
+      ],
+    };
+    writeFileSync(join(folder, "shards", "kustomization.yaml"), stringify(overlay));
+    const { stdout, stderr } = spawnSync(kubectl ?? "", ["kustomize", join(folder, "shards")], { encoding: "utf8" });
+    expect(stderr).toBe("");
+    const changes = Object.assign({}, ...Object.values(ADDITIONS).map((addition) => addition.changes));
+    const wanted = manifestText(parts, { ...changes, shard, namespace: "ops", image: "ghcr.io/acme/flipop:1.2.3" });
+    const [made, printed] = [stdout, wanted].map(withoutOrder);
+    expect(Object.keys(made ?? {})).toEqual(expect.arrayContaining(["CronJob/flipop-1-of-2", "Deployment/flipop-vip"]));
+    expect(made).toEqual(printed);
+  },
+);
+
+/** Objects by kind and name. Variables of a container may stand in any order. */
+function withoutOrder(text: string): Readonly<Record<string, unknown>> {
+  const all = documents(text).filter((object) => object !== null);
+  const sorted = (_: string, value: unknown): unknown =>
+    Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null && "name" in one)
+      ? value.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      : value;
+  return Object.fromEntries(
+    all.map((object) => [
+      `${object["kind"]}/${(object["metadata"] as { readonly name: string }).name}`,
+      JSON.parse(JSON.stringify(object, sorted)),
+    ]),
+  );
+}
 
 describeCluster("what is put into flipop's pod, on a real API server,", (cluster) => {
   const api = new API({ ...cluster, token: cluster.adminToken });
