@@ -16,6 +16,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
 import { RECORD_TYPES, setNamed, setText } from "../model/record-types.ts";
 import { FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
+import { SHARD_LABEL } from "../model/shard.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
 import { hasOnlySchedule } from "../model/workload.ts";
 import { COUNT, Names, nameParts } from "./anonymous-names.ts";
@@ -130,6 +131,7 @@ const TERMS: readonly string[] = [
   ...Object.values(RECORD_TYPES).map(({ family }) => family),
   ...FOREIGN_RECORDS,
   FINALIZER,
+  SHARD_LABEL,
   `${GROUP}/flipop`,
   USUAL_LEASE,
 ];

@@ -77,7 +77,8 @@ const META: Shape<ObjectMeta> = fields<ObjectMeta>(
     createdAtMs: number,
     isDeleting: flag,
     finalizers: list(term),
-    labels: texts,
+    // One of them says whose the object is.
+    labels: recordOf(text, term),
     note: fields<AcquisitionNote>({ ips: list(text), pending: list(text) }),
     suspension: SUSPENSION,
     approval: fields<Approval>(

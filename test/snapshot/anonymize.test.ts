@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { PastEvent } from "../../src/model/change.ts";
 import type { Observation } from "../../src/model/observation.ts";
+import { SHARD_LABEL } from "../../src/model/shard.ts";
+import { planWorld } from "../../src/reconcile.ts";
 import { anonymize } from "../../src/snapshot/anonymize.ts";
 import { Names, nameParts } from "../../src/snapshot/anonymous-names.ts";
 import { readSnapshot, type Snapshot, writeSnapshot } from "../../src/snapshot/snapshot.ts";
@@ -27,6 +29,20 @@ describe("the plan of a world with other names is its plan with these names", ()
   test.for(SEEDS)("of random worlds, seed %i", (seed) => {
     for (const observation of worldsOf(seed)) checkAnonymized(observation);
   });
+});
+
+test("an object that is of a shard by its label is so with other names, too: a plan leaves it to that shard", () => {
+  const world = afterFailure();
+  const pools = world.pools.map((pool) => ({ ...pool, meta: { ...pool.meta, labels: { [SHARD_LABEL]: "vip" } } }));
+  const observation = { ...world, pools };
+  const { written, by } = anonymize({ observation, stored: storedOf(observation) });
+  const { registry, cluster: name } = observation;
+  const { observation: other } = readSnapshot(JSON.parse(JSON.stringify(written)), { name, registry });
+  expect(planWorld(other, {}).plan.pools).toEqual([]);
+  const [shard, ...others] = new Set(other.pools.map(({ meta }) => meta.labels[SHARD_LABEL] ?? ""));
+  expect([shard, others]).toEqual([by("name", "vip"), []]);
+  expect(planWorld(other, { shard: shard ?? "" }).plan.pools).toHaveLength(pools.length);
+  checkAnonymized(observation);
 });
 
 /** A snapshot with a name that nobody knows in every text that it has, alone, between signs and in a sentence. */
