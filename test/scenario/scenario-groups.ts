@@ -54,6 +54,7 @@ import { savedPlanScenarios } from "./saved-plan-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { selectorScenarios } from "./selector-scenarios.ts";
 import { onePerNodeScenarios } from "./several-per-node-scenarios.ts";
+import { shardScenarios } from "./shard-scenarios.ts";
 import { sharedNameScenarios } from "./shared-name-scenarios.ts";
 import { sharedNameTrialScenarios } from "./shared-name-trial-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
@@ -125,4 +126,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   notices: noticeScenarios,
   "one address on a node": onePerNodeScenarios,
   "no address of hosts": noHostAddressScenarios,
+  "objects that change their shard": shardScenarios,
 };

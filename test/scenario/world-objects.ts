@@ -66,6 +66,11 @@ export class WorldObjects<Status> {
     await this.#patch(name, { metadata: { annotations: { [annotation]: text } } });
   }
 
+  /** Writes a label, or (`null`) removes it. */
+  async label(name: string, label: string, text: string | null): Promise<void> {
+    await this.#patch(name, { metadata: { labels: { [label]: text } } });
+  }
+
   /** Asks for a deletion; finalizers keep the object. */
   async delete(name: string): Promise<void> {
     const [namespace, own] = split(name);

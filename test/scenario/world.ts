@@ -6,6 +6,7 @@ import { GROUP, type PoolStatus } from "../../src/model/resource.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import type { SavedPlan } from "../../src/model/saved-plan.ts";
 import { contentHash } from "../../src/model/text.ts";
+import { shardOf } from "../../src/plan/shards.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import { type PlannedWorld, planPass } from "../../src/reconcile.ts";
@@ -377,7 +378,7 @@ export class World {
   protected deps(
     clock: Clock,
     { cluster, provider, providerIPv6, dns, firewalls }: Ports,
-    { withoutToken = [] }: RunOptions = {},
+    { withoutToken = [], selection = {} }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.backend.prefix}shop`, name: "flipop" };
     const grants = (): WriterDeps["grants"] => this.grants;
@@ -390,6 +391,7 @@ export class World {
         return grants();
       },
       leaseName,
+      shard: shardOf(selection),
       providers: new Map([
         [this.#provider, { kind: "usable", provider: slow("addresses", provider) }],
         ...(providerIPv6 === undefined
