@@ -1,6 +1,6 @@
 import type { Plan } from "../../src/model/plan.ts";
 import { FINALIZER, objectKey, type Pool } from "../../src/model/resource.ts";
-import { SHARD_LABEL } from "../../src/model/shard.ts";
+import { isOfShard, SHARD_LABEL } from "../../src/model/shard.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import { checkPrecautions, checkTarget, hadOther } from "./precautions.ts";
@@ -35,13 +35,13 @@ export function checkWrite(monitor: Monitor, process: Process, call: SimCall): v
 }
 
 function checkShard(monitor: Monitor, process: Process, call: SimCall, what: string): void {
-  const shard = shardOfObject(monitor, call);
-  if (shard !== undefined && shard !== (process.settings.shard ?? ""))
-    monitor.violated("shard", `${what}, which is of shard ${shard || "none"}`);
+  const label = labelOfObject(monitor, call);
+  if (label !== undefined && !isOfShard({ namespace: "shop", labels: { [SHARD_LABEL]: label } }, process.shard))
+    monitor.violated("shard", `${what}, whose label is ${label || "none"}`);
 }
 
 /** The label of the object that a call writes, or whose address it changes; undefined where that is not one object. */
-function shardOfObject(
+function labelOfObject(
   { records, simulation: { history, world } }: Monitor,
   { side, subject }: SimCall,
 ): string | undefined {
