@@ -83,7 +83,7 @@ export class CallBudget {
 
 /** What one token may ask of a provider at a time, and for how long. */
 export interface CallLimits {
-  /** Requests that may be in flight at the same time, beside one for an address or a firewall; later ones wait. */
+  /** Requests that may be in flight at the same time, beside one for an address or a firewall, and those that get no answer for long; later ones wait. */
   readonly mostInFlight: number;
   /** How many it may send in a span of time. */
   readonly allowance: CallAllowance;
@@ -187,16 +187,22 @@ function emptyQueues(): Queues {
   return { writes: [], reads: [] };
 }
 
+/** A call without an answer for so long, milliseconds by the machine's own clock, keeps no other address waiting. */
+export const SILENT_MS = 1000;
+
 /**
- * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall: names whose calls hang keep no address from moving. The most
+ * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall: names whose calls hang keep no address from moving. Nor do addresses
+ * whose calls hang: a task that has run for {@link SILENT_MS} leaves its place to an address. The most
  * urgent of those that wait goes next. Among the equally urgent a write goes before a read, and the first before the second. A run changes what it has looked at before it
  * looks at more. So what a small rate limit allows is made whole.
  */
 export function inFlightLimit(most: number): InFlightLimit {
   let running = 0;
+  /** How many of those that run have had no answer for long. */
+  let silent = 0;
   /** Those that wait, by purpose, the most urgent first. */
   const waiting = new Map((Object.keys(KEPT) as Purpose[]).map((purpose) => [purpose, emptyQueues()]));
-  const hasRoom = (purpose: Purpose): boolean => running < (purpose === "address" ? most + 1 : most);
+  const hasRoom = (purpose: Purpose): boolean => (purpose === "address" ? running - silent < most + 1 : running < most);
   /** Who is next: a write before a read. */
   const takeNext = (): (() => void) | undefined => {
     for (const [purpose, { writes, reads }] of waiting) {
@@ -205,17 +211,28 @@ export function inFlightLimit(most: number): InFlightLimit {
     }
     return undefined;
   };
+  const letNextBegin = (): void => {
+    const next = takeNext();
+    // Who waited is counted before it begins, so that nobody slips in between.
+    if (next !== undefined) running += 1;
+    next?.();
+  };
   return async (task, { purpose, isWrite }) => {
     if (hasRoom(purpose)) running += 1;
     else await new Promise<void>((begin) => waiting.get(purpose)?.[isWrite ? "writes" : "reads"].push(begin));
+    let isSilent = false;
+    const silence = setTimeout(() => {
+      isSilent = true;
+      silent += 1;
+      letNextBegin();
+    }, SILENT_MS);
     try {
       return await task();
     } finally {
+      clearTimeout(silence);
       running -= 1;
-      const next = takeNext();
-      // Who waited is counted before it begins, so that nobody slips in between.
-      if (next !== undefined) running += 1;
-      next?.();
+      if (isSilent) silent -= 1;
+      letNextBegin();
     }
   };
 }

@@ -66,8 +66,8 @@ export interface Outgoing {
 /** Sends one request as {@link openRequest} does, through the proxy for its URL if there is one. TLS as Node has it (`NODE_EXTRA_CA_CERTS`). */
 export type Send = (url: string, request: Outgoing) => Promise<IncomingMessage>;
 
-/** Connections to one server or proxy; a provider has at most five calls in flight. */
-const MAX_SOCKETS = 8;
+/** Connections to one server or proxy: more than the calls that a provider may leave without an answer while others go on (limits.ts). */
+const MAX_SOCKETS = 100;
 const IDLE_MS = 4000;
 
 /**

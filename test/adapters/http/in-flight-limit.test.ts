@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Purpose } from "../../../src/adapters/http/limits.ts";
-import { inFlightLimit } from "../../../src/adapters/http/limits.ts";
+import { inFlightLimit, SILENT_MS } from "../../../src/adapters/http/limits.ts";
 
 interface Kind {
   readonly purpose: Purpose;
@@ -117,4 +117,38 @@ test("addresses may have every place, and the one beside them", async () => {
     }, reading("address"));
   await new Promise((resolve) => setImmediate(resolve));
   expect(running).toBe(5);
+});
+
+test("addresses whose calls hang keep another one waiting no longer than a moment", async () => {
+  vi.useFakeTimers();
+  try {
+    const withinLimit = inFlightLimit(4);
+    let hanging = 0;
+    for (let number = 0; number < 12; number += 1)
+      void withinLimit(
+        () => {
+          hanging += 1;
+          return new Promise<never>(() => undefined);
+        },
+        { purpose: "address", isWrite: true },
+      );
+    let other = "waits";
+    void withinLimit(
+      async () => {
+        other = "begins";
+      },
+      { purpose: "address", isWrite: true },
+    );
+    const look = withinLimit(() => Promise.resolve("looked"), reading("look"));
+    await vi.advanceTimersByTimeAsync(SILENT_MS - 1);
+    expect([hanging, other]).toEqual([5, "waits"]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([hanging, other]).toEqual([10, "waits"]);
+    await vi.advanceTimersByTimeAsync(SILENT_MS);
+    expect([hanging, other]).toEqual([12, "begins"]);
+    // What is less urgent waits for as many to end.
+    expect(await Promise.race([look, Promise.resolve("waits")])).toBe("waits");
+  } finally {
+    vi.useRealTimers();
+  }
 });
