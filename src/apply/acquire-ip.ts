@@ -6,14 +6,24 @@ import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
 import type { Buyer, IPProvider } from "../ports/providers.ts";
 import { explainRefusal } from "./assign-ip.ts";
-import { type ApplyContext, applied, failed, learn, obstacle, type Result, skipped, toolsOf } from "./context.ts";
+import {
+  type ApplyContext,
+  acquisitionMutex,
+  applied,
+  failed,
+  learn,
+  obstacle,
+  type Result,
+  skipped,
+  toolsOf,
+} from "./context.ts";
 import { AcquisitionRecord } from "./on-record.ts";
 
 /** A time on the Lease that is older than this is no longer that of the creation, milliseconds. */
 const LATE_MS = 2000;
 
 /**
- * Buys one address, never twice. Acquisitions run one at a time, over all pools:
+ * Buys one address, never twice. Acquisitions of one source of addresses run one at a time, over all pools:
  * 1. stores the pending acquisition with the account's addresses, in the status and in the annotation;
  * 2. notes its time on the Lease and makes the call;
  * 3. stores the answer before anything else happens.
@@ -21,7 +31,7 @@ const LATE_MS = 2000;
  * Without an answer the acquisition stays pending, and a later pass resolves it from the account's list.
  */
 export function acquireIP(action: AcquireIP, context: ApplyContext): Promise<Result> {
-  return context.acquisitions.run(() => acquire(action, context));
+  return acquisitionMutex(action.provider, context).run(() => acquire(action, context));
 }
 
 async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result> {

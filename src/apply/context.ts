@@ -48,8 +48,8 @@ export interface ApplyContext {
   /** Aborted when waits for the provider are to end: what it is at work on is then left in progress for the next pass. */
   readonly stopWaiting: AbortSignal;
   readonly stores: ResourceStores;
-  /** Lets acquisitions through one at a time, over all pools. */
-  readonly acquisitions: Mutex;
+  /** By source of addresses: lets acquisitions there through one at a time, over all pools. Filled as they are needed. */
+  readonly acquisitionMutexes: Map<string, Mutex>;
   readonly progress: Progress | undefined;
 }
 
@@ -97,7 +97,7 @@ export function applyContext(
       [...providers].map(([name, one]) => [name, new Confirmer(one, clock, deadlineMs, stopWaiting)] as const),
     ),
     stores: new ResourceStores(cluster, stored, () => lock.isHeld()),
-    acquisitions: new Mutex(),
+    acquisitionMutexes: new Map(),
     progress,
   };
 }
@@ -181,9 +181,18 @@ export function firewallToolsOf(
 ): { readonly provider: FirewallProvider; readonly mutex: Mutex } {
   const provider = context.firewallProviders.get(name);
   if (provider === undefined) throw new InternalError(`The plan uses firewalls of "${name}", which is not available.`);
-  const mutex = context.firewallMutexes.get(firewall.id) ?? new Mutex();
-  context.firewallMutexes.set(firewall.id, mutex);
-  return { provider, mutex };
+  return { provider, mutex: mutexOf(firewall.id, context.firewallMutexes) };
+}
+
+/** Returns what lets acquisitions of a source of addresses through one at a time. */
+export function acquisitionMutex(name: string, { acquisitionMutexes }: ApplyContext): Mutex {
+  return mutexOf(name, acquisitionMutexes);
+}
+
+function mutexOf(key: string, all: Map<string, Mutex>): Mutex {
+  const mutex = all.get(key) ?? new Mutex();
+  all.set(key, mutex);
+  return mutex;
 }
 
 /** Returns the provider of an action and what confirms its changes. @throws InternalError when the plan names one that is not usable. */

@@ -313,6 +313,27 @@ function drifts(scenario: Register): void {
 }
 
 function purchases(scenario: Register): void {
+  scenario(
+    "an IPv6 purchase that hangs keeps no IPv4 address from being bought",
+    async (world) => {
+      await world.machines("n1");
+      let boughtAtMs = Number.POSITIVE_INFINITY;
+      const beganAtMs = world.nowMs();
+      world.takesMs = ({ port, method }) => {
+        if (method === "create" && port === "addresses") boughtAtMs = world.nowMs();
+        return method === "create" && port === "IPv6 addresses" ? 14 * SECOND : 0;
+      };
+      await world.pools.create("a6", { ...IPV6, desiredIPs: 1 });
+      await world.pools.create("web", { desiredIPs: 1 });
+      await world.pass();
+      world.takesMs = undefined;
+      expect(boughtAtMs - beganAtMs).toBeLessThan(2 * SECOND);
+      expect(await world.show()).toEqual(["new1 active n1"]);
+      expect(await world.nodes.annotations("IPv6")).toEqual({ n1: "new6-1 of shop/a6" });
+    },
+    { worlds: ["memory"] },
+  );
+
   scenario("an IPv6 address is bought for a region, and assigned in the same run", async (world) => {
     await world.machines("n1", "n2");
     await world.pools.create("web", { ...IPV6, desiredIPs: 2 });
