@@ -324,7 +324,7 @@ export interface IPStatus {
 
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */
 export interface RetryStatus {
-  /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate`, `finalizer`, `firewall/ID` or `dns/NAME`. */
+  /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate`, `annotate/NODE`, `finalizer`, `firewall/ID` or `dns/NAME`. */
   readonly subject: string;
   /** Failed attempts since the last success; at least 1. */
   readonly attempts: number;
@@ -341,7 +341,7 @@ export function retrySubjectText(subject: string): string {
     ["node", `node ${name}`],
     ["firewall", `firewall ${name}`],
     ["acquire", "a new address"],
-    ["annotate", "annotations"],
+    ["annotate", name === "" ? "annotations" : `annotations of ${name}`],
     ["finalizer", "the finalizer"],
   ]);
   return texts.get(kind) ?? name;

@@ -1,4 +1,5 @@
 import { type Action, type ChangeMachines, isAssign } from "../model/action.ts";
+import { changesAnnotation } from "../model/action-kinds.ts";
 import { KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
 import type { Obstacle } from "../model/plan.ts";
 import type { IPStatus, RetryStatus } from "../model/resource.ts";
@@ -15,7 +16,8 @@ import { obstacle } from "./holds.ts";
  *   ip/203.0.113.1    assignment, move, unassignment or deletion of the address
  *   node/worker-1     assignment or move to the node; an acquisition or firewall change that may have failed because of its machine
  *   acquire           acquisition
- *   annotate          write of a node's annotations, whichever node: it is a matter of permission
+ *   annotate          write of a node's annotations that was forbidden: the permission is missing for every node
+ *   annotate/worker-1 any other write of the annotations of the node
  *   firewall/ID       change of the firewall
  *   dns/FQDN          write of the name
  *   finalizer         write of the finalizer
@@ -46,6 +48,14 @@ export function ipSubject(ip: string): string {
 export function nodeSubject(nodeName: string): string {
   return `node/${nodeName}`;
 }
+
+/** The retry subject of a node's annotations. */
+function annotationSubject(nodeName: string): string {
+  return `${ANNOTATIONS_SUBJECT}/${nodeName}`;
+}
+
+/** The retry subject of the annotations of all nodes. */
+const ANNOTATIONS_SUBJECT = "annotate";
 
 /** The retry subject of a firewall. */
 export function firewallSubject(id: string): string {
@@ -86,6 +96,11 @@ export class Retries {
     const notBeforeMs = this.dueMs(subject);
     if (notBeforeMs <= this.#nowMs) return undefined;
     return obstacle("Backoff", this.error(subject), { notBeforeMs });
+  }
+
+  /** Returns why the annotations of a node are not written now: no node's may be written, or those of this one could not be. */
+  annotationObstacle(nodeName: string): Obstacle | undefined {
+    return this.obstacle(ANNOTATIONS_SUBJECT) ?? this.obstacle(annotationSubject(nodeName));
   }
 
   /** Returns the first error that is stored under these subjects; `""` if there is none. */
@@ -158,7 +173,7 @@ function succeededSubjects({ action, outcome, address }: Outcome): readonly stri
   const nodeName = targetNode(action);
   const node = nodeName === undefined ? [] : [nodeSubject(nodeName)];
   if (isAssign(action)) return [ipSubject(action.ip), ...node];
-  if (action.kind !== "acquire-ip" || address === undefined) return isDone ? [ownSubject(action)] : [];
+  if (action.kind !== "acquire-ip" || address === undefined) return isDone ? ownSubjects(action) : [];
   if (isDone) return ["acquire", ...node];
   return nodeName === undefined ? [] : ["acquire"];
 }
@@ -167,9 +182,14 @@ function succeededSubjects({ action, outcome, address }: Outcome): readonly stri
 export function failuresInARow(action: Action, retries: readonly RetryStatus[]): number {
   const node = targetNode(action);
   const machines = action.kind === "add-to-firewall" ? action.machines.flatMap(({ nodeName }) => nodeName ?? []) : [];
-  const subjects = [ownSubject(action), ...[...(node === undefined ? [] : [node]), ...machines].map(nodeSubject)];
+  const subjects = [...ownSubjects(action), ...[...(node === undefined ? [] : [node]), ...machines].map(nodeSubject)];
   const stored = subjects.flatMap((subject) => retries.find((retry) => retry.subject === subject)?.attempts ?? []);
   return stored[0] ?? 0;
+}
+
+/** The subjects under which a failure of a change that concerns one thing alone may be stored. */
+function ownSubjects(action: Action): readonly string[] {
+  return changesAnnotation(action) ? [ANNOTATIONS_SUBJECT, ownSubject(action)] : [ownSubject(action)];
 }
 
 /** The subject of a change that concerns one thing alone. */
@@ -184,7 +204,7 @@ function ownSubject(action: Action): string {
       return "acquire";
     case "annotate-node":
     case "clear-annotation":
-      return "annotate";
+      return annotationSubject(action.nodeName);
     case "update-dns":
     case "withdraw-dns":
     case "delete-dns":
@@ -233,16 +253,17 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
       return refusedMachines(action, error, ips).map((subject) => failure(subject));
     case "annotate-node":
     case "clear-annotation":
-      return [failure(ownSubject(action), ofAllNodes(error, action.nodeName))];
+      return isForbidden(error)
+        ? [failure(ANNOTATIONS_SUBJECT, error.message.replace(` ${action.nodeName}:`, ":"))]
+        : [failure(ownSubject(action))];
     default:
       return [failure(ownSubject(action))];
   }
 }
 
-/** A permission that is missing is missing for every node: the text names none, since all annotations of the object wait for it. */
-function ofAllNodes(error: Error, nodeName: string): string {
-  const isForbidden = error instanceof KubeError && error.failure === "forbidden";
-  return isForbidden ? error.message.replace(` ${nodeName}:`, ":") : error.message;
+/** A permission that is missing is missing for every node. */
+function isForbidden(error: Error): boolean {
+  return error instanceof KubeError && error.failure === "forbidden";
 }
 
 /** A machine that was refused may be to blame: another node is tried, unless an address is there already. */

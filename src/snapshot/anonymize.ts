@@ -86,7 +86,13 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     const { fqdn, type } = setNamed(text);
     return setText({ fqdn: nameOf(fqdn.toLowerCase()), type });
   };
-  const subjects: Readonly<Record<string, (rest: string) => string>> = { ip: nameOf, node: nameOf, firewall, dns };
+  const subjects: Readonly<Record<string, (rest: string) => string>> = {
+    ip: nameOf,
+    node: nameOf,
+    annotate: nameOf,
+    firewall,
+    dns,
+  };
   const by: Readonly<Record<Parameters<Renaming>[0], (text: string) => string>> = {
     name: nameOf,
     dns,

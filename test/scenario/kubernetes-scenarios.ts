@@ -169,6 +169,33 @@ export function kubernetesScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "a node whose annotations cannot be written keeps no other node from its own",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      world.cloud.address(ip(1));
+      world.cloud.address(ip(2));
+      await world.pools.create("web", { ips: [ip(1), ip(2)] });
+      const message = "metadata.annotations: Too long: may not be more than 262144 bytes";
+      world.fail({ side: "cluster", operation: "annotateNode", subject: "n1", kind: "422", times: 0, message });
+      for (let run = 0; run < 6; run += 1) {
+        world.advance(10 * SECOND);
+        await world.pass();
+      }
+      expect((await world.pools.status("web")).nodeErrors.join()).toContain(message);
+      await world.nodes.setReady("n2", false);
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n3"]);
+      expect(await world.nodes.annotations()).toEqual({ n3: "ip2" });
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n3: "ip2" });
+      expect((await world.pools.status("web")).retries).toEqual([]);
+    },
+    { worlds: ["memory", "sandbox"] },
+  );
+
   scenario("73b events may not be written: everything else goes on", async (world) => {
     await world.machines("n1");
     world.cloud.address(ip(1));

@@ -89,8 +89,7 @@ function planFamily(all: AnnotationContext): AnnotationPlan {
   const actions: AnnotateNode[] = [];
   const holds: Hold[] = [];
   for (const action of planned) {
-    // Annotation writes of an object wait after a failure, all together: it is a matter of permission, not of one node.
-    const why = byKey.get(ownerKey(action.object))?.retries.obstacle("annotate");
+    const why = byKey.get(ownerKey(action.object))?.retries.annotationObstacle(action.nodeName);
     if (why === undefined) actions.push(action);
     else holds.push(hold(action.kind, action.object, action.nodeName, why));
   }

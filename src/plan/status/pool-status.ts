@@ -1,5 +1,5 @@
 import { type Action, isAssign } from "../../model/action.ts";
-import { ACTIONS } from "../../model/action-kinds.ts";
+import { ACTIONS, changesAnnotation } from "../../model/action-kinds.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
 import type { IPFamily } from "../../model/address-source.ts";
 import { capital, problemText, whyHeld } from "../../model/hold.ts";
@@ -207,6 +207,9 @@ function poolError(view: PoolView, { holds, names }: OwnPlan): string | undefine
 function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): readonly RetryStatus[] {
   const isHeld = (...kinds: readonly Hold["kind"][]): boolean =>
     actions.length > 0 || holds.some(({ kind }) => kinds.includes(kind));
+  const isNodeHeld = (name: string): boolean =>
+    actions.some((action) => changesAnnotation(action) && action.nodeName === name) ||
+    holds.some(({ kind, subject }) => (kind === "annotate-node" || kind === "clear-annotation") && subject === name);
   const placed = new Set<string>();
   const carried = new Map<string, number>();
   for (const { ip, standing } of view.managed) {
@@ -228,7 +231,7 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
       dns: (name) => isOpenName(names, name),
       firewall: () => isHeld("open-ports", "close-ports"),
       [FINALIZER_SUBJECT]: () => isHeld("add-finalizer", "remove-finalizer"),
-      annotate: () => isHeld("annotate-node", "clear-annotation"),
+      annotate: (name) => (name === "" ? isHeld("annotate-node", "clear-annotation") : isNodeHeld(name)),
     }),
   );
   const isCurrent = ({ subject }: RetryStatus): boolean => {
@@ -256,7 +259,7 @@ function isLeaving(view: PoolView, ip: string): boolean {
 
 function nodeErrors(retries: readonly RetryStatus[], skipped: readonly NodeVerdict[]): readonly string[] {
   const failed = retries.flatMap(({ subject, error }) =>
-    subject.startsWith("node/") || subject === "annotate" ? [error] : [],
+    subject.startsWith("node/") || subject === "annotate" || subject.startsWith("annotate/") ? [error] : [],
   );
   const unusable = skipped
     .filter(({ reason }) => REASONS[reason].isNodeError)
