@@ -1,4 +1,5 @@
 import type { AnnotateNode, NodeAnnotations } from "./action.ts";
+import { canonicalAddress } from "./address.ts";
 import type { IPFamily } from "./address-source.ts";
 import { addressesWithout } from "./dns.ts";
 import { hostWords } from "./host-address.ts";
@@ -54,7 +55,7 @@ export function annotationsOf({ addressAnnotation, poolAnnotation, hostAnnotatio
 
 /** An address that a node's annotations show, and the object whose it is, as `ownerKey` names it; absent where they do not say. */
 export interface Annotated {
-  /** As written: a person may have written anything. */
+  /** In the one form that flipop writes, where it is an address: a person may have written anything. */
   readonly ip: string;
   readonly owner?: string;
 }
@@ -73,7 +74,7 @@ export function annotatedBy({ addressAnnotation, poolAnnotation }: NodeMarks): r
 /** Returns the addresses that annotations show, in the order in which they stand there. Pure. */
 export function annotated({ address, pool }: NodeAnnotations): readonly Annotated[] {
   if (address === undefined) return [];
-  const ips = address.split(",");
+  const ips = address.split(",").map((word) => canonicalAddress(word) ?? word);
   const owners = pool?.split(",") ?? [];
   return ips.map((ip, at) => {
     const owner = owners.length === ips.length ? owners[at] : owners.length === 1 ? owners[0] : undefined;
@@ -96,7 +97,12 @@ export function isAnnotatedOn(node: NodeFacts, ip: string, key: string): boolean
   return annotatedOn(node).some((shown) => shown.ip === ip && (shown.owner ?? key) === key);
 }
 
-/** Returns the addresses that annotations show, as they are written. Pure. */
+/** True where annotations show an address in the one form that flipop writes. Pure. */
+export function isWrittenIn({ address }: NodeAnnotations, ip: string): boolean {
+  return address?.split(",").includes(ip) === true;
+}
+
+/** Returns the addresses that annotations show. Pure. */
 export function shownAddresses(annotations: NodeAnnotations): readonly string[] {
   return annotated(annotations).map(({ ip }) => ip);
 }

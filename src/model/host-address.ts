@@ -17,7 +17,7 @@ export interface HostAddresses {
 
 /** Returns what the annotation asks for; nothing where there is none. A person may have written anything. Never throws. Pure. */
 export function readHostAddresses(text: string | undefined): HostAddresses {
-  const read = [...new Set(hostWords(text))].map((word) => ({
+  const read = [...new Set(writtenWords(text))].map((word) => ({
     word,
     ip: canonicalAddress(word),
     why: refusalOf(canonicalAddress(word)),
@@ -29,8 +29,12 @@ export function readHostAddresses(text: string | undefined): HostAddresses {
   };
 }
 
-/** Returns what stands between the commas of the annotation, as it is written; nothing where there is none. Pure. */
+/** Returns what stands between the commas of the annotation, addresses in the one form that flipop writes; nothing where there is none. Pure. */
 export function hostWords(text: string | undefined): readonly string[] {
+  return writtenWords(text).map((word) => canonicalAddress(word) ?? word);
+}
+
+function writtenWords(text: string | undefined): readonly string[] {
   return (text ?? "").split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
 }
 

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
 import { WWW, www } from "./dns-scene.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
 import { checkInvariants, type Register } from "./scenario.ts";
@@ -279,6 +280,25 @@ function hosts(scenario: Register): void {
 }
 
 function drifts(scenario: Register): void {
+  scenario("what a person wrote in another form is the same address", async (world) => {
+    await world.machines("n1", "n2");
+    world.cloud.address(ipv6(1));
+    await world.pools.create("web", { ...IPV6, ips: [ipv6(1)], hostAddress: "Managed" });
+    await world.pass();
+    const names = NODE_ANNOTATIONS.IPv6;
+    const written = ipv6(1).toUpperCase();
+    await world.nodes.patch("n1", { metadata: { annotations: { [names.host]: written, [names.address]: written } } });
+    await world.nodes.patch("n2", { metadata: { annotations: { [names.host]: written, [names.address]: written } } });
+    await world.pass();
+    expect(await world.nodes.annotations("IPv6")).toEqual({ n1: "ip6-1" });
+    expect(await world.nodes.hosts("IPv6")).toEqual({ n1: "ip6-1" });
+    await world.nodes.patch("n1", { metadata: { annotations: { [names.host]: written } } });
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(await world.nodes.annotations("IPv6")).toEqual({ n2: "ip6-1" });
+    expect(await world.nodes.hosts("IPv6")).toEqual({ n2: "ip6-1" });
+  });
+
   scenario("what somebody moved, wrote into the annotations or into the records is put right", async (world) => {
     await dualPools(world, ["n1", "n2"]);
     await world.pass();

@@ -7,7 +7,14 @@ import {
   type Place,
 } from "../../model/action.ts";
 import type { IPFamily } from "../../model/address-source.ts";
-import { type Annotated, annotatedOn, annotationsFor, annotationsOf, withMarksOf } from "../../model/annotated.ts";
+import {
+  type Annotated,
+  annotatedOn,
+  annotationsFor,
+  annotationsOf,
+  isWrittenIn,
+  withMarksOf,
+} from "../../model/annotated.ts";
 import { hostAddressesText, hostWords } from "../../model/host-address.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
@@ -147,8 +154,11 @@ function writing(
   context: AnnotationContext,
 ): AnnotateNode | undefined {
   const shown = annotatedOn(node);
+  const before = annotationsOf(node);
   const rest = shown.filter(({ ip }) => wishes.every((wish) => wish.ip !== ip));
-  const lacking = wishes.filter(({ view, ip }) => !shown.some((one) => one.ip === ip && one.owner === view.key));
+  const isShown = ({ view, ip }: Wish): boolean =>
+    isWrittenIn(before, ip) && shown.some((one) => one.ip === ip && one.owner === view.key);
+  const lacking = wishes.filter((wish) => !isShown(wish));
   const [first = wishes.find((wish) => isHostOff(wish, node)) ?? wishes[0]] = lacking.toSorted(
     (a, b) => Number(a.assignmentID !== undefined) - Number(b.assignmentID !== undefined),
   );
@@ -174,7 +184,7 @@ function writing(
     follows: [],
     nodeName: node.name,
     ...familyField(context),
-    before: annotationsOf(node),
+    before,
     after: { ...annotationsFor(after), ...(host === undefined ? {} : { host }) },
   };
 }
