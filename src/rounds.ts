@@ -105,6 +105,7 @@ export class Rounds {
     this.#change = hurry;
     this.#looking = looking;
     this.#ownerPieces = ownerPieces;
+    deps.attempts?.look(stored);
     this.observation = this.#restrained(deps.attempts?.recall(observation) ?? observation);
     this.context = applyContext(deps, stored, { deadlineMs: deadlineMs - CLOSING_MS, signal, hurry });
     this.#scheduler = new Scheduler(this.context);
@@ -231,7 +232,9 @@ export class Rounds {
 
   /** The actions that were not tried, as far as they may be. */
   #toBegin(): readonly Action[] {
-    const actions = untried(this.remaining.actions, this.outcomes).filter((action) => this.#mayBegin(action));
+    const { attempts, cluster } = this.#deps;
+    const mayTry = (action: Action): boolean => attempts?.mayTry(action, cluster.now()) !== false;
+    const actions = untried(this.remaining.actions, this.outcomes, mayTry).filter((action) => this.#mayBegin(action));
     const { saved } = this.#options;
     return saved === undefined ? actions : saved.allowed(actions, this.remaining);
   }
@@ -326,6 +329,7 @@ export class Rounds {
 
   #add(outcomes: readonly Outcome[]): void {
     this.outcomes.push(...outcomes);
+    for (const outcome of outcomes) this.#deps.attempts?.ended(outcome, this.#deps.cluster.now());
     const { onEnd } = this.#options;
     for (const outcome of outcomes) onEnd?.(outcome, this.#plans.get(outcome.action) ?? this.remaining);
   }

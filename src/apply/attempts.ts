@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
+import { changesAnnotation } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import { laterTime } from "../model/time.ts";
 import { retryDelayMs } from "../plan/retries.ts";
+import { Overwritten } from "./overwritten.ts";
+import type { ResourceStores } from "./resource-store.ts";
 
 /** What a process tried for one object. */
 interface Memory {
@@ -28,11 +31,50 @@ interface Refusal {
  *
  *   next attempt, cool-off   the later of what is stored and what is remembered counts
  *   a refused status         is written again after waits that grow
+ *   what somebody else changes back again and again, too: see overwritten.ts
  */
 export class Attempts {
   #memories: ReadonlyMap<string, Memory> = new Map();
   #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
   readonly #refusals = new Map<string, Refusal>();
+  readonly #overwritten = new Overwritten();
+  /** By {@link refKey}, statuses as they were stored when the last pass ended. */
+  #left: ReadonlyMap<string, object> = new Map();
+  /** By {@link refKey}, objects whose status somebody else has changed since this process wrote it. */
+  readonly #foreign = new Set<string>();
+
+  /** Looks which statuses are no longer as the last pass left them. */
+  look(stored: Pick<Observation, "pools" | "recordSets">): void {
+    for (const [key, status] of statusesOf(stored)) {
+      const left = this.#left.get(key);
+      if (left !== undefined && left !== status && !isDeepStrictEqual(left, status)) this.#foreign.add(key);
+    }
+  }
+
+  /** Takes note of the statuses as a pass leaves them. */
+  leave({ pools, recordSets }: Pick<Observation, "pools" | "recordSets">, stores: ResourceStores): void {
+    const left = [
+      ...pools.map(({ kind, meta }) => ({ kind, ...meta })),
+      ...recordSets.map(({ meta }) => ({ kind: "dns" as const, ...meta })),
+    ].flatMap((object): readonly (readonly [string, object])[] => {
+      const stored = stores[object.kind].get(object);
+      return stored === undefined ? [] : [[refKey(object), stored.status]];
+    });
+    this.#left = new Map(left);
+    for (const key of this.#foreign) if (!this.#left.has(key)) this.#foreign.delete(key);
+  }
+
+  /** False for what somebody else has changed back each time, until it is due again. */
+  mayTry(action: Action, nowMs: number): boolean {
+    const written = repeatable(action);
+    return written === undefined || this.#overwritten.mayWrite(written.key, written.text, nowMs);
+  }
+
+  /** Enters what came of an action. */
+  ended({ action, outcome }: Outcome, nowMs: number): void {
+    const written = outcome === "applied" ? repeatable(action) : undefined;
+    if (written !== undefined) this.#overwritten.wrote(written.key, written.text, nowMs);
+  }
 
   /** The observation with what this process remembers of each object entered into its status. */
   recall(observation: Observation): Observation {
@@ -61,20 +103,50 @@ export class Attempts {
     for (const { object, what } of failures) if (what === "status") this.#refuse(refKey(object), observedAtMs);
   }
 
-  /** True unless the status of an object was refused, and the wait after that is not over. */
+  /** True unless the status of an object was refused, or somebody else changes it back each time, and the wait after that is not over. */
   mayWriteStatus(object: ObjectRef, nowMs: number): boolean {
-    return (this.#refusals.get(refKey(object))?.dueMs ?? 0) <= nowMs;
+    const key = refKey(object);
+    const isRefused = (this.#refusals.get(key)?.dueMs ?? 0) > nowMs;
+    return !isRefused && (!this.#foreign.has(key) || this.#overwritten.mayWrite(statusKey(key), "", nowMs));
   }
 
-  /** Enters that the status of an object was written. */
-  wrote(object: ObjectRef): void {
-    this.#refusals.delete(refKey(object));
+  /** Enters that the status of an object is as it should be. */
+  wrote(object: ObjectRef, nowMs: number): void {
+    const key = refKey(object);
+    this.#refusals.delete(key);
+    if (this.#foreign.delete(key)) this.#overwritten.wrote(statusKey(key), "", nowMs);
   }
 
   #refuse(key: string, nowMs: number): void {
     const count = (this.#refusals.get(key)?.count ?? 0) + 1;
     this.#refusals.set(key, { count, dueMs: nowMs + retryDelayMs("fast", count) });
   }
+}
+
+function statusKey(key: string): string {
+  return `status of ${key}`;
+}
+
+function statusesOf({
+  pools,
+  recordSets,
+}: Pick<Observation, "pools" | "recordSets">): readonly (readonly [string, object])[] {
+  return [
+    ...pools.map(({ kind, meta, status }) => [refKey({ kind, ...meta }), status] as const),
+    ...recordSets.map(({ meta, status }) => [refKey({ kind: "dns", ...meta }), status] as const),
+  ];
+}
+
+/** What others may change back at once in the cluster, and what is written there; undefined for changes at providers, whose waits are others. */
+function repeatable(action: Action): { readonly key: string; readonly text: string } | undefined {
+  if (changesAnnotation(action))
+    return {
+      key: `annotations of ${action.nodeName} ${action.ipFamily ?? "IPv4"}`,
+      text: JSON.stringify(action.after),
+    };
+  if (action.kind === "add-finalizer" || action.kind === "remove-finalizer")
+    return { key: `finalizer of ${refKey(action.object)}`, text: action.kind };
+  return undefined;
 }
 
 function keyOf(kind: ObjectRef["kind"], { meta }: Pool | RecordSet): string {
@@ -110,8 +182,16 @@ function isLater(a: RetryStatus, b: RetryStatus): boolean {
 /** How often a pass tries an action that was skipped: once more, since what made it wait may have ended meanwhile. */
 const TRIES_AFTER_SKIP = 2;
 
-/** The actions worth trying in this pass: those that failed in it wait at least for the next one, and so does what requires them. Pure. */
-export function untried(actions: readonly Action[], outcomes: readonly Outcome[]): readonly Action[] {
+/**
+ * The actions worth trying in this pass: those that failed in it wait at least for the next one, and so does what requires them. Pure.
+ *
+ * @param mayTry - false for what must wait, and with it what requires it
+ */
+export function untried(
+  actions: readonly Action[],
+  outcomes: readonly Outcome[],
+  mayTry: (action: Action) => boolean = () => true,
+): readonly Action[] {
   const tries = new Map<string, number>();
   for (const { action, outcome } of outcomes) {
     const weight = outcome === "skipped" ? 1 : TRIES_AFTER_SKIP;
@@ -119,7 +199,7 @@ export function untried(actions: readonly Action[], outcomes: readonly Outcome[]
   }
   const planned = new Set(actions.map(({ id }) => id));
   return possible(
-    actions.filter((action) => (tries.get(attempt(action)) ?? 0) < TRIES_AFTER_SKIP),
+    actions.filter((action) => (tries.get(attempt(action)) ?? 0) < TRIES_AFTER_SKIP && mayTry(action)),
     planned,
   );
 }

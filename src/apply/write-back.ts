@@ -77,7 +77,7 @@ export class StatusWriter {
       this.#failures.set(refKey(object), failure);
       return;
     }
-    if (isDue) this.#attempts?.wrote(object);
+    if (isDue) this.#attempts?.wrote(object, observedAtMs);
     this.#written.set(refKey(object), outcomes);
   }
 }

@@ -89,6 +89,11 @@ export class WorldObjects<Status> {
     return (await this.read(name))?.metadata.finalizers ?? [];
   }
 
+  /** Takes its finalizers away behind flipop's back. */
+  async removeFinalizers(name: string): Promise<void> {
+    await this.#patch(name, { metadata: { finalizers: null } });
+  }
+
   /** Its status as flipop would read it, with the scenario's own names. @throws Error when the object is gone */
   async status(name: string): Promise<Status> {
     const object = await this.read(name);
@@ -111,7 +116,7 @@ export class WorldObjects<Status> {
   async removeAll(): Promise<void> {
     for (const [name, { metadata }] of await this.#stored()) {
       const isKept = (metadata.finalizers ?? []).length > 0;
-      if (isKept) await this.#patch(name, { metadata: { finalizers: null } });
+      if (isKept) await this.removeFinalizers(name);
       if (!isKept || (await this.read(name)) !== undefined) await this.delete(name);
     }
   }
