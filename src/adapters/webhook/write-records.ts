@@ -119,7 +119,7 @@ export class WebhookWriter {
     if (change === undefined) return { end: { kind: "written", own: records.own }, wish };
     const known = this.#accepted.get(setText(before.name));
     const isLookedFor = known?.before === before.text && known.wish === wish;
-    if (isLookedFor && this.#clock.monotonicMs() - known.atMs < CACHED_MS) throw this.#notShown(call);
+    if (isLookedFor && this.#clock.monotonicMs() - known.atMs < CACHED_MS) throw this.#notShown(attempt);
     this.#accepted.delete(setText(before.name));
     const end = await this.#send(attempt, change);
     return end === undefined ? { wish } : { end, wish };
@@ -204,7 +204,7 @@ export class WebhookWriter {
       }
       if (waitMs === undefined) {
         this.#accepted.set(setText(before.name), { before: before.text, wish, atMs });
-        throw this.#notShown(call);
+        throw this.#notShown({ call, before, wanted, records });
       }
       await this.#reader.waiting(() => this.#clock.sleep(waitMs, this.#options.signal));
     }
@@ -218,8 +218,13 @@ export class WebhookWriter {
     return this.#reader.error(call, { failure, status, reason, notBeforeMs, isAmbiguous: true });
   }
 
-  #notShown(call: CallInfo): ProviderError {
-    const reason = "it accepted the change and does not show it yet, as with a cache; flipop looks again";
+  #notShown({ call, before, wanted, records: { own } }: Attempt): ProviderError {
+    const [shown = 0] = before.sets.map(({ ttlSeconds }) => ttlSeconds);
+    const addresses = own.map(({ address }) => address);
+    const isTTLAlone = shown !== wanted.ttlSeconds && isSameSet(addresses, wanted.addresses);
+    const reason = isTTLAlone
+      ? `it accepted a TTL of ${wanted.ttlSeconds} s and shows ${shown} s; where that stays so its provider takes no other one: write ttl: ${shown}`
+      : "it accepted the change and does not show it yet, as with a cache; flipop looks again";
     return this.#reader.error(call, { failure: "unavailable", status: 204, reason, isAmbiguous: true });
   }
 }

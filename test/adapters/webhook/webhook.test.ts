@@ -223,6 +223,18 @@ test("a change that a cache hides is looked for and not sent again, in later pas
     expect(changes).toHaveLength(1);
   }));
 
+test("a TTL that is accepted and not kept is told, with the one to write", () =>
+  withWebhook({ domains: ["example.org"], records: [www([IP1], { recordTTL: 600 })] }, async (world) => {
+    const { provider, faults, changes } = world;
+    faults.add({ server: "webhook", method: "POST", path: "^/records$", status: 204, times: 0 });
+    const told =
+      "it accepted a TTL of 60 s and shows 600 s; where that stays so its provider takes no other one: write ttl: 600";
+    expect((await failureOf(provider.writeRecords(ZONE, WWW, change([IP1], [IP1], 60)))).message).toContain(told);
+    expect((await failureOf(provider.writeRecords(ZONE, WWW, change([IP1], [IP1], 60)))).message).toContain(told);
+    expect(changes).toHaveLength(1);
+    expect((await provider.writeRecords(ZONE, WWW, change([IP1], [IP1], 600))).kind).toBe("written");
+  }));
+
 test("an accepted change that cannot be read again may have been made", () =>
   withWebhook({ domains: ["example.org"] }, async (world) => {
     const { provider, faults, calls } = world;
