@@ -4,7 +4,7 @@ import type { IPFamily } from "./address-source.ts";
 import { addressesWithout } from "./dns.ts";
 import { hostWords } from "./host-address.ts";
 import type { NodeFacts, NodeMarks } from "./node.ts";
-import { compareText } from "./resource.ts";
+import { compareText, ownerRef } from "./resource.ts";
 
 /*
  * What flipop's annotations of a node say, each family of addresses in annotations of its own. Mostly a node has one address of a family:
@@ -78,7 +78,8 @@ export function annotated({ address, pool }: NodeAnnotations): readonly Annotate
   const owners = pool?.split(",") ?? [];
   return ips.map((ip, at) => {
     const owner = owners.length === ips.length ? owners[at] : owners.length === 1 ? owners[0] : undefined;
-    return owner === undefined ? { ip } : { ip, owner };
+    // A text that can name no object names none.
+    return owner === undefined || ownerRef(owner) === undefined ? { ip } : { ip, owner };
   });
 }
 

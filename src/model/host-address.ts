@@ -38,9 +38,9 @@ function writtenWords(text: string | undefined): readonly string[] {
   return (text ?? "").split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
 }
 
-/** Returns the text of the annotation for these addresses; undefined for none. Pure. */
-export function hostAddressesText(ips: readonly string[]): string | undefined {
-  const sorted = [...new Set(ips)].toSorted(compareText);
+/** Returns the text of the annotation for these words, as {@link hostWords} reads it again; undefined for none. A person may have written anything. Pure. */
+export function hostAddressesText(words: readonly string[]): string | undefined {
+  const sorted = [...new Set(hostWords(words.join(",")))].toSorted(compareText);
   return sorted.length === 0 ? undefined : sorted.join(",");
 }
 

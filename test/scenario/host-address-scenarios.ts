@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
 
 import type { Register } from "./scenario.ts";
-import { ip } from "./scenario-names.ts";
+import { ip, short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const MANAGED = { hostAddress: "Managed" } as const;
@@ -13,6 +13,7 @@ export function hostAddressScenarios(scenario: Register): void {
   moves(scenario);
   edits(scenario);
   hands(scenario);
+  typos(scenario);
   crashes(scenario);
 }
 
@@ -174,6 +175,31 @@ function hands(scenario: Register): void {
     await world.pass();
     expect(await world.nodes.hosts()).toEqual({ n1: "198.18.0.77,2001:db8::7", n2: "ip1" });
   });
+}
+
+/** What hands leave in annotations: half of an edit, another form, the addresses of other nodes. */
+const WRITTEN: readonly string[] = [",", `${ip(1)},`, `,${ip(2)}`, `${ip(1)}, ${ip(2)}`, `${ip(2)},${ip(1)}`];
+const OWNERS: readonly string[] = ["", ",", "x/y/z", "shop/web,", "shop/other,shop/web"];
+
+function typos(scenario: Register): void {
+  for (const written of WRITTEN)
+    scenario(
+      `somebody writes ${JSON.stringify(short(written))} on two nodes: it is put right, and then rests`,
+      async (world) => {
+        await pooled(world, ["n1", "n2"], 2, { ...MANAGED, maxPerNode: 2 });
+        await world.pass();
+        const { address, pool, host } = NODE_ANNOTATIONS.IPv4;
+        for (const owner of OWNERS) {
+          const annotations = { [address]: written, [pool]: owner, [host]: written };
+          for (const node of ["n1", "n2"]) await world.nodes.patch(node, { metadata: { annotations } });
+          await world.pass();
+          expect(await world.nodes.annotations(), owner).toEqual({ n1: "ip1", n2: "ip2" });
+          expect(await world.nodes.hosts(), owner).toEqual({ n1: "ip1", n2: "ip2" });
+          await world.pass();
+          expect(world.kubeWrites(), owner).toEqual([]);
+        }
+      },
+    );
 }
 
 /** Stories whose run dies before each of its writes in turn. */
