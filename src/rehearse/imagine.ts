@@ -130,10 +130,12 @@ function acquired({ id, provider, after }: AcquireIP, { observation, newAddresse
   return { address: { ip, region, holderID: after.node.machineID, isLocked: false } };
 }
 
-/** The address as it is known, on no machine. */
+/** The address as it is known, with its network, on no machine. */
 function seen(provider: string, ip: string, { observation }: Imagining): Address {
   const fact = observation.providers.get(provider)?.addresses.get(ip);
-  return { ip, region: fact?.kind === "known" ? fact.address.region : "", isLocked: false };
+  if (fact?.kind !== "known") return { ip, region: "", isLocked: false };
+  const { region, network } = fact.address;
+  return { ip, region, isLocked: false, ...(network === undefined ? {} : { network }) };
 }
 
 function written(

@@ -67,11 +67,9 @@ export class DNSSafety {
 export function isServedBy(cloud: WorldCloud, ready: () => readonly NodeTruth[]): (address: string) => boolean {
   return (address) => {
     cloud.settle();
-    const reserved = cloud.allAddresses().find(({ ip }) => ip === address);
+    const holder = cloud.holderOf(address);
     return ready().some(({ droplet, addresses }) =>
-      reserved === undefined
-        ? addresses.some((own) => own.address === address)
-        : droplet !== null && reserved.droplet_id === droplet,
+      holder === undefined ? addresses.some((own) => own.address === address) : droplet !== null && holder === droplet,
     );
   };
 }

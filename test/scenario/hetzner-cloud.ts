@@ -1,4 +1,5 @@
 import { FIREWALL_LABEL } from "../../src/model/firewall.ts";
+import { firstAddressOf, ipv6NetworkOf } from "../../src/model/ipv6-network.ts";
 import type { CloudState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { FirewallState as DropletFirewall } from "../../src/sandbox/digitalocean/firewall-rules.ts";
@@ -13,10 +14,15 @@ import type {
 import type { VirtualClock } from "./virtual-clock.ts";
 import { idOf, WorldCloud } from "./world-cloud.ts";
 
-/** A project of Hetzner Cloud as people and other programs of it see and change it. What a scenario calls a droplet is a server here, and a region is a location. */
+/**
+ * A project of Hetzner Cloud as people and other programs of it see and change it. What a scenario calls a droplet is a server here, and a region is a location. An IPv6
+ * floating IP is a network here, and to a scenario the address in it that it was given as, else the first one.
+ */
 export class HetznerCloud extends WorldCloud {
   readonly #project: HetznerSandbox;
   readonly #own = new Set<string>();
+  /** The address that scenarios call a network by. */
+  readonly #inNetwork = new Map<string, string>();
 
   constructor(project: HetznerSandbox, account: DigitalOceanSandbox, clock: Pick<VirtualClock, "nowMs">) {
     super(account, clock);
@@ -44,8 +50,10 @@ export class HetznerCloud extends WorldCloud {
   override address(ip: string, options: { readonly on?: string | number; readonly region?: string } = {}): void {
     const server = options.on === undefined ? null : idOf(options.on);
     this.#project.edit((state) => {
-      state.floating_ips.push({ ip, home_location: options.region ?? "nyc3", server } as FloatingIPState);
+      const own = textOf(ip);
+      state.floating_ips.push({ ip: own, home_location: options.region ?? "nyc3", server } as FloatingIPState);
     });
+    this.#inNetwork.set(textOf(ip), ip);
     this.#own.add(ip);
   }
 
@@ -57,7 +65,7 @@ export class HetznerCloud extends WorldCloud {
 
   override removeAddress(ip: string): void {
     this.#project.edit((state) => {
-      state.floating_ips = state.floating_ips.filter((one) => one.ip !== ip);
+      state.floating_ips = state.floating_ips.filter((one) => one.ip !== textOf(ip));
     });
     this.#own.delete(ip);
   }
@@ -71,6 +79,19 @@ export class HetznerCloud extends WorldCloud {
   override block(ip: string, isBlocked = true): void {
     this.#edit(ip, (address) => {
       address.blocked = isBlocked;
+    });
+  }
+
+  /** From now on scenarios call the network of an address by this address. */
+  called(ip: string): void {
+    if (this.#own.delete(this.#shown(textOf(ip)))) this.#own.add(ip);
+    this.#inNetwork.set(textOf(ip), ip);
+  }
+
+  /** Keeps a floating IP from being deleted, or no longer. */
+  protect(ip: string, isProtected = true): void {
+    this.#edit(ip, (address) => {
+      address.protected = isProtected;
     });
   }
 
@@ -152,9 +173,14 @@ export class HetznerCloud extends WorldCloud {
           server.labels = Object.fromEntries(tags.map((tag) => [tag, ""]));
         },
       })),
-      reserved_ips: state.floating_ips.map(({ ip, server }) => ({ ip, droplet_id: server })),
+      reserved_ips: state.floating_ips.map(({ ip, server }) => ({ ip: this.#shown(ip), droplet_id: server })),
     };
     return view as unknown as CloudState;
+  }
+
+  /** Every address of a network is where the network is. */
+  override holderOf(address: string): number | null | undefined {
+    return this.#project.project().state.floating_ips.find(({ ip }) => ip === textOf(address))?.server;
   }
 
   override settle(): void {
@@ -170,9 +196,13 @@ export class HetznerCloud extends WorldCloud {
     return [...this.#own].filter((ip) => !present.has(ip));
   }
 
+  #shown(text: string): string {
+    return text.includes("/") ? (this.#inNetwork.get(text) ?? firstAddressOf(text)) : text;
+  }
+
   #edit(ip: string, change: (address: FloatingIPState) => void): void {
     this.#project.edit((state) => {
-      const address = state.floating_ips.find((one) => one.ip === ip);
+      const address = state.floating_ips.find((one) => one.ip === textOf(ip));
       if (address === undefined) throw new Error(`the project has no floating IP ${ip}`);
       change(address);
     });
@@ -180,6 +210,11 @@ export class HetznerCloud extends WorldCloud {
 }
 
 const BASE = "base";
+
+/** How the project has the floating IP of an address. */
+function textOf(ip: string): string {
+  return ip.includes(":") ? ipv6NetworkOf(ip, 64) : ip;
+}
 
 function ruleOf(text: string): RuleState {
   const [protocol = "", port = null] = text.split("/");

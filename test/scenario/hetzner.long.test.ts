@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { hetznerFirewallScenarios } from "./hetzner-firewall-scenarios.ts";
+import { hetznerIPv6Scenarios } from "./hetzner-ipv6-scenarios.ts";
 import { hetznerOnlyScenarios } from "./hetzner-only-scenarios.ts";
 import { hostAddressScenarios } from "./host-address-scenarios.ts";
 import { hetznerWorld } from "./memory-world.ts";
@@ -9,12 +10,8 @@ import { play, type Register, type ScenarioOptions } from "./scenario.ts";
 import { severalPerNodeScenarios } from "./several-per-node-scenarios.ts";
 import { World } from "./world.ts";
 
-/**
- * Groups whose histories are about what Hetzner has not, such as changes of a firewall that it shows, and a limit that can be read. Names are played with the other worlds. Of
- * IPv6 it gives networks; the histories name single addresses.
- */
+/** Groups whose histories are about what Hetzner has not, such as changes of a firewall that it shows, and a limit that can be read. Names are played with the other worlds. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
-  "movable IPv6 addresses",
   "pending firewalls",
   "named addresses",
   "fair purchases",
@@ -47,6 +44,12 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "21b",
     "a token without droplet:read",
     "a token that is refused (401)",
+  ],
+  "one list shows the addresses of both families": ["while the provider refuses to list IPv4 addresses"],
+  "an IPv6 address is bought for a server": [
+    "an IPv6 address is bought for a region, and assigned in the same run",
+    "it is bought in the region of the node where the spec has none",
+    "a RoutedIP whose issuer has ipFamily IPv6 gets its address",
   ],
   "a limit shows only in the refusal": ["the account's limit is reached"],
   "whose a bought address is stands beside it: nothing has to be guessed": [
@@ -95,6 +98,7 @@ own("only there", hetznerOnlyScenarios);
 own("firewalls", hetznerFirewallScenarios);
 own("addresses of hosts", hostAddressScenarios, { mostPerMachine: 2 });
 own("several on a node", severalPerNodeScenarios, { mostPerMachine: 2 });
+own("IPv6", hetznerIPv6Scenarios, { mostPerMachine: 2 });
 
 test("every history that is not played here is one of the others", () => {
   const titles = chosen("memory", (scenarios) => scenarios).flatMap(({ scenarios }) =>

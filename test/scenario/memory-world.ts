@@ -227,7 +227,7 @@ function memoryCloud(
   };
   const client = memoryClient(hetznerAPI(), hetznerClient(stage.account), stage, logging);
   const opened = openHetzner({ token: "token", userAgent: "flipop-test", clock }, client);
-  return { provider: opened.addresses, firewalls: opened.firewalls };
+  return { provider: opened.addresses, providerIPv6: opened.addressesIPv6, firewalls: opened.firewalls };
 }
 
 function memoryClusterOptions(

@@ -6,9 +6,9 @@ export function ip(number: number): string {
   return number < 255 ? `203.0.113.${number}` : `192.0.2.${number - 254}`;
 }
 
-/** The reserved IPv6 address called `ip6-N`. */
+/** The movable IPv6 address called `ip6-N`. Each is in a /64 of its own: at Hetzner a whole network moves. */
 export function ipv6(number: number): string {
-  return `2001:db8:66::${number}`;
+  return `2001:db8:66:${number}::1`;
 }
 
 /** The address of type ExternalIP that node `nN` has where nothing else is said, `ext1` for short. */
@@ -24,11 +24,6 @@ export function externalIPv6(number: number): string {
 /** The address of type InternalIP that node `nN` has where nothing else is said, `int1` for short. */
 export function internalIP(number: number): string {
   return `10.9.0.${number}`;
-}
-
-/** The IPv6 address the emulated account makes as its N-th. */
-export function boughtIPv6(number: number): string {
-  return `2001:db8:d0::${number}`;
 }
 
 /** The address the emulated account makes as its N-th. */
@@ -57,7 +52,8 @@ export function short(text: string): string {
     .replace(/\b198\.51\.100\.(\d+)\b/g, (_, number) => `new${number}`)
     .replace(/\b100\.64\.1\.(\d+)\b/g, (_, number) => `ext${number}`)
     .replace(/\b2001:db8:6::(\d+)\b/g, (_, number) => `six${number}`)
-    .replace(/\b2001:db8:66::(\d+)\b/g, (_, number) => `ip6-${number}`)
+    .replace(/\b2001:db8:66:(\d+)::1\b/g, (_, number) => `ip6-${number}`)
     .replace(/\b2001:db8:d0::(\d+)\b/g, (_, number) => `new6-${number}`)
+    .replace(/\b2001:db8:d0:(\d+)::1\b/g, (_, number) => `new6-${number}`)
     .replace(/\b10\.9\.0\.(\d+)\b/g, (_, number) => `int${number}`);
 }

@@ -129,6 +129,11 @@ export class WorldCloud {
     return [...reserved_ips, ...byoip, ...reserved_ipv6];
   }
 
+  /** The droplet that an address is on; null for none, undefined where it is no address of the account. */
+  holderOf(address: string): number | null | undefined {
+    return this.allAddresses().find(({ ip }) => ip === address)?.droplet_id;
+  }
+
   /** Addresses that flipop, or somebody by `create`, bought since the world began. */
   boughtNow(): readonly string[] {
     const { reserved_ips, reserved_ipv6 = [] } = this.state;

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { canonicalIPv4 } from "../../src/model/address.ts";
+import { canonicalIPv4, canonicalIPv6 } from "../../src/model/address.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Hold, Plan } from "../../src/model/plan.ts";
 import { compareText } from "../../src/model/resource.ts";
@@ -16,7 +16,7 @@ const LEFT_OUT = new Set(
 );
 /** Words of flipop. */
 const WORDS = new Set(
-  "kind reason state status type impact waitsFor fault grant effect mode cause expected protocol cluster source blocked reclaimPolicy".split(
+  "kind reason state status type impact waitsFor fault grant effect mode cause expected protocol cluster source blocked reclaimPolicy ipFamily".split(
     " ",
   ),
 );
@@ -93,7 +93,8 @@ export function checkAnonymized(observation: Observation): void {
   const { pools, recordSets } = observation;
   // An approval is a hash over names, and worth nothing in another world. What is no address sorts otherwise among addresses.
   if ([...pools, ...recordSets].some(({ meta }) => meta.approval !== undefined)) return;
-  if (pools.some(({ spec }) => spec.ips.some((ip) => canonicalIPv4(ip) === undefined))) return;
+  if (pools.some(({ spec }) => spec.ips.some((ip) => canonicalIPv4(ip) === undefined && canonicalIPv6(ip) !== ip)))
+    return;
   const { written, by } = anonymize({ observation, stored: storedOf(observation) });
   const { registry, cluster: name } = observation;
   const other = readSnapshot(JSON.parse(JSON.stringify(written)), { name, registry });

@@ -3,6 +3,7 @@ import {
   type ActionState,
   type FloatingIPState,
   newAddress,
+  newNetwork,
   type ProjectState,
   type ServerState,
 } from "./project-state.ts";
@@ -38,7 +39,7 @@ export function createFloatingIP(
     throw new Refusal(403, "resource_limit_exceeded", "floating_ip limit exceeded");
   const id = state.next.id;
   state.next.id += 1;
-  const ip = request.type === "ipv6" ? `2001:db8:${id.toString(16)}:1::/64` : newAddress(state);
+  const ip = request.type === "ipv6" ? newNetwork(state) : newAddress(state);
   const made: FloatingIPState = {
     id,
     name: name ?? `floating-ip-${id}`,

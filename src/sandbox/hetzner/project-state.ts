@@ -146,7 +146,7 @@ export interface ProjectState {
   /** In the order they were accepted; of those that ended only the newest are kept. */
   actions: ActionState[];
   /** Counters from which ids and addresses are made. */
-  next: { id: number; address: number };
+  next: { id: number; address: number; network?: number };
 }
 
 const text = { type: "string" } as const;
@@ -281,7 +281,10 @@ const validate = fileSchema(
     settings: { ...object(settings), default: {} },
     tokens: { type: "object", additionalProperties: { ...text, enum: ["read", "read_write"] }, default: {} },
     actions: list(object(action, ["id", "command", "status", "started", "ends", "outcome"])),
-    next: { ...object({ id: { ...id, default: 5001 }, address: { ...count, default: 1 } }), default: {} },
+    next: {
+      ...object({ id: { ...id, default: 5001 }, address: { ...count, default: 1 }, network: count }),
+      default: {},
+    },
   }),
 );
 
@@ -371,6 +374,16 @@ export function newAddress(state: ProjectState): string {
   for (;;) {
     const ip = addressText(FIRST_ADDRESS + state.next.address);
     state.next.address += 1;
+    if (!state.floating_ips.some((one) => one.ip === ip)) return ip;
+  }
+}
+
+/** Returns the next IPv6 network, of those for documentation (RFC 3849), that nobody has. */
+export function newNetwork(state: ProjectState): string {
+  for (;;) {
+    const number = (state.next.network ?? 0) + 1;
+    state.next.network = number;
+    const ip = `2001:db8:d0:${number.toString(16)}::/64`;
     if (!state.floating_ips.some((one) => one.ip === ip)) return ip;
   }
 }

@@ -122,7 +122,7 @@ describe("floating IPs", () => {
     const shown = { ip: "2001:db8:1:2::/64", type: "ipv6" };
     expect(client.ask("GET", "/floating_ips/1").body["floating_ip"]).toMatchObject({ ...shown, server: 42 });
     const made = client.ask("POST", "/floating_ips", { type: "ipv6", home_location: "fsn1" }).body["floating_ip"];
-    expect(made).toMatchObject({ type: "ipv6", ip: expect.stringMatching(/^2001:db8:[0-9a-f]+:1::\/64$/) });
+    expect(made).toMatchObject({ type: "ipv6", ip: "2001:db8:d0:1::/64" });
   });
 
   test("of a server are beside its own network, where it has one", () => {
