@@ -102,23 +102,55 @@ function networks(scenario: Register): void {
     project(world).called(NEIGHBOUR);
   });
 
-  scenario("an address is changed for another one of its network: nothing is asked of Hetzner", async (world) => {
+  for (const reclaimPolicy of ["Retain", "Delete"] as const)
+    scenario(
+      `an address is changed for another one of its network: nothing is asked of Hetzner, ${reclaimPolicy}`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        world.dns.zone("hetzner");
+        world.cloud.address(ipv6(1));
+        await world.pools.create("web", { ...IPV6, ips: [ipv6(1)], reclaimPolicy, dnsRecordSet: www("hetzner") });
+        await world.pass();
+        await world.pools.edit("web", { ips: [NEIGHBOUR] });
+        project(world).called(NEIGHBOUR);
+        for (let pass = 0; pass < 4; pass += 1) {
+          await world.pass();
+          expect(world.cloudWrites()).toEqual([]);
+          world.advance(61 * SECOND);
+        }
+        expect(await world.show()).toEqual([`${NEIGHBOUR} active n1`]);
+        expect(world.dns.addresses("hetzner", AAAA)).toEqual([NEIGHBOUR]);
+        expect(await world.nodes.annotations("IPv6")).toEqual({ n1: NEIGHBOUR });
+        expect((await world.pools.status("web")).released).toEqual([]);
+      },
+    );
+
+  scenario("two addresses of one network take one place on a node", async (world) => {
     await world.machines("n1");
-    world.dns.zone("hetzner");
-    world.cloud.address(ipv6(1));
-    await world.pools.create("web", { ...IPV6, ips: [ipv6(1)], dnsRecordSet: www("hetzner") });
-    await world.pass();
-    await world.pools.edit("web", { ips: [NEIGHBOUR] });
-    project(world).called(NEIGHBOUR);
-    for (let pass = 0; pass < 4; pass += 1) {
-      await world.pass();
-      expect(world.cloudWrites()).toEqual([]);
-      world.advance(61 * SECOND);
-    }
-    expect(await world.show()).toEqual([`${NEIGHBOUR} active n1`]);
-    expect(world.dns.addresses("hetzner", AAAA)).toEqual([NEIGHBOUR]);
-    expect(await world.nodes.annotations("IPv6")).toEqual({ n1: NEIGHBOUR });
+    for (const number of [1, 2, 3]) world.cloud.address(ipv6(number));
+    await world.pools.create("web", { ...IPV6, ips: [ipv6(1), NEIGHBOUR], maxPerNode: 2 });
+    await settled(world, 2);
+    await world.pools.edit("web", { ips: [ipv6(1), NEIGHBOUR, ipv6(2), ipv6(3)] });
+    await settled(world, 2);
+    expect(world.cloud.addresses()).toEqual({ "ip6-1": "n1", "ip6-2": "n1", "ip6-3": "-" });
+    expect(await world.nodes.annotations("IPv6")).toEqual({ n1: "ip6-1,ip6-2" });
   });
+
+  scenario(
+    "an address that was left for another one of its network does not leave its node for a third",
+    async (world) => {
+      await world.machines("n1");
+      for (const number of [1, 2]) world.cloud.address(ipv6(number));
+      await world.pools.create("web", { ...IPV6, ips: [ipv6(1)], maxPerNode: 2 });
+      await settled(world, 2);
+      await world.pools.edit("web", { ips: [NEIGHBOUR, ipv6(2)] });
+      project(world).called(NEIGHBOUR);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip6-2 to n1"]);
+      await settled(world, 2);
+      expect(await world.nodes.annotations("IPv6")).toEqual({ n1: `${NEIGHBOUR},ip6-2` });
+    },
+  );
 }
 
 function purchases(scenario: Register): void {

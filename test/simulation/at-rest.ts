@@ -1,4 +1,6 @@
-import { objectKey, type Pool } from "../../src/model/resource.ts";
+import { marksOf } from "../../src/model/annotated.ts";
+import { IP_FAMILIES } from "../../src/model/node-annotations.ts";
+import { ipFamilyOf, objectKey, type Pool } from "../../src/model/resource.ts";
 import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { dnsAtRest, isStuck } from "./dns-at-rest.ts";
 import { firewallsAtRest } from "./firewall-at-rest.ts";
@@ -79,7 +81,7 @@ function unserved(simulation: Simulation, pool: Pool): readonly Violation[] {
   const { world } = simulation;
   const matches = matchesOf(world, pool);
   const addresses = usable(simulation, pool);
-  const held = new Map(world.addresses().map((address) => [address.droplet_id, address]));
+  const held = new Map(world.addressesOf(ipFamilyOf(pool.spec)).map((address) => [address.droplet_id, address]));
   const active = new Set(
     Object.entries(pool.status.ips).flatMap(([ip, { state }]) => (state === "active" ? [ip] : [])),
   );
@@ -137,7 +139,8 @@ function wrongStates(world: World, pool: Pool): readonly Violation[] {
     // What says why it has not gone may stay where it still serves.
     const able = entry.reason === undefined ? matches : [...matches, ...staying];
     const node = able.find((match) => dropletOf(match) === holder);
-    const shown = world.nodes().find(({ name }) => name === node?.name);
+    const own = world.nodes().find(({ name }) => name === node?.name);
+    const shown = own && marksOf(own, ipFamilyOf(pool.spec));
     if (node?.name !== entry.nodeName)
       return [
         {
@@ -145,7 +148,7 @@ function wrongStates(world: World, pool: Pool): readonly Violation[] {
           text: `${objectKey(pool.meta)}: ${ip} is active on ${entry.nodeName} by status, and on ${holder}`,
         },
       ];
-    return shown?.addressAnnotation === ip && shown.poolAnnotation === annotationOf(pool)
+    return shown !== undefined && shown.addressAnnotation === ip && shown.poolAnnotation === annotationOf(pool)
       ? []
       : [
           {
@@ -183,13 +186,14 @@ function hasNone({ status }: Pool): boolean {
 
 /** A pool that could buy what it lacks, and does not. */
 function shortfall(world: World, pool: Pool): readonly Violation[] {
-  const { account, reserved_ips } = world.cloud.state;
+  const { account, reserved_ips, reserved_ipv6 } = world.cloud.state;
+  const bought = ipFamilyOf(pool.spec) === "IPv6" ? reserved_ipv6 : reserved_ips;
   const has = new Set([...pool.spec.ips, ...pool.status.acquired.map(({ ip }) => ip)]).size;
   const isHeld = pool.status.pendingAcquisitions.length > 0;
   const isAmbiguous = UNTELLABLE.test(pool.status.error ?? "") || pool.spec.suspend;
   if (isHeld && !isAmbiguous)
     return [{ invariant: "P12", text: `${objectKey(pool.meta)} waits for ever for the answer of a creation` }];
-  const canBuy = reserved_ips.length < account.reserved_ip_limit && pool.spec.region !== "";
+  const canBuy = bought.length < account.reserved_ip_limit && pool.spec.region !== "";
   const isKept = has > 0 && KEPT.test(pool.status.error ?? "") && world.pools().some(hasNone);
   if (isHeld || !canBuy || isKept || has >= pool.spec.desiredIPs) return [];
   return [
@@ -200,7 +204,10 @@ function shortfall(world: World, pool: Pool): readonly Violation[] {
 /** Annotations that nobody's status stands behind. */
 function annotations(world: World): readonly Violation[] {
   const pools = world.pools();
-  return world.nodes().flatMap(({ name, addressAnnotation, poolAnnotation }) => {
+  const marks = IP_FAMILIES.flatMap((family) =>
+    world.nodes().map((node) => ({ name: node.name, ...marksOf(node, family) })),
+  );
+  return marks.flatMap(({ name, addressAnnotation, poolAnnotation }) => {
     if (addressAnnotation === undefined || poolAnnotation === undefined) return [];
     const pool = pools.find((one) => annotationOf(one) === poolAnnotation);
     const isProtected = pools.some(

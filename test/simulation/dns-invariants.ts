@@ -1,4 +1,5 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+import { marksOf } from "../../src/model/annotated.ts";
+import { annotatedFamily } from "../../src/model/record-types.ts";
 import { FINALIZER } from "../../src/model/resource.ts";
 import { checkCleaning } from "./cleaning.ts";
 import { type DNSView, othersIn, shownIn } from "./dns-view.ts";
@@ -246,7 +247,8 @@ function isUnread(
   const managed = managedBy(pool);
   const isInUse = managed.has(ip) && managed.size <= (pool.spec.desiredIPs || managed.size) && !pool.meta.isDeleting;
   if (!isRecordSet(owner)) return isInUse && owner.meta.uid === pool.meta.uid;
-  if (owner.spec.addressType !== ADDRESS_ANNOTATION) return false;
-  const nodes = world.nodes().filter(({ addressAnnotation }) => addressAnnotation === ip);
+  const family = annotatedFamily(owner.spec.addressType);
+  if (family === undefined) return false;
+  const nodes = world.nodes().filter((node) => marksOf(node, family).addressAnnotation === ip);
   return isInUse && nodes.length > 0 && nodes.every((node) => matches(world, owner, node) === "match");
 }

@@ -1,6 +1,7 @@
-import { ADDRESS_ANNOTATION, NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
 import { GROUP, VERSION } from "../../src/model/resource.ts";
-import { remember, setHolder } from "../../src/sandbox/digitalocean/actions.ts";
+import { familyOf, remember, setHolder } from "../../src/sandbox/digitalocean/actions.ts";
 import { type AddressState, completeState, defaultProjectID } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { writeDocument } from "../../src/sandbox/kubernetes/complete-document.ts";
 import { timeText } from "../../src/sandbox/provider.ts";
@@ -80,10 +81,10 @@ const EFFECTS: Effects = {
     patchNode(world, name, { metadata: { finalizers: ["example.com/hold"] } });
     world.kubernetes.api.remove(world.type("nodes"), name);
   },
-  annotate: (world, { name, address, pool }) =>
-    patchNode(world, name, {
-      metadata: { annotations: { [ADDRESS_ANNOTATION]: address, [NODE_ANNOTATIONS.IPv4.pool]: pool } },
-    }),
+  annotate: (world, { name, address, pool, family = "IPv4" }) => {
+    const names = NODE_ANNOTATIONS[family];
+    patchNode(world, name, { metadata: { annotations: { [names.address]: address, [names.pool]: pool } } });
+  },
   pod: (world, { node, isReady }) => {
     const known = world.pods().find((pod) => pod.name === `web-${node}`);
     if (known?.ready.isReady === isReady && known.phase === "Running") return;
@@ -125,14 +126,16 @@ const EFFECTS: Effects = {
   address: (world, { ip, on, region, isBYOIP }) => {
     if (world.address(ip) !== undefined) return;
     const { state } = world.cloud;
-    const holder = canTake(world, on, region) ? on : null;
+    const family = familyOf(ip);
+    const holder = canTake(world, on, { region, family }) ? on : null;
     const address = { ip, region, droplet_id: holder, project_id: isBYOIP ? "" : defaultProjectID };
     remember(state, ip, null, world.nowMs());
-    (isBYOIP ? state.byoip : state.reserved_ips).push(address);
+    (family === "IPv6" ? state.reserved_ipv6 : isBYOIP ? state.byoip : state.reserved_ips).push(address);
   },
   "hand-move": (world, { pick, to }) => {
     const address = picked(world, pick);
-    if (address === undefined || (to !== null && !canTake(world, to, address.region))) return;
+    if (address === undefined || (to !== null && !canTake(world, to, { ...address, family: familyOf(address.ip) })))
+      return;
     setHolder(world.cloud.state, address, to, world.nowMs());
   },
   "hand-delete": (world, { pick }) => {
@@ -141,16 +144,19 @@ const EFFECTS: Effects = {
     if (address === undefined) return;
     remember(state, address.ip, { ...address }, world.nowMs());
     state.reserved_ips = state.reserved_ips.filter((other) => other !== address);
+    state.reserved_ipv6 = state.reserved_ipv6.filter((other) => other !== address);
   },
-  "other-buys": (world, { on }) => {
+  "other-buys": (world, { on, family = "IPv4" }) => {
     const { state } = world.cloud;
     const region = state.droplets.find(({ id }) => id === on)?.region ?? "nyc3";
     const isNode = world.nodes().some((node) => dropletOf(node) === on);
-    const holder = !isNode && canTake(world, on, region) ? on : null;
-    const ip = `192.0.2.${state.reserved_ips.filter((address) => address.ip.startsWith("192.0.2.")).length + 1 + (world.nowMs() % 97) * 2}`;
-    if (world.address(ip) !== undefined || state.reserved_ips.length >= state.account.reserved_ip_limit) return;
+    const holder = !isNode && canTake(world, on, { region, family }) ? on : null;
+    const bought = family === "IPv6" ? state.reserved_ipv6 : state.reserved_ips;
+    const network = family === "IPv6" ? "2001:db8:99::" : "192.0.2.";
+    const ip = `${network}${bought.filter((address) => address.ip.startsWith(network)).length + 1 + (world.nowMs() % 97) * 2}`;
+    if (world.address(ip) !== undefined || bought.length >= state.account.reserved_ip_limit) return;
     remember(state, ip, null, world.nowMs());
-    state.reserved_ips.push({ ip, region, droplet_id: holder, project_id: defaultProjectID });
+    bought.push({ ip, region, droplet_id: holder, project_id: defaultProjectID });
   },
   lock: (world, { pick, value }) => {
     const address = picked(world, pick);
@@ -210,10 +216,14 @@ function removeNode(world: World, name: string): void {
   if (world.nodes().some((node) => node.name === name)) world.kubernetes.api.remove(type, name);
 }
 
-function canTake(world: World, droplet: number | null, region: string): boolean {
+function canTake(
+  world: World,
+  droplet: number | null,
+  { region, family }: { readonly region: string; readonly family: IPFamily },
+): boolean {
   if (droplet === null) return true;
   const known = world.cloud.state.droplets.find(({ id }) => id === droplet);
-  const isTaken = world.addresses().some((address) => address.droplet_id === droplet);
+  const isTaken = world.addressesOf(family).some((address) => address.droplet_id === droplet);
   return known !== undefined && known.region === region && !isTaken;
 }
 

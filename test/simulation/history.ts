@@ -1,3 +1,4 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 import type { DNSEvent } from "./dns-event.ts";
 import type { Expectation } from "./expectation.ts";
@@ -54,7 +55,13 @@ export type WorldEvent = { readonly atMs: number } & (
   | { readonly kind: "cordon"; readonly name: string; readonly value: boolean }
   | { readonly kind: "role"; readonly name: string; readonly value: string }
   | { readonly kind: "delete-node"; readonly name: string; readonly isHeld: boolean }
-  | { readonly kind: "annotate"; readonly name: string; readonly address: string | null; readonly pool: string | null }
+  | {
+      readonly kind: "annotate";
+      readonly name: string;
+      readonly address: string | null;
+      readonly pool: string | null;
+      readonly family?: IPFamily;
+    }
   | { readonly kind: "pod"; readonly node: string; readonly isReady: boolean }
   | { readonly kind: "delete-pod"; readonly node: string }
   | { readonly kind: "pool"; readonly name: string; readonly spec: PoolSpecText }
@@ -71,7 +78,7 @@ export type WorldEvent = { readonly atMs: number } & (
     }
   | { readonly kind: "hand-move"; readonly pick: number; readonly to: number | null }
   | { readonly kind: "hand-delete"; readonly pick: number }
-  | { readonly kind: "other-buys"; readonly on: number | null }
+  | { readonly kind: "other-buys"; readonly on: number | null; readonly family?: IPFamily }
   | { readonly kind: "lock"; readonly pick: number; readonly value: boolean }
   | { readonly kind: "pending-event"; readonly droplet: number; readonly ms: number }
   | {

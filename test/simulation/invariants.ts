@@ -1,3 +1,5 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { marksOf } from "../../src/model/annotated.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { FINALIZER, objectKey, type Pool } from "../../src/model/resource.ts";
 import { isOfShard, SHARD_LABEL } from "../../src/model/shard.ts";
@@ -231,7 +233,9 @@ function isDisowned({ records, simulation }: Monitor, ip: string): boolean {
 /** What writing or clearing a node's annotations breaks. */
 export function checkAnnotation(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
   const { world } = monitor.simulation;
-  const [{ address }] = call.args as readonly [{ readonly address: string | null }];
+  const [{ address = null, ipFamily = "IPv4" }] = call.args as readonly [
+    { readonly address?: string | null; readonly ipFamily?: IPFamily },
+  ];
   const node = world.nodes().find(({ name }) => name === call.subject);
   const isReplaced = (monitor.records.nodeBornMs.get(call.subject) ?? 0) >= process.passStartMs;
   // A machine with two nodes is judged by one of them; which one may change.
@@ -240,11 +244,12 @@ export function checkAnnotation(monitor: Monitor, process: Process, call: SimCal
   if (node === undefined || isReplaced || isShared || process.isMisled) return [];
   const what = `${process.identity}: annotate ${node.name} ${address ?? "-"}`;
   if (address === null) {
-    const healthy = monitor.health.of(node.addressAnnotation ?? "");
+    const { addressAnnotation, poolAnnotation } = marksOf(node, ipFamily);
+    const healthy = monitor.health.of(addressAnnotation ?? "");
     const isServing =
-      healthy?.nodeName === node.name && healthy.sinceMs < process.passStartMs && healthy.key === node.poolAnnotation;
+      healthy?.nodeName === node.name && healthy.sinceMs < process.passStartMs && healthy.key === poolAnnotation;
     return isServing
-      ? [{ invariant: "annotation", text: `${what} although ${node.addressAnnotation} is healthy there` }]
+      ? [{ invariant: "annotation", text: `${what} although ${addressAnnotation} is healthy there` }]
       : [];
   }
   const machine = String(dropletOf(node));
@@ -264,9 +269,10 @@ export function checkPlan(monitor: Monitor, process: Process, { actions }: Plan)
     action.kind === "assign-ip" || action.kind === "move-ip" ? [action] : [],
   );
   const creations = actions.flatMap((action) =>
-    action.kind === "acquire-ip" && "node" in action.after ? [action.after.node.machineID] : [],
+    action.kind === "acquire-ip" && "node" in action.after ? [`${action.after.node.machineID} ${action.provider}`] : [],
   );
-  const machines = [...assigns.map(({ after }) => after.machineID), ...creations];
+  // A machine takes one of each family.
+  const machines = [...assigns.map(({ after, provider }) => `${after.machineID} ${provider}`), ...creations];
   const ips = assigns.map(({ ip }) => ip);
   if (new Set(machines).size !== machines.length || new Set(ips).size !== ips.length)
     monitor.violated("P5", `${process.identity} plans ${JSON.stringify({ ips, machines })}`);

@@ -1,3 +1,6 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { IP_FAMILIES } from "../../src/model/node-annotations.ts";
+import { familyOf } from "../../src/sandbox/digitalocean/actions.ts";
 import type { SimCall } from "./faults.ts";
 import { type NameReading, Readings } from "./readings.ts";
 
@@ -7,8 +10,8 @@ export class KeptReadings extends Readings {
   reusesAddresses = true;
   reusesNames = true;
   readonly #names = new Map<string, NameReading>();
-  /** Until the pass under way lists the account: a pass that does reuses nothing of what earlier ones were shown. */
-  #keepsAddresses = false;
+  /** The families whose addresses the pass under way has not listed: a pass that does reuses nothing of what earlier ones were shown of them. */
+  readonly #keepsAddresses = new Set<IPFamily>();
 
   override name(key: string): NameReading {
     const known = this.#names.get(key) ?? this.unseenName(key);
@@ -16,9 +19,11 @@ export class KeptReadings extends Readings {
     return known;
   }
 
-  override asked({ operation }: SimCall): void {
+  override asked(call: SimCall): void {
+    if (call.operation !== "list") return;
+    const family = listedFamily(call);
     // Whoever buys lists the account, too, and decides nothing else by that.
-    if (operation === "list" && this.#keepsAddresses && !this.isActing) this.#forgetAddresses();
+    if (this.#keepsAddresses.has(family) && !this.isActing) this.#forgetAddresses(family);
   }
 
   override clear(): void {
@@ -26,8 +31,9 @@ export class KeptReadings extends Readings {
     this.singly.clear();
     this.nodes.clear();
     this.learnedMs.clear();
-    if (this.reusesAddresses) this.#keepsAddresses = true;
-    else this.#forgetAddresses();
+    for (const family of IP_FAMILIES)
+      if (this.reusesAddresses) this.#keepsAddresses.add(family);
+      else this.#forgetAddresses(family);
     if (!this.reusesNames) {
       this.#names.clear();
       this.zones.clear();
@@ -37,10 +43,15 @@ export class KeptReadings extends Readings {
   }
 
   /** What the pass under way was shown of an address by itself it keeps: it may list the account later, to buy another one. */
-  #forgetAddresses(): void {
-    this.#keepsAddresses = false;
+  #forgetAddresses(family: IPFamily): void {
+    this.#keepsAddresses.delete(family);
     this.listedMs = undefined;
     for (const memory of [this.newest, this.everSingly, this.listed, this.seen])
-      for (const ip of memory.keys()) if (!this.singly.has(ip)) memory.delete(ip);
+      for (const ip of memory.keys()) if (familyOf(ip) === family && !this.singly.has(ip)) memory.delete(ip);
   }
+}
+
+/** The family that a call lists the addresses of. */
+function listedFamily({ args }: SimCall): IPFamily {
+  return args.includes("IPv6") ? "IPv6" : "IPv4";
 }

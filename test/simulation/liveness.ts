@@ -38,7 +38,7 @@ export async function checkStandstill(simulation: Simulation): Promise<void> {
 /** What somebody must end before anything can come to rest: locks, pending events, records in the way. */
 function unlock({ world }: Simulation): void {
   const { state } = world.cloud;
-  for (const address of [...state.reserved_ips, ...state.byoip]) delete address.locked;
+  for (const address of [...state.reserved_ips, ...state.reserved_ipv6, ...state.byoip]) delete address.locked;
   for (const droplet of state.droplets) delete droplet.pending_event_until;
   state.settings.fail_next_actions = 0;
   for (const account of Object.values(world.dns))

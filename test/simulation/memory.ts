@@ -1,4 +1,5 @@
-import { FINALIZER, objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
+import { marksOf } from "../../src/model/annotated.ts";
+import { FINALIZER, ipFamilyOf, objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import type { Process } from "./process.ts";
@@ -63,8 +64,9 @@ function isUnderWay(world: World, ip: string): boolean {
 /** Another address that the lost answer could have been about; undefined where an annotation or the status says which it is. */
 function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool, ip: string): string | undefined {
   const { world } = simulation;
-  if (world.nodes().some((node) => node.addressAnnotation === ip && node.poolAnnotation === annotationOf(pool)))
-    return undefined;
+  const family = ipFamilyOf(pool.spec);
+  const marks = world.nodes().map((node) => marksOf(node, family));
+  if (marks.some((one) => one.addressAnnotation === ip && one.poolAnnotation === annotationOf(pool))) return undefined;
   // What was bought for the pool, and its status or its annotation goes on to show, is no guess.
   const isShown = Object.hasOwn(pool.status.ips, ip) || pool.meta.note?.ips.includes(ip) === true;
   const wasOwn = records.bought.get(ip)?.uid === pool.meta.uid || records.namerKeys.get(ip)?.has(objectKey(pool.meta));
@@ -81,7 +83,8 @@ function rivalOf({ records, simulation }: Monitor, process: Process, pool: Pool,
   const told = pool.status.pendingAcquisitions.flatMap(({ candidates = [] }) => candidates);
   const region = world.address(ip)?.region;
   const pools = world.pools();
-  return world.cloud.state.reserved_ips.find(
+  const { reserved_ips, reserved_ipv6 } = world.cloud.state;
+  return (family === "IPv6" ? reserved_ipv6 : reserved_ips).find(
     (address) =>
       address.ip !== ip &&
       address.droplet_id === null &&

@@ -1,9 +1,12 @@
-import type { NodeFacts } from "../../src/model/node.ts";
-import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
-import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import { CANONICAL } from "../../src/model/address.ts";
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { marksOf } from "../../src/model/annotated.ts";
+import type { NodeFacts, NodeMarks } from "../../src/model/node.ts";
+import { annotatedFamily } from "../../src/model/record-types.ts";
+import { ipFamilyOf, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import { isOpen, targetOf, viewFirewalls } from "./firewall-truth.ts";
-import { isAddress, isOfFamily, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
-import { dropletOf, isNamedBy, isValid, managedBy, matches, stillServes } from "./truth.ts";
+import { isOfFamily, isRecordSet, isValidSet, type Publisher, publishers } from "./publishers.ts";
+import { dropletOf, isNamedBy, isOfCloud, isValid, managedBy, matches, stillServes } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** Whether an object is to show an address: it serves, it does not, or nobody can blame either. */
@@ -20,9 +23,10 @@ function ofPool(world: World, pool: Pool): Verdicts {
   if (pool.meta.isDeleting) return new Map();
   const managed = managedBy(pool);
   const hasRoom = managed.size <= (pool.spec.desiredIPs > 0 ? pool.spec.desiredIPs : new Set(pool.spec.ips).size);
-  const found = world.nodes().flatMap(({ addressAnnotation }) => addressAnnotation ?? []);
+  const family = ipFamilyOf(pool.spec);
+  const found = world.nodes().flatMap((node) => marksOf(node, family).addressAnnotation ?? []);
   const isOpen = pool.status.pendingAcquisitions.length > 0;
-  const known = isOpen ? world.addresses().map(({ ip }) => ip) : [];
+  const known = isOpen ? world.addressesOf(family).map(({ ip }) => ip) : [];
   return collect(
     [...managed, ...found, ...known].map((ip): readonly [string, Verdict] => {
       const verdict = standing(world, pool, ip);
@@ -34,7 +38,7 @@ function ofPool(world: World, pool: Pool): Verdicts {
 /** Whether an address serves a pool. */
 function standing(world: World, pool: Pool, ip: string): Verdict {
   // Of a provider that does not exist nobody can learn whether an address does.
-  if (pool.spec.provider !== "digitalocean") return "maybe";
+  if (!isOfCloud(pool.spec.provider)) return "maybe";
   const address = world.address(ip);
   if (address === undefined) return "no";
   const isUnsure = !isValid(pool) || rivals(world, pool).some((other) => isNamedBy(other, ip));
@@ -64,13 +68,14 @@ function rivals(world: World, { meta }: Pool): readonly Pool[] {
 function ofRecordSet(world: World, recordSet: RecordSet): Verdicts {
   if (recordSet.meta.isDeleting || !isValidSet(world, recordSet)) return new Map();
   const { addressType } = recordSet.spec;
+  const family = annotatedFamily(addressType);
   return collect(
     world.nodes().flatMap((node) => {
       const fit = matches(world, recordSet, node);
       if (fit === "no") return [];
       const own: readonly (readonly [string, Verdict])[] =
-        addressType === ADDRESS_ANNOTATION
-          ? annotated(world, node)
+        family !== undefined
+          ? annotated(world, node, family)
           : node.addresses
               .filter(({ type, address }) => type === addressType && isOfFamily(recordSet, address))
               .map(({ address }) => [address, "yes"] as const);
@@ -80,23 +85,27 @@ function ofRecordSet(world: World, recordSet: RecordSet): Verdicts {
 }
 
 /** The value of a node's annotation, and whatever pools have on its machine. */
-function annotated(world: World, node: NodeFacts): readonly (readonly [string, Verdict])[] {
+function annotated(world: World, node: NodeFacts, family: IPFamily): readonly (readonly [string, Verdict])[] {
   const pools = world.pools();
-  const there = world.addresses().filter(({ droplet_id }) => droplet_id !== null && droplet_id === dropletOf(node));
+  const marks = marksOf(node, family);
+  const there = world
+    .addressesOf(family)
+    .filter(({ droplet_id }) => droplet_id !== null && droplet_id === dropletOf(node));
   const isShared = world.nodes().filter((other) => other.providerID === node.providerID).length > 1;
   // Where a provider that does not exist is to have it only status says, and nobody can tell that it is wrong.
   const remembered = pools
-    .filter(({ spec }) => spec.provider !== "digitalocean")
+    .filter(({ spec }) => !isOfCloud(spec.provider))
     .flatMap(({ status }) => Object.entries(status.ips))
     .flatMap(([ip, { nodeName, providerID }]) =>
       nodeName === node.name && providerID === node.providerID ? [ip] : [],
     );
-  const values = [node.addressAnnotation, ...there.map(({ ip }) => ip), ...remembered].filter(isAddress);
+  const isOwn = (ip: string | undefined): ip is string => ip !== undefined && CANONICAL[family](ip) === ip;
+  const values = [marks.addressAnnotation, ...there.map(({ ip }) => ip), ...remembered].filter(isOwn);
   return [...new Set(values)].map((ip) => {
     const namers = pools.filter((pool) => isNamedBy(pool, ip));
     const [namer, ...others] = namers;
-    const isWritten = ip === node.addressAnnotation;
-    if (namer === undefined) return [ip, stranger(node, isWritten)] as const;
+    const isWritten = ip === marks.addressAnnotation;
+    if (namer === undefined) return [ip, stranger(marks, isWritten)] as const;
     const isHere = there.some((address) => address.ip === ip);
     const isUnsure = others.length > 0 || namer.meta.isDeleting || isShared;
     const verdict = isUnsure ? "maybe" : (ofPool(world, namer).get(ip) ?? "no");
@@ -105,7 +114,7 @@ function annotated(world: World, node: NodeFacts): readonly (readonly [string, V
   });
 }
 
-function stranger({ poolAnnotation }: NodeFacts, isWritten: boolean): Verdict {
+function stranger({ poolAnnotation }: NodeMarks, isWritten: boolean): Verdict {
   if (isWritten && poolAnnotation === undefined) return "yes";
   return "maybe";
 }

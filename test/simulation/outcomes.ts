@@ -1,5 +1,6 @@
 import { subjectOf } from "../../src/model/action.ts";
 import type { Outcome, PassResult } from "../../src/model/run.ts";
+import { familyOf } from "../../src/sandbox/digitalocean/actions.ts";
 import type { Monitor } from "./monitor.ts";
 import type { Process } from "./process.ts";
 
@@ -42,7 +43,7 @@ function untrue(
   if (outcome.outcome !== "skipped") return undefined;
   if (outcome.reason === "MachineNotFound" && droplets.some(({ id }) => String(id) === machine))
     return "said to have no such machine, which exists";
-  const isEmpty = !world.addresses().some(({ droplet_id }) => String(droplet_id) === machine);
+  const isEmpty = !world.addressesOf(familyOf(ip)).some(({ droplet_id }) => String(droplet_id) === machine);
   const isMoved = [...records.handMoved.values()].some((ms) => ms >= knownMs);
   return outcome.reason === "NodeHasForeignIP" && isEmpty && !isMoved
     ? "said to carry an address, and carries none"

@@ -106,6 +106,7 @@ function optionsOf(proof: Proof): PlayOptions {
     from: "1",
     seed: `${seed}`,
     ipv6: false,
+    families: false,
     shards: false,
     routed,
     lasting,

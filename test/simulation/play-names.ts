@@ -8,6 +8,8 @@ interface PlayOptions {
   readonly contested: boolean;
   /** True: of pools at Hetzner. Without both: of a name that two clusters share. */
   readonly hetzner: boolean;
+  /** True: the pools at Hetzner have twins of IPv6. */
+  readonly families: boolean;
 }
 
 /** Plays seeded histories of one name, or of pools at Hetzner, and tells which broke a promise. Returns true when all promises held. */
@@ -39,13 +41,17 @@ interface Played {
   readonly play: (seed: number) => Promise<readonly string[]>;
 }
 
-async function played({ contested, hetzner }: PlayOptions): Promise<Played> {
-  if (hetzner)
-    return {
-      kind: "pools at Hetzner",
-      flag: "--hetzner",
-      play: (await import("./hetzner-pools.ts")).playHetznerPools,
-    };
+async function played({ contested, hetzner, families }: PlayOptions): Promise<Played> {
+  if (hetzner) {
+    const { playHetznerPools } = await import("./hetzner-pools.ts");
+    return families
+      ? {
+          kind: "pools of both families at Hetzner",
+          flag: "--hetzner --families",
+          play: (seed) => playHetznerPools(seed, ["IPv4", "IPv6"]),
+        }
+      : { kind: "pools at Hetzner", flag: "--hetzner", play: (seed) => playHetznerPools(seed) };
+  }
   return contested
     ? { kind: "a contested name", flag: "--contested", play: (await import("./contested-names.ts")).playContestedName }
     : { kind: "a shared name", flag: "--shared", play: (await import("./shared-names.ts")).playSharedName };

@@ -2,6 +2,7 @@ import { explain } from "./explain.ts";
 import { generate } from "./generate.ts";
 import type { History } from "./history.ts";
 import { historyElsewhere } from "./history-elsewhere.ts";
+import { familiesHistory } from "./history-families.ts";
 import { historyIPv6 } from "./history-ipv6.ts";
 import { lastingHistory } from "./lasting-history.ts";
 import type { Violation } from "./monitor.ts";
@@ -23,6 +24,8 @@ export interface PlayOptions {
   readonly routed: boolean;
   /** Histories of record sets with AAAA records. */
   readonly ipv6: boolean;
+  /** Histories of pools of both families of addresses. */
+  readonly families: boolean;
   /** Histories of three shards. */
   readonly shards: boolean;
   /** What stands in the place of Cloudflare: `hetzner`, or a webhook. */
@@ -96,9 +99,10 @@ async function report(
   if (!options["keep-going"] && !options.brief) await tell(seed, invariant, options);
 }
 
-function historyOf(seed: number, { routed, ipv6, names, lasting, shards }: PlayOptions): History {
-  if (shards) return shardedHistory(seed);
+function historyOf(seed: number, { routed, ipv6, families, names, lasting, shards }: PlayOptions): History {
+  if (shards) return shardedHistory(seed, families ? familiesHistory : generate);
   if (lasting) return lastingHistory(seed);
+  if (families) return familiesHistory(seed);
   if (ipv6) return historyIPv6(seed);
   if (names !== undefined) return historyElsewhere(seed, names === "hetzner" ? names : "webhook");
   return routed ? routedHistory(seed) : generate(seed);
@@ -122,10 +126,10 @@ async function tell(seed: number, invariant: string, options: PlayOptions): Prom
 }
 
 /** The flags that choose the kind of a history, with a blank behind them. */
-function flagsOf({ names, routed, ipv6, shards }: PlayOptions): string {
+function flagsOf({ names, routed, ipv6, families, shards }: PlayOptions): string {
   if (names !== undefined) return `--names ${names} `;
-  const [kind] = Object.entries({ routed, ipv6, shards }).find(([, isChosen]) => isChosen) ?? [];
-  return kind === undefined ? "" : `--${kind} `;
+  const kinds = Object.entries({ routed, ipv6, families, shards }).filter(([, isChosen]) => isChosen);
+  return kinds.map(([kind]) => `--${kind} `).join("");
 }
 
 function print(line: string): void {

@@ -9,6 +9,7 @@ export interface DNSSpecText {
 /** The spec of a pool as a manifest has it, with the fields the simulator plays with. */
 export interface PoolSpecText {
   readonly provider: string;
+  readonly ipFamily?: "IPv4" | "IPv6";
   readonly region?: string;
   readonly ips?: readonly string[];
   readonly desiredIPs?: number;

@@ -1,3 +1,4 @@
+import { familyOf } from "../../src/sandbox/digitalocean/actions.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import type { Process } from "./process.ts";
@@ -27,6 +28,7 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
   const other = [...process.readings.seen.values()].find(
     ({ ip, holderID }) =>
       ip !== call.subject &&
+      familyOf(ip) === familyOf(call.subject) &&
       holderID === target &&
       isThere(ip) &&
       (process.readings.learnedMs.get(ip) ?? knownMs) <= knownMs,

@@ -7,7 +7,7 @@ import { Interrupted } from "../../src/observe/interrupt.ts";
 import { listRecordSets } from "../../src/observe/read-cluster.ts";
 import { shardOf } from "../../src/plan/shards.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
-import type { DNSProvider, IPProvider, ProviderAccess } from "../../src/ports/providers.ts";
+import type { DNSProvider, ProviderAccess } from "../../src/ports/providers.ts";
 import type { Clock, LockState } from "../../src/ports/system.ts";
 import { planPass, reconcilePass, settle } from "../../src/reconcile.ts";
 import type { PassOptions, WriterDeps } from "../../src/rounds.ts";
@@ -23,7 +23,7 @@ import { Readings } from "./readings.ts";
 import { simCluster } from "./sim-cluster.ts";
 import { simDNS } from "./sim-dns.ts";
 import { simFirewall } from "./sim-firewall.ts";
-import { simProvider } from "./sim-provider.ts";
+import { simProviders } from "./sim-provider.ts";
 import type { Simulation } from "./simulation.ts";
 
 /** One incarnation of the program: it knows nothing of earlier ones, and after its death nothing it does has any effect. */
@@ -239,10 +239,9 @@ export class Process {
       provider: simDNS(this, account),
     });
     const cluster: ClusterWriter = simCluster(this);
-    const access: ProviderAccess<IPProvider> = { kind: "usable", provider: simProvider(this) };
     return {
       cluster,
-      providers: new Map([["digitalocean", access]]),
+      providers: simProviders(this),
       dnsProviders: new Map(Object.values(simulation.world.dns).map((account) => [account.name, dnsAccess(account)])),
       registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable" as const, provider: simFirewall(this) }]]),

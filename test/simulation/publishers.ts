@@ -1,14 +1,21 @@
-import { canonicalIPv4 } from "../../src/model/address.ts";
-import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import {
+  annotatedFamily,
   memoryOf,
   publishedNames,
   RECORD_TYPES,
   type RecordType,
+  recordTypeOf,
   rememberedNames,
   setText,
 } from "../../src/model/record-types.ts";
-import { type DNSMemory, objectKey, type Pool, type PublishedName, type RecordSet } from "../../src/model/resource.ts";
+import {
+  type DNSMemory,
+  ipFamilyOf,
+  objectKey,
+  type Pool,
+  type PublishedName,
+  type RecordSet,
+} from "../../src/model/resource.ts";
 import { DNS_NAMES } from "../fake/dns-account.ts";
 import type { DNSProviderName } from "./history.ts";
 import type { Process } from "./process.ts";
@@ -60,7 +67,9 @@ export function wishOf(world: World, { meta, spec }: Publisher): WishedName | un
 
 /** The records that an object asks for; in these worlds it asks for one type. */
 function typeOf(spec: Publisher["spec"]): RecordType {
-  return "ipFamilies" in spec && spec.ipFamilies?.includes("IPv6") === true ? "AAAA" : "A";
+  if (!("addressType" in spec)) return recordTypeOf(ipFamilyOf(spec));
+  const isIPv6 = annotatedFamily(spec.addressType) === "IPv6" || spec.ipFamilies?.includes("IPv6") === true;
+  return isIPv6 ? "AAAA" : "A";
 }
 
 /** The provider that a spec names outside or inside; undefined when it is none of DNS, or both differ. */
@@ -119,7 +128,9 @@ export function isValidSet(world: World, object: RecordSet): boolean {
   const { spec, meta } = object;
   const isNameless = wishOf(world, { ...object, meta: { ...meta, isDeleting: false } }) === undefined;
   const isByID = /^[0-9a-f]{32}$/.test(spec.dnsRecordSet.zone);
-  const isOfFamily = spec.addressType !== ADDRESS_ANNOTATION || typeOf(spec) === "A";
+  const annotated = annotatedFamily(spec.addressType);
+  const asked = spec.ipFamilies ?? [];
+  const isOfFamily = annotated === undefined || asked.length === 0 || asked.includes(annotated);
   const isNamed = (!isNameless || isByID) && isOfFamily;
   return isNamed && spec.addressType !== "Nothing" && spec.match.nodeLabel !== "role in (";
 }
@@ -132,11 +143,6 @@ export function isBeyond({ settings }: Process, object: Publisher): boolean {
 /** True when a pool can be worked on, or a record set. */
 export function isWorkable(world: World, object: Publisher): boolean {
   return isRecordSet(object) ? isValidSet(world, object) : isValid(object);
-}
-
-/** True for an IPv4 address as A records have it. */
-export function isAddress(text: string | undefined): text is string {
-  return text !== undefined && canonicalIPv4(text) === text;
 }
 
 /** True for an address that an object can publish: of the family that it asks for. */

@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { CONTESTED_NAME_BUGS } from "./contested-name-bugs.ts";
+import { FAMILY_BUGS, HETZNER_FAMILY_BUGS } from "./family-bugs.ts";
 import { HETZNER_BUGS } from "./hetzner-bugs.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { plantBug } from "./plant-bug.ts";
@@ -18,6 +19,11 @@ const OPTIONS = {
   },
   names: { type: "string", help: "PROVIDER: webhook or hetzner stands in the place of Cloudflare" },
   ipv6: { type: "boolean", default: false, help: "histories of record sets with AAAA records" },
+  families: {
+    type: "boolean",
+    default: false,
+    help: "histories of pools of IPv4 and of IPv6 with one match and one name; also with --shards or --hetzner",
+  },
   lasting: {
     type: "boolean",
     default: false,
@@ -75,9 +81,8 @@ function help(): void {
 }
 
 function bugNamed(name: string): Mutation {
-  const bug = [...MUTATIONS, ...SHARED_NAME_BUGS, ...CONTESTED_NAME_BUGS, ...HETZNER_BUGS].find(
-    (candidate) => candidate.name === name,
-  );
+  const others = [SHARED_NAME_BUGS, CONTESTED_NAME_BUGS, HETZNER_BUGS, FAMILY_BUGS, HETZNER_FAMILY_BUGS].flat();
+  const bug = [...MUTATIONS, ...others].find((candidate) => candidate.name === name);
   if (bug === undefined)
     throw new Error(`no bug "${name}"; npm run mutations, and the files of bugs beside this one, name them`);
   return bug;

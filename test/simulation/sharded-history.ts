@@ -8,15 +8,15 @@ import { Random } from "./random.ts";
 const SHARDS = [undefined, "a", "b"] as const;
 /** The same with numbered ones in the place of the first: what has no label is of 3/3, by the name of its namespace. The others find nothing that is theirs. */
 const NUMBERED = ["3/3", "a", "b", "1/3", "2/3"] as const;
-/** Whose objects are: of three pools and three record sets each process has one of each. */
-const OBJECTS = { p1: "a", p2: "b", r0: "a", r1: "b" } as const;
+/** Whose objects are: of three pools and three record sets each process has one of each, and an IPv6 twin of another one's pool. */
+const OBJECTS = { p1: "a", p2: "b", r0: "a", r1: "b", v0: "a", v1: "b" } as const;
 
 /**
- * The history of a seed in which three shards work at the same time in the world of {@link generate}, each with a clock and settings of its own, and each killed and
- * struck on its own. Every second one has numbered shards.
+ * The history of a seed in which three shards work at the same time in the world of {@link generate} or another one, each with a clock and settings of its own, and each
+ * killed and struck on its own. Every second one has numbered shards.
  */
-export function shardedHistory(seed: number): History {
-  const { events, ...history } = generate(seed);
+export function shardedHistory(seed: number, world: (seed: number) => History = generate): History {
+  const { events, ...history } = world(seed);
   const random = new Random(seed ^ 0x7f4a7c15);
   const slots = (seed % 2 === 0 ? NUMBERED : SHARDS).map((shard): Slot => {
     return {

@@ -1,13 +1,23 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { IP_FAMILIES } from "../../src/model/node-annotations.ts";
 import type { IPProvider } from "../../src/ports/providers.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import type { Process } from "./process.ts";
 
-/** The account as one process reaches it: every call may be late, fail, or be its last. */
-export function simProvider(process: Process): IPProvider {
+/** Both families of the account's addresses as one process reaches them, by their source. */
+export function simProviders(
+  process: Process,
+): ReadonlyMap<string, { readonly kind: "usable"; readonly provider: IPProvider }> {
+  const all = IP_FAMILIES.map((family) => simProvider(process, family));
+  return new Map(all.map((provider) => [provider.name, { kind: "usable", provider }]));
+}
+
+/** The addresses of a family as one process reaches them: every call may be late, fail, or be its last. */
+function simProvider(process: Process, family: IPFamily): IPProvider {
   const { world } = process.simulation;
   // The account has its own clock.
   const clock = { ...process.clock, wallMs: (): number => world.nowMs() };
-  const provider = new MemoryIPProvider({ cloud: world.cloud, clock });
+  const provider = new MemoryIPProvider({ cloud: world.cloud, clock, family });
   const through = <T>(
     operation: string,
     subject: string,
@@ -20,7 +30,7 @@ export function simProvider(process: Process): IPProvider {
   return {
     name: provider.name,
     pageSize: provider.pageSize,
-    listPage: (page) => through("list", "", [page], () => provider.listPage(page)),
+    listPage: (page) => through("list", "", family === "IPv6" ? [page, family] : [page], () => provider.listPage(page)),
     getAddress: (ip) => through("get", ip, [], () => provider.getAddress(ip)),
     machineAddresses: (id) => through("machine", id, [], () => provider.machineAddresses(id)),
     addressLimit: () => through("limit", "", [], () => provider.addressLimit()),

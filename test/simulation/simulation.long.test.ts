@@ -1,8 +1,13 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { explain } from "./explain.ts";
+import { FAMILY_BUGS } from "./family-bugs.ts";
+import type { SimCall } from "./faults.ts";
 import { generate } from "./generate.ts";
 import type { History, WorldEvent } from "./history.ts";
 import { historyElsewhere } from "./history-elsewhere.ts";
+import { familiesHistory } from "./history-families.ts";
 import { historyIPv6 } from "./history-ipv6.ts";
 import type { Violation } from "./monitor.ts";
 import { routedHistory } from "./routed-history.ts";
@@ -19,6 +24,8 @@ const ROUTED_SEEDS = 20;
 const SEEDS_ELSEWHERE = 25;
 /** How many of record sets with AAAA records; `npm run play -- --ipv6` plays any number. */
 const SEEDS_IPV6 = 30;
+/** How many of pools of both families; `npm run play -- --families` plays any number. */
+const SEEDS_OF_FAMILIES = 8;
 /** How many of three shards; `npm run play -- --shards` plays any number. */
 const SHARDED_SEEDS = 8;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
@@ -73,6 +80,33 @@ test("every promise holds in seeded histories of record sets with AAAA records",
   expect(writes).toBeGreaterThan(SEEDS_IPV6 / 2);
 });
 
+test("every promise holds in seeded histories of pools of IPv4 and of IPv6 with one match and one name", async () => {
+  const writes = { assign: 0, create: 0, annotate: 0, records: 0 };
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS_OF_FAMILIES; seed += 1) {
+    const history = familiesHistory(seed);
+    const simulation = new Simulation(history, false);
+    const { violation } = await simulation.run();
+    const made = simulation.made.filter(({ isWrite }) => isWrite);
+    const count = (fits: (call: SimCall) => boolean): number => made.filter(fits).length;
+    writes.assign += count(({ operation, subject }) => operation === "assign" && subject.includes(":"));
+    writes.create += count(({ operation, args }) => operation === "create" && JSON.stringify(args).includes("region"));
+    writes.annotate += count(
+      ({ operation, args }) => operation === "annotate" && JSON.stringify(args).includes("IPv6"),
+    );
+    writes.records += count(({ subject }) => subject.endsWith(" AAAA"));
+    if (violation !== undefined) expect.fail(await broken(history, violation, "--families "));
+  }
+  for (const [kind, count] of Object.entries(writes)) expect(count, kind).toBeGreaterThan(SEEDS_OF_FAMILIES / 4);
+});
+
+const RUN = fileURLToPath(new URL("run.ts", import.meta.url));
+
+test.for(FAMILY_BUGS)("histories of pools of both families catch: $name", ({ name, seed }) => {
+  const args = ["--disable-warning=ExperimentalWarning", RUN, "--families", "--bug", name, "--brief"];
+  const { status, stdout } = spawnSync(process.execPath, [...args, "--seed", `${seed}`], { encoding: "utf8" });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(`^seed ${seed}: `) });
+});
+
 test("every promise holds in seeded histories of RoutedIPs and firewalls", async () => {
   let firewallCalls = 0;
   const fresh = Array.from({ length: ROUTED_SEEDS }, (_, index) => FIRST_SEED + index);
@@ -108,13 +142,15 @@ async function broken(history: History, { invariant, text }: Violation, kind = "
   return [`${invariant}: ${text}`, ...story, "", `npm run play -- ${kind}--seed ${history.seed}`].join("\n");
 }
 
-test("every promise holds in seeded histories in which three shards work at the same time", async () => {
+test("every promise holds in seeded histories in which three shards work at the same time, with IPv6 in every second one", async () => {
   let effects = 0;
   for (let seed = FIRST_SEED; seed < FIRST_SEED + SHARDED_SEEDS; seed += 1) {
-    const history = shardedHistory(seed);
+    const isDual = seed % 2 === 0;
+    const history = shardedHistory(seed, isDual ? familiesHistory : generate);
     const result = await new Simulation(history, false).run();
     effects += result.effects;
-    if (result.violation !== undefined) expect.fail(await broken(history, result.violation, "--shards "));
+    if (result.violation !== undefined)
+      expect.fail(await broken(history, result.violation, isDual ? "--families --shards " : "--shards "));
   }
   expect(effects).toBeGreaterThan(100 * SHARDED_SEEDS);
 });

@@ -1,17 +1,24 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
-import { canonicalIPv4 } from "../../src/model/address.ts";
+import { CANONICAL } from "../../src/model/address.ts";
+import { sourceNamed } from "../../src/model/address-source.ts";
+import { marksOf } from "../../src/model/annotated.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
-import { type IPStatus, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
+import { type IPStatus, ipFamilyOf, objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { World } from "./world.ts";
 
 /** Whether the spec of a pool is one the program can work on, by the manual's words and not by the program's code. */
 export function isValid({ spec, decodeError }: Pool): boolean {
   return (
     decodeError === undefined &&
-    spec.provider === "digitalocean" &&
+    isOfCloud(spec.provider) &&
     (spec.ips.length > 0 || spec.desiredIPs > 0) &&
     spec.match.nodeLabel !== "role in ("
   );
+}
+
+/** True for a source of addresses of the one provider that there is, of either family. */
+export function isOfCloud(source: string): boolean {
+  return sourceNamed(source).provider === "digitalocean";
 }
 
 /** True when nothing may be changed for the pool. */
@@ -21,7 +28,8 @@ export function isBlocked(pool: Pool): boolean {
 
 /** The addresses a pool manages: listed ones in canonical form, and those it acquired. */
 export function managedBy(pool: Pool): ReadonlySet<string> {
-  const listed = pool.spec.ips.filter((ip) => canonicalIPv4(ip) !== undefined);
+  const canonical = CANONICAL[ipFamilyOf(pool.spec)];
+  const listed = pool.spec.ips.filter((ip) => canonical(ip) !== undefined);
   return new Set([...listed, ...pool.status.acquired.map(({ ip }) => ip)]);
 }
 
@@ -160,7 +168,8 @@ export class Health {
   #asFound(ip: string, pool: Pool, machine: number | null | undefined): IPStatus {
     const isAnnotated = this.#world
       .nodes()
-      .some((node) => node.addressAnnotation === ip && node.poolAnnotation === annotationOf(pool));
+      .map((node) => marksOf(node, ipFamilyOf(pool.spec)))
+      .some((marks) => marks.addressAnnotation === ip && marks.poolAnnotation === annotationOf(pool));
     const entry = { state: "active", providerID: `digitalocean://${machine}` } as const;
     return isAnnotated ? entry : { ...entry, notMatchingSince: "before it was listed" };
   }

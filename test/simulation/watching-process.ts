@@ -12,7 +12,7 @@ import type { WatchLoopDeps } from "../../src/watch/watch-loop.ts";
 import { KeptReadings } from "./kept-readings.ts";
 import { Process } from "./process.ts";
 import { simDNS } from "./sim-dns.ts";
-import { simProvider } from "./sim-provider.ts";
+import { simProviders } from "./sim-provider.ts";
 import { simWarmCluster } from "./sim-warm-cluster.ts";
 
 /** What is read of the providers is believed for so long, milliseconds. */
@@ -75,7 +75,7 @@ export class WatchingProcess extends Process {
       provider,
     });
     const access = {
-      providers: new Map([["digitalocean", usable(simProvider(this))]]),
+      providers: simProviders(this),
       dnsProviders: new Map(
         Object.values(world.dns).map((account) => [account.name, usable(simDNS(this, account))] as const),
       ),

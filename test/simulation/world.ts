@@ -8,10 +8,12 @@ import {
 import { decodeNode } from "../../src/adapters/kube/node.ts";
 import { decodePod } from "../../src/adapters/kube/pod.ts";
 import { decodeEndpointSlice, decodeService } from "../../src/adapters/kube/service.ts";
+import type { IPFamily } from "../../src/model/address-source.ts";
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool, type RecordSet } from "../../src/model/resource.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";
 import { SHARD_LABEL } from "../../src/model/shard.ts";
+import { familyOf } from "../../src/sandbox/digitalocean/actions.ts";
 import type { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import type { AddressState } from "../../src/sandbox/digitalocean/cloud-state.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -131,8 +133,13 @@ export class World {
   /** Every address of the account, actions that are due carried out, sorted by text. */
   addresses(): readonly AddressState[] {
     this.cloud.settle(this.nowMs());
-    const { reserved_ips, byoip } = this.cloud.state;
-    return [...reserved_ips, ...byoip].toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
+    const { reserved_ips, byoip, reserved_ipv6 } = this.cloud.state;
+    return [...reserved_ips, ...byoip, ...reserved_ipv6].toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
+  }
+
+  /** Those of one family. */
+  addressesOf(family: IPFamily): readonly AddressState[] {
+    return this.addresses().filter(({ ip }) => familyOf(ip) === family);
   }
 
   address(ip: string): AddressState | undefined {

@@ -36,13 +36,13 @@ function renaming(by: Renaming): Rename {
   const isWord = (key: string, text: string): boolean =>
     WORDS.has(key) || /^\(new |^\d+\/\d+$|^(tcp|udp|icmp|SCTP)\/\d+(-\d+)?$/.test(text);
   const rename: Rename = (key, text) => {
-    if (isWord(key, text)) return text;
     // What an annotation is to say of an address that is not bought yet, beside others.
-    if (text.includes(",(new "))
+    if (text.includes("(new ") && text.includes(","))
       return text
         .split(",")
         .map((one) => rename(key, one))
         .join();
+    if (isWord(key, text)) return text;
     if (key === "subject") return subject(text);
     return by(text.startsWith("k8s-") ? "firewall" : (KINDS[key] ?? "name"), text);
   };

@@ -1,4 +1,4 @@
-import { type Address, CANONICAL } from "../../model/address.ts";
+import { type Address, type AddressFact, CANONICAL } from "../../model/address.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import {
   bySeniority,
@@ -19,7 +19,7 @@ export interface Claims {
   ownerOf(ip: string): string | undefined;
   /** Says by which rule the owner of an address has it, and not another object that asks for it: `which has it already`. */
   rightOf(ip: string, other: Pool): string;
-  /** The address that has the network of this one, which the provider moves as one, with the object that owns it; undefined where this one has it. */
+  /** The owned address that has the network of this one, which the provider moves as one; undefined where this one has it, or nobody's has. */
   rivalOf(ip: string): NetworkRival | undefined;
   /** True when some object manages the address, or its status remembers it. */
   isNamed(ip: string): boolean;
@@ -82,7 +82,7 @@ interface OwnerClaim {
 
 /**
  * Of several owned addresses of one network one can be used: they are always on the same machine. That is the one that is held most firmly by status, else the one whose
- * object comes first. Addresses of networks that are not known have no rivals.
+ * object comes first. What nobody owns of the network has it as its rival, too. Addresses of networks that are not known have no rivals.
  */
 function networkRivals(
   owners: ReadonlyMap<string, OwnerClaim>,
@@ -99,10 +99,12 @@ function networkRivals(
     const network = networks.get(ip);
     return network === undefined ? [] : [{ ip, network, owner: key, hold }];
   });
+  const all = [...Map.groupBy(owned, ({ network }) => network)];
+  const winners = new Map(all.map(([network, together]) => [network, together.toSorted((a, b) => b.hold - a.hold)[0]]));
   return new Map(
-    [...Map.groupBy(owned, ({ network }) => network).values()].flatMap((together) => {
-      const [first, ...others] = together.toSorted((a, b) => b.hold - a.hold);
-      return first === undefined ? [] : others.map(({ ip }) => [ip, first] as const);
+    [...networks].flatMap(([ip, network]) => {
+      const winner = winners.get(network);
+      return winner === undefined || winner.ip === ip ? [] : [[ip, winner] as const];
     }),
   );
 }
@@ -213,11 +215,20 @@ export function releasedOf(
   return [...remembered].toSorted(compareText).flatMap((ip): readonly Released[] => {
     // What was only listed, before the object had another family, is nothing to it any more.
     if (canonical(ip) === undefined) return [];
-    if (managed.has(ip) || acquired.has(ip) || claims.ownerOf(ip) !== undefined) return [];
-    const fact = provider?.addresses.get(ip) ?? { kind: "gap", error: "it was not read" };
-    if (fact.kind === "gap") return [{ ip, fact, isServing: false }];
-    return fact.kind === "known" && (fact.address.holderID !== undefined || fact.address.isLocked)
-      ? [{ ip, fact, isServing: isServing(fact.address) }]
-      : [];
+    // Where its network is in use under another address, it stays for the sake of that one.
+    const isUsed = claims.ownerOf(ip) !== undefined || claims.rivalOf(ip) !== undefined;
+    if (managed.has(ip) || acquired.has(ip) || isUsed) return [];
+    return stillAttached(ip, provider?.addresses.get(ip), isServing);
   });
+}
+
+/** What is to be remembered of an address that was released: nothing once it is unattached, or gone. */
+function stillAttached(
+  ip: string,
+  fact: AddressFact = { kind: "gap", error: "it was not read" },
+  isServing: ReleaseFacts["isServing"],
+): readonly Released[] {
+  if (fact.kind === "gap") return [{ ip, fact, isServing: false }];
+  const isThere = fact.kind === "known" && (fact.address.holderID !== undefined || fact.address.isLocked);
+  return isThere ? [{ ip, fact, isServing: isServing(fact.address) }] : [];
 }

@@ -66,7 +66,8 @@ function machineLedgers(
     [...providers].map(([name, { addresses }]) => [
       name,
       new MachineLedger({
-        addresses,
+        // A network has one place, under the address that has it.
+        addresses: new Map([...addresses].filter(([ip]) => claims.rivalOf(ip) === undefined)),
         addressesPerMachine: registry.get(name)?.addresses?.addressesPerMachine ?? 1,
         machineOf: (providerID) => registry.machineID(name, providerID),
         // Objects of the other family say nothing of these machines, whose ids they share.
