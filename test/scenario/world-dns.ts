@@ -120,11 +120,11 @@ export class WorldDNS {
     });
   }
 
-  /** The TTLs of the A records of a name, without repetition. */
+  /** The TTLs of the records of a name, or of `www.example.com AAAA`, without repetition. */
   ttls(provider: DNSName, fqdn: string): readonly number[] {
     const own = this.#account(provider)
       .records()
-      .filter((record) => fits({ fqdn, type: "A" }, record));
+      .filter((record) => fits(setNamed(fqdn), record));
     return [...new Set(own.map(({ ttlSeconds }) => ttlSeconds))];
   }
 

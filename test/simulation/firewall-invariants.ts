@@ -189,16 +189,13 @@ function checkRecord({ monitor, process, what, before, added }: FirewallChange):
 }
 
 /** What sending an address to a machine breaks: its firewall must have been seen to let everything in there. */
-export function checkSending(
-  monitor: Monitor,
-  process: Process,
-  { operation, subject, args }: SimCall,
-): readonly Violation[] {
+export function checkSending(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
+  const { operation, subject, args } = call;
   if (operation !== "assign" && operation !== "create") return [];
   const pools = monitor.simulation.world.pools();
   const [owner, ...others] =
     operation === "create"
-      ? pools.filter(({ meta }) => objectKey(meta) === process.intentOf)
+      ? pools.filter(({ meta }) => objectKey(meta) === process.intentOf(call))
       : pools.filter((pool) => managedBy(pool).has(subject));
   const [place] = args as readonly [string | { readonly machineID?: string }];
   const machine = typeof place === "string" ? place : place.machineID;

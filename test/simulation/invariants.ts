@@ -188,8 +188,9 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
   const recent = records.creations.filter((ms) => ms > nowMs - 60_000).length;
   if (recent >= MOST_CREATIONS && simulation.history.hasLock)
     found.push({ invariant: "creation-rate", text: `${recent} within a minute` });
-  const pool = world.pool(process.intentOf ?? "");
-  const what = `${process.identity}: create ${JSON.stringify(call.args[0])} for ${process.intentOf ?? "?"}`;
+  const intent = process.intentOf(call);
+  const pool = world.pool(intent ?? "");
+  const what = `${process.identity}: create ${JSON.stringify(call.args[0])} for ${intent ?? "?"}`;
   if (pool === undefined) return [...found, ...withoutPool(monitor, process, what)];
   if (!monitor.isStable(process, pool)) return found;
   if (isOutOfReach(monitor, process, pool)) found.push({ invariant: "blocked", text: what });

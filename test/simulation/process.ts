@@ -1,4 +1,5 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
+import type { IPFamily } from "../../src/model/address-source.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { Wait } from "../../src/model/progress.ts";
 import type { PassResult } from "../../src/model/run.ts";
@@ -52,13 +53,18 @@ export class Process {
   lacksLease = false;
   /** How many readings of its pass under way were answered as they were before. */
   misled = 0;
+  /** The pool that a purchase is for. */
+  intentOf({ args: [, family = "IPv4"] }: SimCall): string | undefined {
+    return this.intents.get(family as IPFamily);
+  }
+
   /** True once a reading of its pass under way was answered as it was before. */
   get isMisled(): boolean {
     return this.misled > 0;
   }
 
-  /** The pool whose intent to acquire was written last. */
-  intentOf: string | undefined;
+  /** By family, the pool whose intent to acquire was written last: addresses of one family are bought one after the other. */
+  readonly intents: Map<IPFamily, string> = new Map();
   /** What its run came to, once it has. */
   result: PassResult | undefined;
   readonly readings: Readings;

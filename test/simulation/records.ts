@@ -1,7 +1,7 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
+import { ipFamilyOf, objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import { type KubeObject, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { Failure, SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
@@ -164,9 +164,11 @@ export class Records {
   #remembered(process: Process, { subject, args }: SimCall): void {
     const [status] = args as readonly [PoolStatus];
     const intents = status.pendingAcquisitions.map(({ startedAt, knownIPs }) => `${startedAt} ${knownIPs.length}`);
-    if (intents.some((intent) => !this.#intents.get(subject)?.includes(intent))) process.intentOf = subject;
+    const pool = this.#world.pool(subject);
+    if (pool !== undefined && intents.some((intent) => !this.#intents.get(subject)?.includes(intent)))
+      process.intents.set(ipFamilyOf(pool.spec), subject);
     this.#intents.set(subject, intents);
-    this.#intendedFor.set(subject, this.#world.pool(subject)?.meta.uid ?? "");
+    this.#intendedFor.set(subject, pool?.meta.uid ?? "");
     for (const { ip } of status.acquired) this.#takenOver(subject, ip);
     for (const { candidates = [] } of status.pendingAcquisitions) for (const ip of candidates) this.told.add(ip);
     this.noteNames();
@@ -316,12 +318,13 @@ export class Records {
     // One under way while the Lease was spoilt was noted there before.
     if (process.passStartMs > this.leaseForgottenMs) this.creations.push(nowMs);
     this.bornMs.set(ip, nowMs);
-    const pool = this.#world.pool(process.intentOf ?? "");
+    const key = process.intentOf(call) ?? "";
+    const pool = this.#world.pool(key);
     const [place] = call.args as readonly [{ readonly machineID?: string }];
     this.bought.set(ip, {
       ip,
-      key: process.intentOf ?? "",
-      uid: this.#intendedFor.get(process.intentOf ?? "") ?? "",
+      key,
+      uid: this.#intendedFor.get(key) ?? "",
       atMs: nowMs,
       passStartMs: process.passStartMs,
       machine: place.machineID,

@@ -27,17 +27,19 @@ function simProvider(process: Process, family: IPFamily): IPProvider {
     const isWrite = ["assign", "unassign", "create", "delete"].includes(operation);
     return process.call({ side: "cloud", provider: "digitalocean", operation, subject, isWrite, args }, effect);
   };
+  /** The requests of both families to list and to buy look alike: what is asked for IPv6 says so. */
+  const asked = (first: unknown): readonly unknown[] => (family === "IPv6" ? [first, family] : [first]);
   return {
     name: provider.name,
     pageSize: provider.pageSize,
-    listPage: (page) => through("list", "", family === "IPv6" ? [page, family] : [page], () => provider.listPage(page)),
+    listPage: (page) => through("list", "", asked(page), () => provider.listPage(page)),
     getAddress: (ip) => through("get", ip, [], () => provider.getAddress(ip)),
     machineAddresses: (id) => through("machine", id, [], () => provider.machineAddresses(id)),
     addressLimit: () => through("limit", "", [], () => provider.addressLimit()),
     assign: (ip, id) => through("assign", ip, [id], () => provider.assign(ip, id)),
     unassign: (ip) => through("unassign", ip, [], () => provider.unassign(ip)),
     actionState: (action) => through("action", action.ip, [action], () => provider.actionState(action)),
-    create: (place) => through("create", "", [place], () => provider.create(place)),
+    create: (place) => through("create", "", asked(place), () => provider.create(place)),
     delete: (ip) => through("delete", ip, [], () => provider.delete(ip)),
   };
 }

@@ -43,7 +43,7 @@ export const OWNED: readonly Owned[] = [
   { shard: "vip", namespace: "ingress", name: "login", ip: "203.0.113.13" },
 ];
 
-const NODES = ["n1", "n2", "n3", "n4", "n5"];
+export const NODES: readonly string[] = ["n1", "n2", "n3", "n4", "n5"];
 
 /** A process, and what it was seen to write. */
 export interface Shardly<P> {
@@ -190,6 +190,13 @@ export class ShardWorld {
     return `${state} ${nodeName}`;
   }
 
+  /** What the annotations of a node show, as `IP of NAMESPACE/NAME`; undefined where there is none. */
+  async annotated(node: string): Promise<string | undefined> {
+    const { body } = await this.api.request<NodeOnWire>("GET", `/api/v1/nodes/${node}`);
+    const { [`${PREFIX}/ipv4-reserved-ip`]: ip, [`${PREFIX}/pool`]: pool } = body.metadata?.annotations ?? {};
+    return ip === undefined ? undefined : `${ip} of ${pool}`;
+  }
+
   /** The Lease of a shard, or of the process without one. */
   async lease(shard?: string): Promise<StoredLease> {
     const { body } = await this.api.request<LeaseOnWire>("GET", `${LEASES}/${leaseOf(shard)}`);
@@ -276,6 +283,12 @@ function poolPath({ namespace, name }: { readonly namespace: string; readonly na
 
 interface PoolOnWire {
   readonly status?: { readonly ips?: Readonly<Record<string, { readonly state: string; readonly nodeName?: string }>> };
+}
+
+const PREFIX = "flipop.digitalocean.com";
+
+interface NodeOnWire {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
 }
 
 interface LeaseOnWire {

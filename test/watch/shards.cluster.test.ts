@@ -1,12 +1,25 @@
 // Three shards of one account on a real API server, as the Role of `flipop manifests --shard` lets them, and as nothing more does.
+import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeCluster } from "../cluster/context.ts";
 import type { GateCall } from "./gate.ts";
 import { lateWrites } from "./late-writes.ts";
-import { foreignWrites, type Gates, OWNED, type Owned, PATIENT, type Shardly, ShardWorld } from "./shard-world.ts";
+import {
+  foreignWrites,
+  type Gates,
+  NODES,
+  OWNED,
+  type Owned,
+  PATIENT,
+  type Shardly,
+  ShardWorld,
+} from "./shard-world.ts";
 import type { WatchProcess } from "./watch-process.ts";
 
 const WAIT = { interval: 50 };
+/** By then every process has seen a change, milliseconds. */
+const SEEN_MS = 3000;
 const SHARDS = OWNED.map(({ shard }) => shard);
 const [WEB, CART, LOGIN] = OWNED as readonly [Owned, Owned, Owned];
 const BASE = /\/leases\/flipop$/;
@@ -27,9 +40,18 @@ describeCluster("shards on a real API server", () => {
         const nodes = owned.map((one) => world.holder(one));
         const told = await Promise.all(owned.map((one) => world.status(one)));
         const isTold = told.every((text, at) => text === `active ${nodes[at]}`);
-        return { isTold, nodes: new Set(nodes).size, names: owned.map((one) => world.published(one)) };
+        const shown = await Promise.all(NODES.map((node) => world.annotated(node)));
+        const wanted = NODES.map((node) =>
+          owned.flatMap((one) => (world.holder(one) === node ? `${one.ip} of ${one.namespace}/${one.name}` : [])).at(0),
+        );
+        return {
+          isTold,
+          isAnnotated: isDeepStrictEqual(shown, wanted),
+          nodes: new Set(nodes).size,
+          names: owned.map((one) => world.published(one)),
+        };
       }, WAIT)
-      .toEqual({ isTold: true, nodes: owned.length, names: owned.map(({ ip }) => [ip]) });
+      .toEqual({ isTold: true, isAnnotated: true, nodes: owned.length, names: owned.map(({ ip }) => [ip]) });
   };
 
   /** A pass of each shard, one after the other. */
@@ -202,6 +224,8 @@ describeCluster("shards on a real API server", () => {
         const [, cart, vip] = watchers;
         const [node, assigns] = [world.holder(CART) ?? "", world.assigns()];
         await world.label(CART, "vip");
+        // Nobody writes anything for that, and changes of pools and of nodes arrive by two watches.
+        await setTimeout(SEEN_MS);
         await world.api.setNodeReady(node, false);
         await expect.poll(() => world.holder(CART), WAIT).not.toBe(node);
         await atRest(OWNED);
@@ -221,6 +245,7 @@ describeCluster("shards on a real API server", () => {
       });
 
       test("at rest nobody writes, nor does a pass of anybody afterwards; no name was empty and no address without a machine", async () => {
+        await atRest([moved, CART, LOGIN]);
         expect(await lateWrites(...watchers.flatMap(({ cluster, cloud }) => [cluster, cloud]))).toEqual([]);
         await world.endAll();
         expect(await passOfEach()).toEqual([]);
