@@ -341,7 +341,7 @@ const fields = (properties: Readonly<Record<string, Schema>>, more: Schema = {})
 });
 
 const DNS_LABEL = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
-/** As `--shard` takes it: a part of at most 100, or the value of the label. Whether the part is one of that many, and whether shards share objects, a template checks. */
+/** As `--shard` takes it: a part of at most 100, or the value of the label. A template checks that no part is above their number, and that no two shards share objects. */
 const SHARD = "^(([1-9]\\d?|100)/([1-9]\\d?|100)|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$";
 /** A key of a Secret, or none. */
 const SECRET_KEY: Schema = { pattern: "^(\\.?[-\\w][-\\w.]*)?$", maxLength: 253 };

@@ -45,20 +45,17 @@ export class Attempts {
 
   /** Looks which statuses are no longer as the last pass left them. */
   look(stored: Pick<Observation, "pools" | "recordSets">): void {
-    for (const [key, status] of statusesOf(stored)) {
-      const left = this.#left.get(key);
-      if (left !== undefined && left !== status && !isDeepStrictEqual(left, status)) this.#foreign.add(key);
+    for (const { ref, status } of objectsOf(stored)) {
+      const left = this.#left.get(refKey(ref));
+      if (left !== undefined && !isDeepStrictEqual(left, status)) this.#foreign.add(refKey(ref));
     }
   }
 
   /** Takes note of the statuses as a pass leaves them. */
-  leave({ pools, recordSets }: Pick<Observation, "pools" | "recordSets">, stores: ResourceStores): void {
-    const left = [
-      ...pools.map(({ kind, meta }) => ({ kind, ...meta })),
-      ...recordSets.map(({ meta }) => ({ kind: "dns" as const, ...meta })),
-    ].flatMap((object): readonly (readonly [string, object])[] => {
-      const stored = stores[object.kind].get(object);
-      return stored === undefined ? [] : [[refKey(object), stored.status]];
+  leave(observation: Pick<Observation, "pools" | "recordSets">, stores: ResourceStores): void {
+    const left = objectsOf(observation).flatMap(({ ref }): readonly (readonly [string, object])[] => {
+      const stored = stores[ref.kind].get(ref);
+      return stored === undefined ? [] : [[refKey(ref), stored.status]];
     });
     this.#left = new Map(left);
     for (const key of this.#foreign) if (!this.#left.has(key)) this.#foreign.delete(key);
@@ -80,19 +77,15 @@ export class Attempts {
   recall(observation: Observation): Observation {
     const pools = observation.pools.map((pool) => recalled(pool, this.#memories.get(keyOf(pool.kind, pool))));
     const sets = observation.recordSets.map((set) => recalled(set, this.#memories.get(keyOf("dns", set))));
-    this.#stored = new Map([
-      ...observation.pools.map((pool) => [keyOf(pool.kind, pool), pool.status.retries] as const),
-      ...observation.recordSets.map((set) => [keyOf("dns", set), set.status.retries] as const),
-    ]);
+    this.#stored = new Map(
+      objectsOf(observation).map(({ ref, uid, status }) => [`${refKey(ref)} ${uid}`, status.retries] as const),
+    );
     return { ...observation, pools, recordSets: sets };
   }
 
   /** Takes over what a pass left: the statuses of its last plan, and which of them could not be written. */
   keep({ pools, recordSets, observedAtMs }: Plan, observation: Observation, failures: readonly ReportFailure[]): void {
-    const uids = new Map([
-      ...observation.pools.map((pool) => [refKey({ kind: pool.kind, ...pool.meta }), pool.meta.uid] as const),
-      ...observation.recordSets.map((set) => [refKey({ kind: "dns", ...set.meta }), set.meta.uid] as const),
-    ]);
+    const uids = new Map(objectsOf(observation).map(({ ref, uid }) => [refKey(ref), uid] as const));
     const left = [...pools, ...recordSets].map(({ object, status }): readonly [string, Memory] => {
       const key = `${refKey(object)} ${uids.get(refKey(object)) ?? ""}`;
       const lastAssignmentTime = "lastAssignmentTime" in status ? status.lastAssignmentTime : undefined;
@@ -127,14 +120,20 @@ function statusKey(key: string): string {
   return `status of ${key}`;
 }
 
-function statusesOf({
-  pools,
-  recordSets,
-}: Pick<Observation, "pools" | "recordSets">): readonly (readonly [string, object])[] {
-  return [
-    ...pools.map(({ kind, meta, status }) => [refKey({ kind, ...meta }), status] as const),
-    ...recordSets.map(({ meta, status }) => [refKey({ kind: "dns", ...meta }), status] as const),
-  ];
+/** An object that was read. */
+interface Stored {
+  readonly ref: ObjectRef;
+  readonly uid: string;
+  readonly status: Pool["status"] | RecordSet["status"];
+}
+
+/** Every object of an observation, record sets last. */
+function objectsOf({ pools, recordSets }: Pick<Observation, "pools" | "recordSets">): readonly Stored[] {
+  return [...pools, ...recordSets.map((set) => ({ kind: "dns" as const, ...set }))].map(({ kind, meta, status }) => ({
+    ref: { kind, namespace: meta.namespace, name: meta.name },
+    uid: meta.uid,
+    status,
+  }));
 }
 
 /** What others may change back at once in the cluster, and what is written there; undefined for changes at providers, whose waits are others. */

@@ -1,8 +1,8 @@
 import { retryDelayMs } from "../plan/retries.ts";
 
 /*
- * What somebody else changes back as often as this process writes it: another controller, or a script. Each answers the other one at once, so without a pause both would write
- * for ever as fast as they can.
+ * What somebody else changes back as often as this process writes it: another controller, or a script.
+ * Each would answer the other one at once. Without a pause both would write for ever, as fast as they can.
  *
  *   the same is written again          the next time
  *   fewer than three times             at once

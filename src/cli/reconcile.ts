@@ -227,7 +227,10 @@ function applicationOf(saved: SavedPlan | undefined, { allOrNothing }: Reconcile
   return saved === undefined ? undefined : new SavedApplication(saved, { isAllOrNothing: allOrNothing === true });
 }
 
-/** Says of named objects that none is of this process, and whose they are. It asks for lists only where the run came to no object, and never fails. */
+/**
+ * Where a run came to no object, says that none of those that were named is of this process, and whose they are.
+ * It asks for lists only then. It never fails.
+ */
 async function tellWhose(
   session: Session,
   cluster: Parameters<typeof everyObject>[0],

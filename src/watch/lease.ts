@@ -206,10 +206,9 @@ class LeaseKeeper implements LockState {
 
   /**
    * Ends {@link keep} and gives the Lease back, unless it is lost. A Lease that cannot be given back within one call's
-   * time expires by itself.
+   * time expires by itself. Returns false where that is not known to have worked.
    * @throws never
    */
-  /** Gives the Lease back. Returns false where that is not known to have worked. */
   async release(): Promise<boolean> {
     this.stopping.abort();
     return await this.inTurn(() => this.giveBack());

@@ -83,7 +83,10 @@ export class CallBudget {
 
 /** What one token may ask of a provider at a time, and for how long. */
 export interface CallLimits {
-  /** Requests that may be in flight at the same time, beside one for an address or a firewall, and those that get no answer for long; later ones wait. */
+  /**
+   * Requests that may be in flight at the same time; later ones wait. One for an address or a firewall may go beside them.
+   * Where a request has had no answer for long, an address or a firewall may take its place.
+   */
   readonly mostInFlight: number;
   /** How many it may send in a span of time. */
   readonly allowance: CallAllowance;
@@ -191,9 +194,9 @@ function emptyQueues(): Queues {
 export const SILENT_MS = 1000;
 
 /**
- * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall: names whose calls hang keep no address from moving. Nor do addresses
- * whose calls hang: a task that has run for {@link SILENT_MS} leaves its place to an address. The most
- * urgent of those that wait goes next. Among the equally urgent a write goes before a read, and the first before the second. A run changes what it has looked at before it
+ * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall.
+ * So names whose calls hang keep no address from moving. Nor do addresses whose calls hang: a task that has run for {@link SILENT_MS} leaves its place to an address.
+ * The most urgent of those that wait goes next. Among the equally urgent a write goes before a read, and the first before the second. A run changes what it has looked at before it
  * looks at more. So what a small rate limit allows is made whole.
  */
 export function inFlightLimit(most: number): InFlightLimit {
