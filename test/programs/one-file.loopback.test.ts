@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
+import { onSettledExample, warmUp } from "../../bin/one-file.ts";
 import { cronJobContainer } from "../bench/container.ts";
 import { IN_IMAGE } from "./entry.ts";
 
@@ -83,3 +84,26 @@ test("starts where there is nothing that V8 made, and shows a stack also without
   expect(stderr).toMatch(/^flipop: The kubeconfig \/nowhere does not exist\./);
   expect(stderr).toMatch(/^ {4}at .*main\.cjs:\d+:\d+/m);
 });
+
+test("V8 makes the same file on a slow machine, where each answer arrives late", async () => {
+  const copy = copied();
+  rmSync(join(copy, "lib", cache));
+  const program = join(copy, "lib/main.cjs");
+  const [quick, slow] = await onSettledExample(
+    copy,
+    async (env): Promise<readonly [Buffer, Buffer]> => [
+      await warmUp(program, { ...env, NODE_OPTIONS: late(0) }),
+      await warmUp(program, { ...env, NODE_OPTIONS: late(350) }),
+    ],
+  );
+  expect(slow.equals(quick)).toBe(true);
+});
+
+/** What makes each request of a program late, milliseconds. */
+function late(ms: number): string {
+  const code = `import { Agent } from "node:http";
+    const { addRequest } = Agent.prototype;
+    const { setTimeout } = globalThis;
+    Agent.prototype.addRequest = function (...all) { setTimeout(() => addRequest.apply(this, all), ${String(ms).padStart(4)}); };`;
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`;
+}
