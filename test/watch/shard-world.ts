@@ -25,8 +25,8 @@ export const PATIENT: readonly string[] = [
 /** What is installed. Namespace `ingress` falls to 1/2 and 3/4, namespace `shop` to 2/2 and 2/4. */
 const INSTALLED = ["1/2", "2/4", "4/4", "vip"];
 const PARTS: readonly ManifestPart[] = ["namespace", "crds", "rbac", "watcher"];
-/** As short as a busy machine allows. */
-const QUICK = ["--lease-duration", "4s", "--renew-deadline", "3s", "--retry-period", "500ms"];
+/** Short enough to wait for a takeover. A machine that stands still for seconds costs nobody its Lease: whoever loses it ends. */
+const QUICK = ["--lease-duration", "15s", "--renew-deadline", "12s", "--retry-period", "500ms"];
 
 /** One object with one address and one name, and whose it is. */
 export interface Owned {
@@ -210,6 +210,11 @@ export class ShardWorld {
 
   async deleteLease(shard?: string): Promise<void> {
     await this.api.request("DELETE", `${LEASES}/${leaseOf(shard)}`);
+  }
+
+  /** What those that watched have printed, of all that ended although nobody ended them. */
+  ended(): readonly string[] {
+    return this.#watching.flatMap(({ child, stderr }) => (child.exitCode === null ? [] : stderr()));
   }
 
   /** Ends all that watches, as somebody does who stops it. */

@@ -49,9 +49,10 @@ describeCluster("shards on a real API server", () => {
           isAnnotated: isDeepStrictEqual(shown, wanted),
           nodes: new Set(nodes).size,
           names: owned.map((one) => world.published(one)),
+          ended: world.ended(),
         };
       }, WAIT)
-      .toEqual({ isTold: true, isAnnotated: true, nodes: owned.length, names: owned.map(({ ip }) => [ip]) });
+      .toEqual({ isTold: true, isAnnotated: true, nodes: owned.length, names: owned.map(({ ip }) => [ip]), ended: [] });
   };
 
   /** A pass of each shard, one after the other. */
