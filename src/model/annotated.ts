@@ -25,6 +25,11 @@ export function marksOf(node: NodeFacts, family: IPFamily): NodeMarks {
   return family === "IPv4" ? node : (node.ipv6 ?? {});
 }
 
+/** True if annotations say anything. Pure. */
+export function isMarked({ addressAnnotation, poolAnnotation, hostAnnotation }: NodeMarks): boolean {
+  return addressAnnotation !== undefined || poolAnnotation !== undefined || hostAnnotation !== undefined;
+}
+
 /** Returns the node as if it had annotations of this family alone: they stand where those of IPv4 do. Pure. */
 export function withMarksOf(node: NodeFacts, family: IPFamily): NodeFacts {
   if (family === "IPv4" && node.ipv6 === undefined) return node;

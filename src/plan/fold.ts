@@ -233,11 +233,12 @@ function foldNodes(observation: Observation, outcomes: readonly Outcome[]): Obse
       learnedNode === undefined ? [] : [[learnedNode.name, learnedNode] as const],
     ),
   );
-  const known = new Set(observation.nodes.map(({ name }) => name));
-  const returned = [...learned.values()].filter(({ name }) => !known.has(name));
+  // A list that is the same need not be judged again.
+  if (written.size === 0 && learned.size === 0) return observation.nodes;
+  const returned = [...learned.values()].filter(({ name }) => observation.nodes.every((node) => node.name !== name));
   return [...observation.nodes, ...returned].map((observed) => {
     const node = learned.get(observed.name) ?? observed;
-    return (written.get(node.name) ?? []).reduce(withWritten, node);
+    return written.get(node.name)?.reduce(withWritten, node) ?? node;
   });
 }
 

@@ -22,6 +22,7 @@ import { contentOf } from "./names/name-plan.ts";
 import type { ReadyTarget } from "./names/name-target.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
+import { machineNodes } from "./nodes/judge-nodes.ts";
 import { ANY_NODE, judge, type Matcher, stillServes } from "./nodes/match.ts";
 import type { ManagedIP, PoolView } from "./pool-view.ts";
 import type { CheckedRecordSet } from "./record-set-view.ts";
@@ -132,24 +133,18 @@ function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
 }
 
 /** By what the providers say; of an address that no provider shows by the nodes, as their own address or in the annotation. */
-function whereabouts({ nodes, providers, registry }: World): JudgedFacts["whereIs"] {
-  const byAddress = new Map<string, readonly NodeFacts[]>();
-  const byMachine = new Map<string, readonly NodeFacts[]>();
-  for (const node of nodes) {
-    const own = new Set([...annotatedOn(node).map(({ ip }) => ip), ...node.addresses.map(({ address }) => address)]);
-    for (const ip of own) byAddress.set(ip, [...(byAddress.get(ip) ?? []), node]);
-    for (const name of providers.keys()) {
-      const machine = registry.machineID(name, node.providerID);
-      const key = `${name} ${machine}`;
-      if (machine !== undefined) byMachine.set(key, [...(byMachine.get(key) ?? []), node]);
-    }
-  }
+function whereabouts(world: World): JudgedFacts["whereIs"] {
+  const { nodes, providers } = world;
+  const machines = new Map([...providers.keys()].map((name) => [name, machineNodes(world, name)]));
+  let byAddress: ReadonlyMap<string, readonly NodeFacts[]> | undefined;
   const held = (name: string, { holderID, isLocked }: Address): Whereabouts => {
     if (holderID === undefined) return { kind: isLocked ? "unread" : "nowhere", nodes: [] };
-    const found = byMachine.get(`${name} ${holderID}`) ?? [];
+    const own = machines.get(name);
+    const found = own?.shared.get(holderID) ?? [own?.byMachine.get(holderID) ?? []].flat();
     return { kind: found.length === 0 ? "outside" : "nodes", nodes: found };
   };
   const unshown = (ip: string, kind: "unread" | "unknown"): Whereabouts => {
+    byAddress ??= nodesByAddress(nodes);
     const found = byAddress.get(ip) ?? [];
     return { kind: found.length === 0 ? kind : "nodes", nodes: found };
   };
@@ -170,6 +165,20 @@ function whereabouts({ nodes, providers, registry }: World): JudgedFacts["whereI
     located.set(ip, found);
     return found;
   };
+}
+
+/** By each address of their own, and each that their annotations show. */
+function nodesByAddress(nodes: readonly NodeFacts[]): ReadonlyMap<string, readonly NodeFacts[]> {
+  const found = new Map<string, NodeFacts[]>();
+  for (const node of nodes) {
+    const own = new Set([...annotatedOn(node).map(({ ip }) => ip), ...node.addresses.map(({ address }) => address)]);
+    for (const ip of own) {
+      const known = found.get(ip);
+      if (known === undefined) found.set(ip, [node]);
+      else known.push(node);
+    }
+  }
+  return found;
 }
 
 function classOf(action: Action, facts: JudgedFacts): ImpactClass {

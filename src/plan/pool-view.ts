@@ -123,6 +123,9 @@ export type MatchVerdict =
   | { readonly kind: "unreadable"; readonly reason: "Unreadable"; readonly detail: string }
   | { readonly kind: "excluded"; readonly reason: Reason; readonly detail: string };
 
+/** By machine id: a node. */
+export type NodeByMachine = Pick<ReadonlyMap<string, NodeFacts>, "get">;
+
 /** Returns the machine of a provider ID; undefined if the id is none of the provider. */
 export type MachineOf = (providerID: string) => string | undefined;
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { addressesWithout } from "../../src/model/dns.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { summarizePods } from "../../src/model/pods.ts";
@@ -63,6 +63,22 @@ test("a plan of ten names of all nodes asks for each address as often as one of 
   // Of two plans: some passes over each list, and no pass for each of its addresses.
   expect(reads).toBeLessThan(10 * SETS * NODES);
   expect(asked.asked).toBeLessThan(8 * (NODES + 100));
+});
+
+test("a plan after a change of one node does not ask for the machines of all nodes again", () => {
+  const world = worldAtRest();
+  const asked = vi.spyOn(world.registry, "machineID");
+  const timesAsked = (nodes: Observation["nodes"]): number => {
+    asked.mockClear();
+    plan({ ...world, nodes }, {});
+    return asked.mock.calls.length;
+  };
+  const first = timesAsked(world.nodes.map((node) => ({ ...node })));
+  const nodes = [...world.nodes];
+  plan({ ...world, nodes }, {});
+  const later = timesAsked(nodes.map((node, at) => (at === 0 ? { ...node, ready: { isReady: false } } : node)));
+  expect(later).toBeLessThan(first - NODES / 2);
+  asked.mockRestore();
 });
 
 test("what one list has and the other one lacks keeps its order", () => {

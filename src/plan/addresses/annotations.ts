@@ -12,7 +12,9 @@ import {
   annotatedOn,
   annotationsFor,
   annotationsOf,
+  isMarked,
   isWrittenIn,
+  marksOf,
   withMarksOf,
 } from "../../model/annotated.ts";
 import { hostAddressesText, hostWords } from "../../model/host-address.ts";
@@ -76,9 +78,16 @@ function isOf(family: IPFamily): (view: PoolView) => boolean {
 }
 
 function planFamily(all: AnnotationContext): AnnotationPlan {
-  const nodes = all.observation.nodes.map((node) => withMarksOf(node, all.family));
-  const context = { ...all, observation: { ...all.observation, nodes } };
-  const wishes = wishesByNode(context);
+  const { observation, family } = all;
+  const marked = observation.nodes.filter((node) => isMarked(marksOf(node, family)));
+  const wishes = wishesByNode(
+    marked.map((node) => withMarksOf(node, family)),
+    all,
+  );
+  // Of thousands of nodes few say anything or are to: the others need no look.
+  const isConcerned = new Set([...marked.map(({ name }) => name), ...wishes.keys()]);
+  const nodes = observation.nodes.flatMap((node) => (isConcerned.has(node.name) ? withMarksOf(node, family) : []));
+  const context = { ...all, observation: { ...observation, nodes } };
   const byKey = new Map(context.views.map((view) => [view.key, view]));
   const written = new Map(
     nodes.flatMap((node) => {
@@ -107,14 +116,12 @@ function planFamily(all: AnnotationContext): AnnotationPlan {
  * What each node's annotations are to show: all addresses of the objects whose spec says how many a node may have. Of the others, which a person can put beside each other
  * all the same, what is shown stays, else the first that is there is shown, else the first that comes.
  */
-function wishesByNode({
-  views,
-  assignments,
-  observation,
-  family,
-}: AnnotationContext): ReadonlyMap<string, readonly Wish[]> {
+function wishesByNode(
+  marked: readonly NodeFacts[],
+  { views, assignments, family }: AnnotationContext,
+): ReadonlyMap<string, readonly Wish[]> {
   const wishes = new Map<string, readonly Wish[]>();
-  const shown = new Map(observation.nodes.map((node) => [node.name, new Set(annotatedOn(node).map(({ ip }) => ip))]));
+  const shown = new Map(marked.map((node) => [node.name, new Set(annotatedOn(node).map(({ ip }) => ip))]));
   const own = views.filter(isOf(family));
   const byKey = new Map(own.map((view) => [view.key, view]));
   for (const [nodeName, placed] of Map.groupBy(own.filter(isWritable).flatMap(placedOf), (one) => one.nodeName)) {

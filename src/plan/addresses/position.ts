@@ -12,6 +12,7 @@ import {
   type MachineOf,
   type ManagedIP,
   type MatchVerdict,
+  type NodeByMachine,
   type Standing,
   statusOf,
   storedDrain,
@@ -82,7 +83,7 @@ export function withoutExcess(
     readonly pool: Pool;
     readonly maxPerNode: number;
     readonly isForSeveral?: true;
-    readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+    readonly nodeByMachine: NodeByMachine;
   },
 ): readonly ManagedIP[] {
   const { pool, maxPerNode, isForSeveral, nodeByMachine } = how;
@@ -120,7 +121,7 @@ interface StandingContext {
   readonly machineOf: MachineOf;
   /** The API server's clock when the nodes had been listed, milliseconds. */
   readonly nowMs: number;
-  readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  readonly nodeByMachine: NodeByMachine;
   /** Nodes whose machine cannot be read. */
   readonly machineless: readonly NodeFacts[];
   readonly verdictOf: (node: NodeFacts) => MatchVerdict;

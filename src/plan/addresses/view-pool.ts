@@ -15,6 +15,7 @@ import {
   isNotOwn,
   isStaying,
   type ManagedIP,
+  type NodeByMachine,
   type PendingResolution,
   type PoolView,
   type Verdicts,
@@ -41,7 +42,7 @@ interface ViewContext {
   /** Whether a node is up, whoever asks. */
   readonly isUp: (node: NodeFacts) => boolean;
   /** Machine id → its node, as this pool sees it. */
-  readonly nodeByMachine: ReadonlyMap<string, NodeFacts>;
+  readonly nodeByMachine: NodeByMachine;
   /** Nodes whose machine cannot be read. */
   readonly machineless: readonly NodeFacts[];
   readonly isSelected: boolean;

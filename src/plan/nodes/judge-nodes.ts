@@ -1,9 +1,10 @@
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, PodSummary } from "../../model/observation.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
+import type { ProviderRegistry } from "../../model/provider.ts";
 import { compareText, type ObjectMeta } from "../../model/resource.ts";
 import { undecidedText } from "../holds.ts";
-import type { MatchVerdict, Verdicts } from "../pool-view.ts";
+import type { MatchVerdict, NodeByMachine, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
 import { type Changed, carriedOver, changedNodes, type Judgement } from "./carry-over.ts";
 import { ANY_NODE, judge, judgedUntilMs, type Matcher, stillServes } from "./match.ts";
@@ -30,11 +31,13 @@ const LAST_LISTS = new WeakMap<NodeFacts, readonly NodeFacts[]>();
 
 interface Common {
   /** What is known of a list that differs in a few nodes, and those. */
-  readonly like: { readonly judgements: Common["judgements"]; readonly changed: readonly Changed[] } | undefined;
+  readonly like: (Pick<Common, "judgements" | "machines"> & { readonly changed: readonly Changed[] }) | undefined;
   /** Name of a node → its place in the list. */
   readonly places: ReadonlyMap<string, number>;
   /** By the pods that are asked for, and by what is asked of nodes. */
   readonly judgements: WeakMap<Pods, Map<string, Judged>>;
+  /** By what reads providerIDs, and by the name of the provider. */
+  readonly machines: WeakMap<ProviderRegistry, Map<string, MachinePlaces>>;
 }
 
 type Pods = ReadonlyMap<string, PodSummary>;
@@ -89,10 +92,12 @@ function commonOf(nodes: readonly NodeFacts[]): Common {
   const before = marks.map((node) => LAST_LISTS.get(node)).find((list) => list !== undefined);
   const old = before === undefined ? undefined : COMMON.get(before);
   const changed = before === undefined ? undefined : changedNodes(before, nodes);
+  const like = old === undefined || changed === undefined ? undefined : old;
   const common: Common = {
-    like: old === undefined || changed === undefined ? undefined : { judgements: old.judgements, changed },
-    places: new Map(nodes.map(({ name }, place) => [name, place])),
+    like: like && changed && { judgements: like.judgements, machines: like.machines, changed },
+    places: like?.places ?? new Map(nodes.map(({ name }, place) => [name, place])),
     judgements: new WeakMap<Pods, Map<string, Judged>>(),
+    machines: new WeakMap<ProviderRegistry, Map<string, MachinePlaces>>(),
   };
   COMMON.set(nodes, common);
   for (const node of marks) LAST_LISTS.set(node, nodes);
@@ -199,38 +204,78 @@ export function upJudge(nowMs: number): (node: NodeFacts) => boolean {
 
 /** The nodes of machines. A machine that came back under another name has two for a while, until the old one is removed. */
 export interface MachineNodes {
-  /** Machine id → its node, the first by name. */
-  readonly byMachine: ReadonlyMap<string, NodeFacts>;
+  /** By machine id: its node, the first by name. */
+  readonly byMachine: NodeByMachine;
   /** Machines with more than one node, with all of them, by name. */
   readonly shared: ReadonlyMap<string, readonly NodeFacts[]>;
   /** Nodes whose providerID cannot be read: each may be any machine. Sorted by name. */
   readonly machineless: readonly NodeFacts[];
 }
 
-/** Groups nodes by their machine. Pure; the order of the nodes changes nothing. */
+/** Where the nodes of machines stand in a list of nodes; each as of {@link MachineNodes}. */
+interface MachinePlaces {
+  readonly byMachine: ReadonlyMap<string, number>;
+  readonly shared: ReadonlyMap<string, readonly number[]>;
+  readonly machineless: readonly number[];
+}
+
+/** Groups nodes by their machine: once for each list of nodes. Pure; the order of the nodes changes nothing. */
 export function machineNodes(
   { nodes, registry }: Pick<Observation, "nodes" | "registry">,
   provider: string,
 ): MachineNodes {
-  const byMachine = new Map<string, NodeFacts>();
-  const shared = new Map<string, readonly NodeFacts[]>();
-  const machineless: NodeFacts[] = [];
-  for (const node of nodes.toSorted((a, b) => compareText(a.name, b.name))) {
-    if (node.unreadable !== undefined && node.providerID === "" && !node.isDeleting) machineless.push(node);
-    const machine = registry.machineID(provider, node.providerID);
+  const { byMachine, shared, machineless } = machinePlaces(nodes, registry, provider);
+  const at = (places: readonly number[]): readonly NodeFacts[] => places.flatMap((place) => nodes[place] ?? []);
+  return {
+    byMachine: { get: (machine) => nodes[byMachine.get(machine) ?? -1] },
+    shared: new Map([...shared].map(([machine, places]) => [machine, at(places)])),
+    machineless: at(machineless),
+  };
+}
+
+/** Those of the list before, where only a few nodes differ from it, and those are on the machines that they were on. */
+function machinePlaces(nodes: readonly NodeFacts[], registry: ProviderRegistry, provider: string): MachinePlaces {
+  const { machines, like } = commonOf(nodes);
+  const known = machines.get(registry) ?? new Map<string, MachinePlaces>();
+  machines.set(registry, known);
+  const machineOf = ({ providerID }: NodeFacts): string | undefined => registry.machineID(provider, providerID);
+  const isLike = ({ before, after }: Changed): boolean =>
+    machineOf(before) === machineOf(after) && isMachineless(before) === isMachineless(after);
+  const ofListBefore = (): MachinePlaces | undefined =>
+    like?.changed.every(isLike) === true ? like.machines.get(registry)?.get(provider) : undefined;
+  const found = known.get(provider) ?? ofListBefore() ?? groupByMachine(nodes, machineOf);
+  known.set(provider, found);
+  return found;
+}
+
+function groupByMachine(
+  nodes: readonly NodeFacts[],
+  machineOf: (node: NodeFacts) => string | undefined,
+): MachinePlaces {
+  const byMachine = new Map<string, number>();
+  const shared = new Map<string, readonly number[]>();
+  const machineless: number[] = [];
+  const byName = [...nodes.entries()].toSorted(([, a], [, b]) => compareText(a.name, b.name));
+  for (const [place, node] of byName) {
+    if (isMachineless(node)) machineless.push(place);
+    const machine = machineOf(node);
     if (machine === undefined) continue;
     const first = byMachine.get(machine);
-    if (first === undefined) byMachine.set(machine, node);
-    else shared.set(machine, [...(shared.get(machine) ?? [first]), node]);
+    if (first === undefined) byMachine.set(machine, place);
+    else shared.set(machine, [...(shared.get(machine) ?? [first]), place]);
   }
   return { byMachine, shared, machineless };
+}
+
+function isMachineless({ unreadable, providerID, isDeleting }: NodeFacts): boolean {
+  return unreadable !== undefined && providerID === "" && !isDeleting;
 }
 
 /** Machine id → its node as one pool sees it: one that matches, else one that may, else one that is merely unready, the last to become so, else the first by name. Pure. */
 export function nodeByMachine(
   { byMachine, shared }: MachineNodes,
   verdictOf: (node: NodeFacts) => MatchVerdict,
-): ReadonlyMap<string, NodeFacts> {
+): NodeByMachine {
   if (shared.size === 0) return byMachine;
   const best = (nodes: readonly NodeFacts[]): readonly NodeFacts[] =>
     (["match", "unreadable", "unready", "excluded"] as const).flatMap((kind) =>
@@ -240,10 +285,12 @@ export function nodeByMachine(
     const verdict = verdictOf(node);
     return verdict.kind === "unready" ? (verdict.sinceMs ?? Number.MAX_SAFE_INTEGER) : 0;
   };
-  const chosen = [...shared].flatMap(([machine, nodes]) =>
-    best(nodes)
-      .slice(0, 1)
-      .map((node) => [machine, node] as const),
+  const chosen = new Map(
+    [...shared].flatMap(([machine, nodes]) =>
+      best(nodes)
+        .slice(0, 1)
+        .map((node) => [machine, node] as const),
+    ),
   );
-  return new Map([...byMachine, ...chosen]);
+  return { get: (machine) => chosen.get(machine) ?? byMachine.get(machine) };
 }

@@ -187,11 +187,12 @@ function standing({ object, status, suspended }: Assessment): readonly Sample[] 
 function nodeSamples(one: Assessment): readonly Sample[] {
   const labels = objectLabels(one.object);
   const [waiting, skipped] = "waiting" in one ? [[one.waiting.length], one.skipped] : [[], []];
-  const verdicts: readonly NodeVerdict[] = [...one.notMatching, ...skipped];
+  // There may be thousands.
+  const verdicts = Map.groupBy<string, NodeVerdict>([...one.notMatching, ...skipped], ({ reason }) => reason);
   return [
     sample("flipop_nodes", { ...labels, gate: "matching" }, one.matching.length),
     ...waiting.map((count) => sample("flipop_nodes", { ...labels, gate: "waiting" }, count)),
-    ...counted("flipop_nodes", verdicts, ({ reason }) => ({ ...labels, gate: reason })),
+    ...[...verdicts].map(([gate, { length }]) => sample("flipop_nodes", { ...labels, gate }, length)),
   ];
 }
 
