@@ -60,6 +60,22 @@ export function sharedChange(
   );
 }
 
+/**
+ * Returns what is left of changes of the notes on one Lease that were made on older ones: what others share and have changed meanwhile is changed as {@link sharedChange} says. Pure.
+ */
+export function changeAmongOthers(
+  changes: Readonly<Record<string, string | null>>,
+  seen: Annotations,
+  stored: Annotations,
+): Readonly<Record<string, string | null>> {
+  const all = Object.entries(changes);
+  const isContested = (key: string): boolean => isSharedNote(key) && stored[key] !== seen[key];
+  return {
+    ...Object.fromEntries(all.filter(([key]) => !isContested(key))),
+    ...sharedChange(Object.fromEntries(all.filter(([key]) => isContested(key))), seen, stored),
+  };
+}
+
 /** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
 export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts {
   const acquisitionTimesMs = recentOf(acquisitionTexts(annotations), nowMs);

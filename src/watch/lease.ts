@@ -1,5 +1,5 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
-import { acquisitionAdded } from "../model/lease-notes.ts";
+import { acquisitionAdded, changeAmongOthers } from "../model/lease-notes.ts";
 import type { Progress } from "../model/progress.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
@@ -180,7 +180,8 @@ class LeaseKeeper implements LockState {
   }
 
   annotate(changes: Changes): Promise<void> {
-    return this.annotateAs(() => changes);
+    const seen = this.record.annotations;
+    return this.annotateAs((stored) => changeAmongOthers(changes, seen, stored));
   }
 
   async noteAcquisition(ms: number, perMinute: number, insteadOf?: number): Promise<boolean> {

@@ -251,6 +251,34 @@ test("what providers asked for and when addresses were acquired is shared, every
   await leases.clock.settle(Promise.all([one.answer, two.answer]));
 });
 
+test.for([
+  ["an earlier time", 30],
+  ["no time any more", undefined],
+] as const)(
+  "a process without --shard that notes %s does not overwrite what a shard has just noted",
+  async ([, seconds]) => {
+    const leases = new Leases();
+    const [base, vip] = [await begin(leases, undefined), await begin(leases, "vip")];
+    const until = (inSeconds: number): string => new Date(leases.clock.wallMs() + inSeconds * 1000).toISOString();
+    const key = "flipop.digitalocean.com/not-before-digitalocean";
+    await leases.clock.settle(base.lock.annotate({ [key]: until(20) }));
+    const later = until(60);
+    await leases.clock.settle(vip.lock.annotate({ [key]: later }));
+    // It has not read yet what the shard wrote.
+    const own = { [key]: seconds === undefined ? null : until(seconds), "flipop.digitalocean.com/totals": "1" };
+    await leases.clock.settle(base.lock.annotate(own));
+    expect(leases.of("flipop").record?.annotations).toMatchObject({
+      [key]: later,
+      "flipop.digitalocean.com/totals": "1",
+    });
+    // What it has read since it may change.
+    await leases.clock.settle(base.lock.annotate({ [key]: null }));
+    expect(leases.of("flipop").record?.annotations).not.toHaveProperty([key]);
+    for (const { end } of [base, vip]) end();
+    await leases.clock.settle(Promise.all([base.answer, vip.answer]));
+  },
+);
+
 test("all shards together acquire as many addresses a minute as the provider allows", async () => {
   const leases = new Leases();
   const all = [await begin(leases, "1/3"), await begin(leases, "2/3"), await begin(leases, "3/3")];
