@@ -17,6 +17,8 @@ export interface ShownName {
   readonly accessAtMs?: number;
   /** False where this is what status has. */
   readonly isRead: boolean;
+  /** True where only the process of another shard changes it. */
+  readonly isOthers?: boolean;
   /** True for a node whose addresses it is to show; absent where those of nodes are not its matter. */
   readonly showsNode?: (nodeName: string) => boolean;
 }
@@ -72,14 +74,16 @@ export function rememberedLeft(
 /**
  * Whether resolvers may still hand an address out:
  *
- *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`
+ *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`. `others`: the name, where another process has to take it
+ *               out. Whenever that comes a stored time goes on, so that status stays as it is: the name itself remembers then for how long resolvers have the address
  *   unwritable  such a name cannot be written just now, or (`isUnread`) has not been read; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has
  *               begun before
  *   waits       it has left its names; resolvers may have it until `untilMs`
  *   over        no resolver has it any more, or no name had anything else to show; `untilMs`: until when they had it
  */
 export type Drain =
-  | { readonly kind: "shown" | "waits"; readonly untilMs: number }
+  | { readonly kind: "shown"; readonly untilMs: number; readonly others?: string }
+  | { readonly kind: "waits"; readonly untilMs: number }
   | Unwritable
   | { readonly kind: "over"; readonly untilMs?: number };
 
@@ -104,10 +108,13 @@ const USUAL_TTL_SECONDS = 60;
  */
 export function drainOf(view: PoolView, ip: string, facts: ServingNames, going: ReadonlySet<string>): Drain {
   const former = view.formerOwners?.get(ip) ?? [];
-  return former.reduce(
+  const drain = former.reduce(
     (longest, owner) => longer(longest, ownDrain(owner, ip, facts, going)),
     ownDrain(view, ip, facts, going),
   );
+  if (drain.kind !== "shown" || drain.others === undefined) return drain;
+  const storedMs = parseTime(storedDrain(view.pool, ip) ?? "") ?? 0;
+  return storedMs > view.nowMs && storedMs < drain.untilMs ? { ...drain, untilMs: storedMs } : drain;
 }
 
 const DRAINS: readonly Drain["kind"][] = ["over", "waits", "shown", "unwritable"];
@@ -115,7 +122,10 @@ const DRAINS: readonly Drain["kind"][] = ["over", "waits", "shown", "unwritable"
 function longer(a: Drain, b: Drain): Drain {
   if (a.kind === "unwritable" || b.kind === "unwritable") return a.kind === "unwritable" ? a : b;
   const [more, less] = DRAINS.indexOf(b.kind) > DRAINS.indexOf(a.kind) ? [b, a] : [a, b];
-  return more.kind === "over" ? more : { ...more, untilMs: Math.max(more.untilMs, untilOf(less)) };
+  if (more.kind === "over") return more;
+  const untilMs = Math.max(more.untilMs, untilOf(less));
+  const isOwn = less.kind === "shown" && less.others === undefined;
+  return more.kind === "shown" && isOwn ? { kind: "shown", untilMs } : { ...more, untilMs };
 }
 
 function untilOf({ untilMs = 0 }: Drain): number {
@@ -147,8 +157,10 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   const own = names.filter(isOwn);
   const begun = unshownDrain(view, ip, facts, own.length > 0 ? own : names);
   if (blocked !== undefined) return asUnwritable(blocked, begun);
-  if (writable.length > 0) return { kind: "shown", untilMs: nowMs + longestTTL(writable) * 1000 + drainMs(pool) };
-  return begun;
+  if (writable.length === 0) return begun;
+  const untilMs = nowMs + longestTTL(writable) * 1000 + drainMs(pool);
+  const [others] = writable.every(({ isOthers }) => isOthers === true) ? writable : [];
+  return { kind: "shown", untilMs, ...(others === undefined ? {} : { others: others.fqdn }) };
 }
 
 /** An old reading may show what has left a name already. */
@@ -166,12 +178,16 @@ function unshownDrain(
 ): Drain {
   const leftMs = left.get(ip);
   const extraMs = drainMs(pool);
-  const storedMs = parseTime(storedDrain(pool, ip) ?? "") ?? (leftMs === undefined ? undefined : leftMs + extraMs);
+  const storedMs = later(parseTime(storedDrain(pool, ip) ?? ""), leftMs === undefined ? undefined : leftMs + extraMs);
   if (storedMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
     return { kind: "unwritable", name: unknown, isUnread: true };
   if (storedMs === undefined) return { kind: "over" };
   const untilMs = Math.min(storedMs, nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
+}
+
+function later(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 /** How much longer than a TTL the addresses of a pool stay, milliseconds. */

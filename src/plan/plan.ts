@@ -185,7 +185,7 @@ function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps
   ];
   yield;
   const nameClaims = settleNames(publishers);
-  const shown = shownNow(publishers, nameClaims, dns, nowMs);
+  const shown = withOwners(shownNow(publishers, nameClaims, dns, nowMs), bounds.ownership);
   const left = leftAddresses(publishers);
   const views = withInherited(found, { ...shown, left });
   const servedBy = servingNow(views);
@@ -204,6 +204,12 @@ function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps
     servedBy,
     nowMs,
   };
+}
+
+/** What names show, and which of them another process changes. */
+function withOwners(shown: Shown, { hasOthers, isOwn }: Ownership): Shown {
+  if (!hasOthers) return shown;
+  return { ...shown, names: shown.names.map((name) => (isOwn(name.owner) ? name : { ...name, isOthers: true })) };
 }
 
 function* viewPools(

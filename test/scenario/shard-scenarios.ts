@@ -89,6 +89,19 @@ function whileMoving(scenario: Register): void {
   );
 }
 
+/** ip1, which `www` shows beside ip2, is now of a pool of the shard `vip`; n5 waits for it. */
+async function handedOver(world: World): Promise<void> {
+  await publishedPool(world, "digitalocean", ["n1", "n2"], { match: { nodeLabel: "role!=other" } });
+  world.cloud.droplet("n5");
+  await world.nodes.create("n5", { labels: { role: "other" } });
+  await world.pools.edit("web", { ips: [ip(2)] });
+  await world.pools.create(
+    "other",
+    { ips: [ip(1)], match: { nodeLabel: "role=other" } },
+    { labels: { [SHARD_LABEL]: "vip" } },
+  );
+}
+
 function whileDraining(scenario: Register): void {
   scenario(
     "an object whose shard changes while its address drains goes on waiting, and moves it then",
@@ -113,16 +126,36 @@ function whileDraining(scenario: Register): void {
     },
   );
 
+  scenario(
+    "an address that is handed to an object of a shard while that of its name is down waits, and its status is left as it is",
+    async (world) => {
+      await handedOver(world);
+      await world.pass(of("vip"));
+      expect(world.writes()).not.toEqual([]);
+      for (let count = 0; count < 3; count += 1) {
+        world.advance(15 * SECOND);
+        await world.pass(of("vip"));
+        expect(world.writes(), `look ${count}`).toEqual([]);
+      }
+      world.advance(300 * SECOND);
+      await world.pass(of("vip"));
+      expect(world.cloudWrites()).toEqual([]);
+      // Resolvers may have it until its time to live is over, however long it had been waited for.
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+      world.advance(50 * SECOND);
+      await world.pass(of("vip"));
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(11 * SECOND);
+      await world.pass(of("vip"));
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
+      await atRest(world, "vip", null);
+      expect(await world.show("other")).toEqual(["ip1 active n5"]);
+    },
+  );
+
   scenario("an address that is handed to an object of another shard drains for both, and moves once", async (world) => {
-    await publishedPool(world, "digitalocean", ["n1", "n2"], { match: { nodeLabel: "role!=other" } });
-    world.cloud.droplet("n5");
-    await world.nodes.create("n5", { labels: { role: "other" } });
-    await world.pools.edit("web", { ips: [ip(2)] });
-    await world.pools.create(
-      "other",
-      { ips: [ip(1)], match: { nodeLabel: "role=other" } },
-      { labels: { [SHARD_LABEL]: "vip" } },
-    );
+    await handedOver(world);
     for (const shard of ["vip", null, "vip"]) {
       await world.pass(of(shard));
       expect(world.cloudWrites()).toEqual([]);

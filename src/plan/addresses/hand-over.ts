@@ -110,6 +110,8 @@ export function handOver(view: PoolView, ip: string, facts: ServingNames, ledger
   const [former] = view.formerOwners?.get(ip) ?? [];
   const going = new Set([...ledger.leaving].filter((other) => other !== ip));
   const drain = drainOf(view, ip, facts, going);
+  const others = othersFirst(drain);
+  if (others !== undefined) return { why: others, isLeaving: true };
   const untilMs = drainEnd(view, ip, drain);
   if (untilMs !== undefined && untilMs > view.nowMs) {
     const whose = former === undefined ? "another object" : ownerText(former.key);
@@ -157,6 +159,12 @@ function settlingName({ names }: ServingNames, ip: string): Extract<Drain, { kin
 /** Returns why an address stays that a name shows which cannot be written just now. */
 export function stillPublished({ name, isUnread, atMs }: Extract<Drain, { kind: "unwritable" }>): Obstacle {
   return obstacle("StillPublished", name, { waitsFor: isUnread ? "reading" : "turn", notBeforeMs: atMs });
+}
+
+/** Returns why an address stays that only the process of another shard can take out of its name; undefined for any other one. */
+export function othersFirst(drain: Drain): Obstacle | undefined {
+  if (drain.kind !== "shown" || drain.others === undefined) return undefined;
+  return obstacle("OtherShard", `${drain.others} shows it, and is of another shard`, { waitsFor: "shard" });
 }
 
 /** True while something else may soon serve the names that show an address, or another one of them is about to leave. */

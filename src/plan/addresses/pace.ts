@@ -3,7 +3,7 @@ import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
 import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
-import { drainEnd, handOver, isShownByName, stillPublished } from "./hand-over.ts";
+import { drainEnd, handOver, isShownByName, othersFirst, stillPublished } from "./hand-over.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
@@ -51,7 +51,7 @@ export class Pace {
     if (busy !== undefined) return { kind: "stay", why: busy };
     if (drain.kind === "unwritable")
       return { kind: drain.untilMs === undefined ? "stay" : "leave", why: stillPublished(drain) };
-    if (drain.kind !== "over") return { kind: "leave", why: draining(drain.untilMs) };
+    if (drain.kind !== "over") return { kind: "leave", why: othersFirst(drain) ?? draining(drain.untilMs) };
     return coolOff === undefined ? { kind: "go" } : { kind: "leave", why: coolOff };
   }
 
@@ -99,6 +99,8 @@ export class Pace {
   ): { readonly why?: Obstacle; readonly untilMs?: number } {
     const drain: Drain = isServedBy(owner, ip) ? drainOf(owner, ip, this.#facts, going) : { kind: "over" };
     if (drain.kind === "unwritable") return { why: stillPublished(drain) };
+    const others = othersFirst(drain);
+    if (others !== undefined) return { why: others };
     return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? {} : { untilMs: drain.untilMs };
   }
 
