@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { argsOf, CAUGHT_BY, PROOFS_FILE, type Proof } from "./caught-by.ts";
+import { argsOf, CAUGHT_BY, PROOF_KINDS, PROOFS_FILE, type Proof, type ProofKind } from "./caught-by.ts";
 import { FIREWALL_BUGS } from "./firewall-bugs.ts";
 import { LASTING_BUGS } from "./lasting-bugs.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
+import { SHARD_BUGS } from "./shard-bugs.ts";
 
 const OPTIONS = {
   seeds: { type: "string", default: "300", help: "N: how many histories each bug may hide from, before the stories" },
@@ -64,11 +65,18 @@ function hunt({ name }: Mutation, known: Proof | undefined): Hunt {
   const again = known === undefined || values.afresh ? {} : huntAgain(name, known);
   if (again.how !== undefined) return again;
   const isLasting = LASTING_BUGS.some((bug) => bug.name === name);
+  const isOfShards = SHARD_BUGS.some((bug) => bug.name === name);
   const kind = isLasting ? ["--lasting"] : FIREWALL_BUGS.some((bug) => bug.name === name) ? ["--routed"] : [];
-  const bySeed = huntBySeed(name, kind);
-  return bySeed.how === undefined && !values["no-stories"] && !isLasting
+  const bySeed = isOfShards ? huntAmongShards(name) : huntBySeed(name, kind);
+  return bySeed.how === undefined && !values["no-stories"] && !isLasting && !isOfShards
     ? playWith(name, [...kind, "--stories"])
     : bySeed;
+}
+
+/** Plays new histories of shards: of single runs, then of processes that watch. */
+function huntAmongShards(bug: string): Hunt {
+  const single = huntBySeed(bug, ["--shards"]);
+  return single.how === undefined ? huntBySeed(bug, ["--shards", "--watch"]) : single;
 }
 
 /** Plays what found the bug before; of a story also the same strike at the calls around it. */
@@ -112,19 +120,15 @@ function playWith(bug: string | undefined, args: readonly string[]): Hunt {
   if (where === undefined && error === undefined && stderr !== "") throw new Error(stderr);
   if (where === undefined) return error === undefined ? {} : { how: "hangs" };
   const how = `${invariant}, ${where}`;
-  const kinds = { routed: args.includes("--routed"), lasting: args.includes("--lasting") };
-  const proof = proofIn(stdout, where, kinds);
+  const chosen = PROOF_KINDS.filter((kind) => args.includes(`--${kind}`));
+  const proof = proofIn(stdout, where, Object.fromEntries(chosen.map((kind) => [kind, true])));
   return proof === undefined ? { how } : { how, proof };
 }
 
-function proofIn(
-  stdout: string,
-  where: string,
-  { routed, lasting }: { readonly routed: boolean; readonly lasting: boolean },
-): Proof | undefined {
+function proofIn(stdout: string, where: string, kinds: ProofKind): Proof | undefined {
   const [, seed] = /^seed (\d+)$/.exec(where) ?? [];
   const [, story, strike] = /--story ("[^"]+") --strike '([^']+)'/.exec(stdout) ?? [];
-  if (seed !== undefined) return { seed: Number(seed), ...(routed ? { routed } : {}), ...(lasting ? { lasting } : {}) };
+  if (seed !== undefined) return { seed: Number(seed), ...kinds };
   return story === undefined || strike === undefined ? undefined : { story: JSON.parse(story), strike };
 }
 

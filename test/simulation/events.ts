@@ -12,6 +12,8 @@ import type { WorldEvent } from "./history.ts";
 import type { ProcessEvent } from "./process-event.ts";
 import type { RoutedEvent } from "./routed-event.ts";
 import { ROUTED_EFFECTS } from "./routed-events.ts";
+import type { ShardEvent } from "./shard-event.ts";
+import { SHARD_EFFECTS } from "./shard-events.ts";
 import type { StateEvent } from "./state-event.ts";
 import { STATE_EFFECTS } from "./state-events.ts";
 import { dropletOf } from "./truth.ts";
@@ -29,6 +31,7 @@ type Effects = {
     | Expectation["kind"]
     | ProcessEvent["kind"]
     | StateEvent["kind"]
+    | ShardEvent["kind"]
     | DNSEvent["kind"]
     | RoutedEvent["kind"]
   >]: (world: World, event: Of<K>) => void;
@@ -38,7 +41,7 @@ type Effects = {
 export function happen(world: World, event: WorldEvent): void {
   if (["fault", "crash", "freeze", "stale", "terminate"].includes(event.kind)) return;
   try {
-    const effects = { ...EFFECTS, ...DNS_EFFECTS, ...STATE_EFFECTS, ...ROUTED_EFFECTS };
+    const effects = { ...EFFECTS, ...DNS_EFFECTS, ...STATE_EFFECTS, ...ROUTED_EFFECTS, ...SHARD_EFFECTS };
     (effects[event.kind as keyof typeof effects] as (world: World, event: WorldEvent) => void)(world, event);
   } catch (error) {
     // The object is gone, or the API refuses: a person would shrug.

@@ -1,13 +1,13 @@
 import type { History } from "./history.ts";
-import { Simulation } from "./simulation.ts";
+import { type Simulate, single } from "./shrink.ts";
 
 /**
  * The story of a history as lines of text: what happened, what the processes did, and which promise was broken; without what only repeats.
  *
  * @param most - the last so many lines are kept.
  */
-export async function explain(history: History, most: number): Promise<readonly string[]> {
-  const { trace } = await new Simulation(history, true).run();
+export async function explain(history: History, most: number, simulate: Simulate = single): Promise<readonly string[]> {
+  const { trace } = await simulate(history, true).run();
   const lines = withoutIdlePasses(trace);
   return [
     `seed ${history.seed}, ${history.hasLock ? "with" : "without"} the Lease, latency ${history.latencyMs} ms, ${history.slots.length} process(es)`,

@@ -5,6 +5,7 @@ import type { Expectation } from "./expectation.ts";
 import type { PoolSpecText } from "./pool-spec-text.ts";
 import type { ProcessEvent } from "./process-event.ts";
 import type { RoutedEvent } from "./routed-event.ts";
+import type { ShardEvent } from "./shard-event.ts";
 import type { StateEvent } from "./state-event.ts";
 
 /** Providers of DNS. */
@@ -95,6 +96,7 @@ export type WorldEvent = { readonly atMs: number } & (
   | { readonly kind: "terminate"; readonly slot: number }
   | ProcessEvent
   | StateEvent
+  | ShardEvent
   | DNSEvent
   | RoutedEvent
   | Expectation
@@ -117,6 +119,8 @@ export interface Slot {
   /** Between the end of one incarnation and the start of the next, milliseconds. */
   readonly pauseMs: number;
   readonly startsAtMs: number;
+  /** When it is asked to end for good, milliseconds; absent = never. */
+  readonly endsAtMs?: number;
   readonly timeoutMs: number;
   readonly settles: boolean;
   readonly onLocked: "fail" | "skip" | "wait";
@@ -128,6 +132,8 @@ export interface Slot {
   readonly target?: string;
   /** Works for this shard; absent = without `--shard`. */
   readonly shard?: string;
+  /** Between two full looks of a process that watches, milliseconds; absent = 10 s. */
+  readonly intervalMs?: number;
 }
 
 /** Everything that decides one run of the simulator. */
@@ -142,6 +148,6 @@ export interface History {
   /** By time. */
   readonly events: readonly WorldEvent[];
   readonly strike?: Strike;
-  /** By the name of an object, the label of its shard; absent = none has one. */
+  /** By the name of an object, the label of its shard that it is made with; absent = there are no shards. */
   readonly shards?: Readonly<Record<string, string>>;
 }

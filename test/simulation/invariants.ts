@@ -1,14 +1,14 @@
 import type { IPFamily } from "../../src/model/address-source.ts";
 import { marksOf } from "../../src/model/annotated.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { FINALIZER, objectKey, type Pool } from "../../src/model/resource.ts";
-import { isOfShard, SHARD_LABEL } from "../../src/model/shard.ts";
+import { FINALIZER, type Pool } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import { checkPrecautions, checkTarget, hadOther } from "./precautions.ts";
 import type { Process } from "./process.ts";
 import type { Reading } from "./readings.ts";
 import { nameOf } from "./records.ts";
+import { checkShard } from "./shard-invariants.ts";
 import { dropletOf, isBlocked, managedBy, mayBeAnswer } from "./truth.ts";
 
 /** How long before a call takes effect its preconditions may have been read, milliseconds: a few calls with their time. */
@@ -34,27 +34,6 @@ export function checkWrite(monitor: Monitor, process: Process, call: SimCall): v
   checkShard(monitor, process, call, what);
   if (call.operation === "assign") checkRetry(monitor, call, what);
   checkPrecautions(monitor, process, call, what);
-}
-
-function checkShard(monitor: Monitor, process: Process, call: SimCall, what: string): void {
-  const label = labelOfObject(monitor, call);
-  if (label !== undefined && !isOfShard({ namespace: "shop", labels: { [SHARD_LABEL]: label } }, process.shard))
-    monitor.violated("shard", `${what}, whose label is ${label || "none"}`);
-}
-
-/** The label of the object that a call writes, or whose address it changes; undefined where that is not one object. */
-function labelOfObject(
-  { records, simulation: { history, world } }: Monitor,
-  { side, subject }: SimCall,
-): string | undefined {
-  if (history.shards === undefined || side === "dns") return undefined;
-  const objects = [...world.pools(), ...world.recordSets()].map(({ meta }) => meta);
-  const named =
-    side === "cluster"
-      ? objects.filter((meta) => objectKey(meta) === subject)
-      : records.namers(subject).map(({ meta }) => meta);
-  const [label, ...others] = new Set(named.map(({ labels }) => labels[SHARD_LABEL] ?? ""));
-  return others.length === 0 ? label : undefined;
 }
 
 function checkRetry(monitor: Monitor, call: SimCall, what: string): void {

@@ -63,11 +63,12 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   return false;
 }
 
-/** A pass of every shard, one after the other; of the one process where there are none. */
+/** A pass of every shard that is to go on, one after the other; of the one process where there are none. */
 async function passOfAll(simulation: Simulation): Promise<readonly (PassResult | undefined)[]> {
   const { shards, slots } = simulation.history;
   const results: (PassResult | undefined)[] = [];
-  for (const { shard } of shards === undefined ? [QUIET] : slots) {
+  const lasting = slots.filter(({ endsAtMs }) => endsAtMs === undefined).map(({ shard }) => shard);
+  for (const shard of shards === undefined ? [undefined] : new Set(lasting)) {
     const { result } = await simulation.start(results.length, shard === undefined ? QUIET : { ...QUIET, shard });
     results.push(result);
   }

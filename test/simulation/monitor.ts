@@ -19,6 +19,7 @@ import { Offers } from "./offers.ts";
 import { checkOutcomes } from "./outcomes.ts";
 import type { Process } from "./process.ts";
 import { Records } from "./records.ts";
+import { checkOverlap, ShardRecords } from "./shard-invariants.ts";
 import type { Simulation } from "./simulation.ts";
 import { Health } from "./truth.ts";
 import { checkRecoveries, Voluntary } from "./voluntary.ts";
@@ -28,6 +29,9 @@ export interface Violation {
   readonly invariant: string;
   readonly text: string;
 }
+
+/** How long a look at the providers may take that began before another process was told to wait, milliseconds: a few calls without an answer. */
+const LOOK_MS = 13_000;
 
 const CLUSTER_LISTS: ReadonlySet<string> = new Set([
   "list-pools",
@@ -52,8 +56,11 @@ export class Monitor {
   readonly offers: Offers;
   readonly records: Records;
   readonly voluntary: Voluntary;
+  readonly shards: ShardRecords;
   readonly firewalls: FirewallRecords;
   #holders: ReadonlyMap<string, number | null> = new Map();
+  /** By provider, what the Lease says of it, and since when a pass may know, milliseconds. */
+  readonly #notedMs = new Map<string, { readonly text: string | undefined; readonly sinceMs: number }>();
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
@@ -61,6 +68,7 @@ export class Monitor {
     this.offers = new Offers(simulation.world);
     this.records = new Records(simulation.world);
     this.voluntary = new Voluntary(this);
+    this.shards = new ShardRecords(simulation.world);
     this.firewalls = new FirewallRecords(simulation.world);
   }
 
@@ -108,6 +116,9 @@ export class Monitor {
     // Who may not read the Lease lacks what earlier runs noted there; and what it said before somebody spoilt it during the pass, nobody can tell.
     const { latencyMs } = this.simulation.history;
     if (process.lacksLease || this.records.leaseForgottenMs >= process.passStartMs - latencyMs) return undefined;
+    // Of several processes each learns at its next look what others were told; one that is under way goes on.
+    const isOthersNews = this.simulation.history.shards !== undefined && nowMs < this.#newsUntilMs(provider);
+    if (isOthersNews) return undefined;
     if (nowMs < (process.notBeforeMs.get(provider) ?? 0))
       this.violated("P14", `${process.identity} calls ${provider} ${call.operation} although the Lease says to wait`);
     const noted = this.records.closedUntilMs.get(provider);
@@ -194,6 +205,22 @@ export class Monitor {
     return this.records.changedAtMs(objectKey(pool.meta)) < process.passStartMs;
   }
 
+  /** Until when what is noted of a provider is so new that a look may have begun before. */
+  #newsUntilMs(provider: string): number {
+    return (this.#notedMs.get(provider)?.sinceMs ?? Number.NEGATIVE_INFINITY) + LOOK_MS;
+  }
+
+  /** Enters since when the Lease says what it says of providers. */
+  #readNotes(process: Process): void {
+    const { world, history } = this.simulation;
+    const annotations = history.hasLock ? world.leaseAnnotations() : {};
+    for (const provider of DNS_NAMES) {
+      const text = annotations[`${NOT_BEFORE_PREFIX}${provider}`];
+      process.notBeforeMs.set(provider, text === undefined ? 0 : Date.parse(text));
+      if (text !== this.#notedMs.get(provider)?.text) this.#notedMs.set(provider, { text, sinceMs: world.nowMs() });
+    }
+  }
+
   #change<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
     if (call.side === "dns") return this.#changeDNS(process, call, effect);
     return call.side === "firewall" ? this.#changeFirewall(process, call, effect) : effect();
@@ -256,17 +283,16 @@ export class Monitor {
   }
 
   beginPass(process: Process): void {
-    const { world, history } = this.simulation;
+    const { world } = this.simulation;
     process.passStartMs = Math.min(world.nowMs(), process.factsReadAtMs());
+    process.listsFromMs = world.nowMs();
     process.hasFailedList = false;
     process.hasWritten = false;
     process.misled = 0;
     process.lacksLease = false;
     process.readings.clear();
     this.offers.refresh();
-    for (const provider of DNS_NAMES) {
-      const text = history.hasLock ? world.leaseAnnotations()[`${NOT_BEFORE_PREFIX}${provider}`] : undefined;
-      process.notBeforeMs.set(provider, text === undefined ? 0 : Date.parse(text));
-    }
+    this.#readNotes(process);
+    if (this.simulation.history.shards !== undefined) checkOverlap(this, process, `${process.identity}: a pass`);
   }
 }

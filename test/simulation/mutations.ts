@@ -4,6 +4,7 @@ import { GO_OPERATOR_BUGS } from "./go-operator-bugs.ts";
 import { LASTING_BUGS } from "./lasting-bugs.ts";
 import { MEMORY_BUGS } from "./memory-bugs.ts";
 import { PACE_BUGS } from "./pace-bugs.ts";
+import { SHARD_BUGS } from "./shard-bugs.ts";
 
 /** A planted bug: one piece of the sources replaced by another. */
 export interface Mutation {
@@ -24,6 +25,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...FIREWALL_BUGS,
   ...LASTING_BUGS,
   ...PACE_BUGS,
+  ...SHARD_BUGS,
   {
     name: "The intent of an earlier run is ignored.",
     file: "src/plan/addresses/view-pool.ts",

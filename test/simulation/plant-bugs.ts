@@ -90,27 +90,22 @@ function dependents(file: string): ReadonlySet<string> {
 }
 
 function optionsOf(proof: Proof): PlayOptions {
-  const { seed, routed, lasting, story, strike } = {
-    routed: false,
-    lasting: false,
-    seed: 0,
-    story: undefined,
-    strike: "{}",
-    ...proof,
-  };
+  const known = { seed: 0, story: undefined, strike: "{}", ...proof };
+  const kinds = { routed: false, lasting: false, shards: false, watch: false, ...proof };
   const brief = { lines: "1", full: false, brief: true, "keep-going": false };
   return {
     ...brief,
     stories: false,
     seeds: "1",
     from: "1",
-    seed: `${seed}`,
+    seed: `${known.seed}`,
     ipv6: false,
     families: false,
-    shards: false,
-    routed,
-    lasting,
-    story,
-    strike,
+    routed: kinds.routed,
+    lasting: kinds.lasting,
+    shards: kinds.shards,
+    watch: kinds.watch,
+    story: known.story,
+    strike: known.strike,
   };
 }

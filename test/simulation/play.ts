@@ -5,12 +5,13 @@ import { historyElsewhere } from "./history-elsewhere.ts";
 import { familiesHistory } from "./history-families.ts";
 import { historyIPv6 } from "./history-ipv6.ts";
 import { lastingHistory } from "./lasting-history.ts";
+import { lastingShards } from "./lasting-shards.ts";
 import type { Violation } from "./monitor.ts";
 import { playStories, strikeStory, tellStory } from "./play-stories.ts";
 import { routedHistory } from "./routed-history.ts";
 import { routedStories } from "./routed-stories.ts";
 import { shardedHistory } from "./sharded-history.ts";
-import { shrink } from "./shrink.ts";
+import { type Simulate, shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 import { stories } from "./stories.ts";
 import { WatchSimulation } from "./watch-simulation.ts";
@@ -32,6 +33,8 @@ export interface PlayOptions {
   readonly names?: string | undefined;
   /** Histories in which processes watch, and something stays wrong for ever. */
   readonly lasting: boolean;
+  /** Processes watch. */
+  readonly watch: boolean;
   readonly stories: boolean;
   readonly story?: string | undefined;
   readonly strike: string;
@@ -100,6 +103,7 @@ async function report(
 }
 
 function historyOf(seed: number, { routed, ipv6, families, names, lasting, shards }: PlayOptions): History {
+  if (shards && lasting) return lastingShards(seed);
   if (shards) return shardedHistory(seed, families ? familiesHistory : generate);
   if (lasting) return lastingHistory(seed);
   if (families) return familiesHistory(seed);
@@ -108,8 +112,8 @@ function historyOf(seed: number, { routed, ipv6, families, names, lasting, shard
   return routed ? routedHistory(seed) : generate(seed);
 }
 
-function simulationOf(history: History, { lasting }: PlayOptions, isTraced = false): Simulation {
-  return lasting ? new WatchSimulation(history, isTraced) : new Simulation(history, isTraced);
+function simulationOf(history: History, { lasting, watch }: PlayOptions, isTraced = false): Simulation {
+  return lasting || watch ? new WatchSimulation(history, isTraced) : new Simulation(history, isTraced);
 }
 
 async function tell(seed: number, invariant: string, options: PlayOptions): Promise<void> {
@@ -118,17 +122,19 @@ async function tell(seed: number, invariant: string, options: PlayOptions): Prom
   if (lasting) {
     const { trace } = await simulationOf(history, options, true).run();
     for (const line of trace.slice(-Number(lines))) print(line);
-    print(`\nnpm run play -- --lasting --seed ${seed}`);
+    print(`\nnpm run play -- ${flagsOf(options)}--seed ${seed}`);
     return;
   }
-  for (const line of await explain(full ? history : await shrink(history, invariant), Number(lines))) print(line);
+  const simulate: Simulate = (shorter, isTraced) => simulationOf(shorter, options, isTraced);
+  const told = full ? history : await shrink(history, invariant, simulate);
+  for (const line of await explain(told, Number(lines), simulate)) print(line);
   print(`\nnpm run play -- ${flagsOf(options)}--seed ${seed}`);
 }
 
 /** The flags that choose the kind of a history, with a blank behind them. */
-function flagsOf({ names, routed, ipv6, families, shards }: PlayOptions): string {
+function flagsOf({ names, routed, ipv6, families, shards, lasting, watch }: PlayOptions): string {
   if (names !== undefined) return `--names ${names} `;
-  const kinds = Object.entries({ routed, ipv6, families, shards }).filter(([, isChosen]) => isChosen);
+  const kinds = Object.entries({ routed, ipv6, families, shards, lasting, watch }).filter(([, isChosen]) => isChosen);
   return kinds.map(([kind]) => `--${kind} `).join("");
 }
 

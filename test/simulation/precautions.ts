@@ -15,7 +15,10 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
   if (!["assign", "unassign", "delete"].includes(call.operation)) return;
   const shown = process.readings.seen.get(call.subject)?.holderID;
   const isLate = monitor.simulation.world.nowMs() - (process.readings.listedMs ?? process.passStartMs) > LATE_MS;
-  if ((call.operation !== "assign" || shown !== undefined || isLate) && !process.readings.singly.has(call.subject))
+  // What the shard before has sent to the very machine meanwhile is taken from nobody.
+  const isThereByOthers = monitor.simulation.history.shards !== undefined && shown === call.args[0];
+  const isTaken = call.operation !== "assign" || (shown !== undefined && !isThereByOthers);
+  if ((isTaken || isLate) && !process.readings.singly.has(call.subject))
     monitor.violated("re-read", `${what} without having read it again since the pass began`);
   if (call.operation !== "assign") return;
   const target = String(call.args[0]);

@@ -2,7 +2,7 @@ import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { IPFamily } from "../../src/model/address-source.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { Wait } from "../../src/model/progress.ts";
-import type { PassResult } from "../../src/model/run.ts";
+import type { PassResult, Selection } from "../../src/model/run.ts";
 import { type Shard, shardName } from "../../src/model/shard.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
 import { listRecordSets } from "../../src/observe/read-cluster.ts";
@@ -38,6 +38,10 @@ export class Process {
   /** When the pass under way began to read, milliseconds; and whether its reading of the cluster failed. */
   passStartMs = 0;
   hasFailedList = false;
+  /** When the pass under way began to list objects, whatever facts of providers it reuses, milliseconds: whose an object was before it cannot know. */
+  listsFromMs = 0;
+  /** True while it works under its Lease. */
+  isAtWork = false;
   /** Since when it is in this pass, of the clock it sleeps by, where it tells of its passes: what it asked for before is none of the pass's. */
   passBeganMs = 0;
   /** True for a process that reads the cluster for more than its passes: it says itself when one begins. */
@@ -96,6 +100,15 @@ export class Process {
   /** The shard that it works for; undefined = none. */
   get shard(): Shard | undefined {
     return shardOf(this.settings);
+  }
+
+  /** The objects that it works for. */
+  get selection(): Selection {
+    const { target, shard } = this.settings;
+    return {
+      ...(target === undefined ? {} : { objects: [`pool/${target}`] }),
+      ...(shard === undefined ? {} : { shard }),
+    };
   }
 
   /** The name of the Lease that it holds while it works. */
@@ -264,18 +277,19 @@ export class Process {
   }
 
   private async work(lock: LockState): Promise<PassResult> {
-    const { target, timeoutMs, settles, shard } = this.settings;
+    const { timeoutMs, settles } = this.settings;
     this.#startedAtMs = this.simulation.world.nowMs();
     const deps: WriterDeps = { ...this.access(), lock };
     const options: PassOptions = {
-      selection: {
-        ...(target === undefined ? {} : { objects: [`pool/${target}`] }),
-        ...(shard === undefined ? {} : { shard }),
-      },
+      selection: this.selection,
       deadlineMs: this.clock.monotonicMs() + timeoutMs,
       signal: this.#stop.signal,
     };
-    const result = settles ? await settle(deps, options) : await reconcilePass(deps, options);
+    this.isAtWork = true;
+    const working = settles ? settle(deps, options) : reconcilePass(deps, options);
+    const result = await working.finally(() => {
+      this.isAtWork = false;
+    });
     this.result = result;
     this.simulation.monitor.ended(this, result);
     return result;

@@ -32,8 +32,9 @@ const OPTIONS = {
   shards: {
     type: "boolean",
     default: false,
-    help: "histories in which three shards work at the same time: seeds of their own",
+    help: "histories in which three shards work at the same time: seeds of their own; also with --lasting",
   },
+  watch: { type: "boolean", default: false, help: "processes watch in the place of single runs" },
   shared: {
     type: "boolean",
     default: false,

@@ -2,9 +2,9 @@ import type { History } from "./history.ts";
 import { Simulation } from "./simulation.ts";
 
 /** The same history with as few events, processes and waits as still break the same promise. */
-export async function shrink(history: History, invariant: string): Promise<History> {
+export async function shrink(history: History, invariant: string, simulate: Simulate = single): Promise<History> {
   const breaks = async (candidate: History): Promise<boolean> => {
-    const { violation } = await new Simulation(candidate, false).run();
+    const { violation } = await simulate(candidate, false).run();
     return violation?.invariant === invariant;
   };
   let smallest = history;
@@ -18,7 +18,15 @@ export async function shrink(history: History, invariant: string): Promise<Histo
   return withoutChunks(smallest, 1, breaks);
 }
 
+/** Makes the simulation of a history. */
+export type Simulate = (history: History, isTraced: boolean) => Simulation;
+
+/** With single runs. */
+export const single: Simulate = (history, isTraced) => new Simulation(history, isTraced);
+
 function simplifications(history: History): readonly Partial<History>[] {
+  // Every shard is needed for its objects.
+  if (history.shards !== undefined) return [{ latencyMs: 0 }];
   const [first, ...rest] = history.slots;
   return [
     { latencyMs: 0 },

@@ -40,6 +40,8 @@ export class Simulation {
   readonly made: SimCall[] = [];
   readonly monitor: Monitor;
   readonly running: (Process | undefined)[] = [];
+  /** By slot, until when it is not to be started, milliseconds since the start. */
+  readonly #stoppedUntilMs: number[] = [];
   /** By slot, how far its clock has leapt since the start, milliseconds. */
   readonly leaptMs: number[] = [];
   calls = 0;
@@ -135,10 +137,13 @@ export class Simulation {
 
   private async live(index: number, slot: Slot, isOver: () => boolean): Promise<void> {
     const { scheduler } = this.world;
+    const { endsAtMs = Number.POSITIVE_INFINITY } = slot;
+    if (slot.endsAtMs !== undefined) scheduler.at(this, slot.endsAtMs, () => this.running[index]?.terminate());
     await scheduler.sleep(this, slot.startsAtMs);
-    while (!isOver()) {
+    while (!isOver() && scheduler.elapsedMs() < endsAtMs) {
       await this.start(index, slot);
       await scheduler.sleep(this, slot.pauseMs);
+      await scheduler.sleep(this, (this.#stoppedUntilMs[index] ?? 0) - scheduler.elapsedMs());
     }
   }
 
@@ -148,6 +153,7 @@ export class Simulation {
       this.faults.add(event);
     else if (event.kind === "terminate") this.running[event.slot]?.terminate();
     else if (event.kind === "kill") this.killAt(event.slot);
+    else if (event.kind === "stop") this.#stop(event.slot, event.ms);
     else if (event.kind === "leap") this.leap(event.slot, event.ms);
     else if (event.kind === "count-calls") this.#countedFrom = this.#providerCalls;
     else if (event.kind === "expect-on") this.#expectOn(event);
@@ -176,6 +182,11 @@ export class Simulation {
     this.deaths += 1;
     this.running[slot]?.kill();
     this.monitor.records.refusals.clear();
+  }
+
+  #stop(slot: number, ms: number): void {
+    this.#stoppedUntilMs[slot] = this.world.scheduler.elapsedMs() + ms;
+    this.running[slot]?.terminate();
   }
 
   /** The clock of a process's machine is set anew; it stays so for later incarnations. */

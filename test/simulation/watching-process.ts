@@ -7,6 +7,7 @@ import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { LockState } from "../../src/ports/system.ts";
 import { pass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
+import { NO_LOCK } from "../../src/watch/lease.ts";
 import { watch } from "../../src/watch/watch.ts";
 import type { WatchLoopDeps } from "../../src/watch/watch-loop.ts";
 import { KeptReadings } from "./kept-readings.ts";
@@ -47,17 +48,20 @@ export class WatchingProcess extends Process {
           identity: this.identity,
           onWarm: () => undefined,
           onStandbyFailure: () => undefined,
-          onLead: () => undefined,
+          onLead: () => {
+            this.isAtWork = true;
+          },
           onPass: () => undefined,
           lead: (lock) => this.#passes(cluster, lock),
         },
-        hasLock ? { ...lease, ...periods } : undefined,
-        { intervalMs: INTERVAL_MS, signal: this.#stopping.signal },
+        hasLock ? { ...lease, ...periods, shard: this.shard } : undefined,
+        { intervalMs: this.settings.intervalMs ?? INTERVAL_MS, signal: this.#stopping.signal },
       );
     } catch (error) {
       this.simulation.monitor.records.refusals.clear();
       if (!(error instanceof KubeError || error instanceof ConfigError || error instanceof Interrupted)) throw error;
     } finally {
+      this.isAtWork = false;
       cluster.close();
     }
     return undefined;
@@ -83,6 +87,7 @@ export class WatchingProcess extends Process {
       firewallProviders: new Map(),
       clock: this.clock,
       leaseName: { namespace: "flipop", name: "flipop" },
+      shard: this.shard,
     };
     const reusable = new ReusableFacts(this.clock);
     const attempts = new Attempts();
@@ -95,10 +100,11 @@ export class WatchingProcess extends Process {
       if (isFullLook) this.#readAtMs = nowMs;
       this.passBeganMs = this.clock.monotonicMs();
       this.simulation.monitor.beginPass(this);
-      const deps: WriterDeps = { ...access, cluster, lock, reusable, attempts };
+      // As long as the providers need not be asked anew the Lease need not be, either.
+      const notes = isFullLook || lock === NO_LOCK ? undefined : lock.annotations();
+      const deps: WriterDeps = { ...access, cluster, lock, reusable, attempts, notes };
       const deadlineMs = this.clock.monotonicMs() + this.settings.timeoutMs;
-      const { target } = this.settings;
-      const selection = target === undefined ? {} : { objects: [`pool/${target}`] };
+      const { selection } = this;
       const goesOn = (): AbortSignal => {
         // A list that fails from now on leaves the pass with what it knew.
         this.passBeganMs = Number.POSITIVE_INFINITY;

@@ -155,8 +155,16 @@ export class World {
   /** Who holds a Lease, by the stored record; `""` for nobody. */
   leaseHolder(name = "flipop"): string {
     const lease = this.kubernetes.api.store.get(storeKey(this.type("leases")), `flipop/${name}`);
-    const spec = lease?.["spec"] as { holderIdentity?: string } | undefined;
+    const spec = lease?.["spec"] as LeaseSpec | undefined;
     return spec?.holderIdentity ?? "";
+  }
+
+  /** True while somebody holds a Lease and has renewed it less than its duration ago. */
+  isLeaseFresh(name: string, holder: string): boolean {
+    const lease = this.kubernetes.api.store.get(storeKey(this.type("leases")), `flipop/${name}`);
+    const spec = lease?.["spec"] as LeaseSpec | undefined;
+    const renewedMs = Date.parse(spec?.renewTime ?? "");
+    return spec?.holderIdentity === holder && this.nowMs() < renewedMs + (spec.leaseDurationSeconds ?? 0) * 1000;
   }
 
   leaseAnnotations(): Readonly<Record<string, string>> {
@@ -173,6 +181,12 @@ export class World {
       return [value];
     });
   }
+}
+
+interface LeaseSpec {
+  readonly holderIdentity?: string;
+  readonly renewTime?: string;
+  readonly leaseDurationSeconds?: number;
 }
 
 const CORE_NAMESPACES = { group: "", version: "v1", plural: "namespaces" };
