@@ -1,10 +1,10 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import { KubeError } from "../model/errors.ts";
+import { KubeError, type KubeFailure } from "../model/errors.ts";
 import { noteChanges } from "../model/lease-notes.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
-import type { ClusterWriter } from "../ports/cluster.ts";
+import type { ClusterEvent, ClusterWriter } from "../ports/cluster.ts";
 import type { ObjectEvent } from "../report/events.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ApplyContext } from "./context.ts";
@@ -101,8 +101,8 @@ async function attempt(object: ReportFailure["object"], write: Promise<unknown>)
 }
 
 /**
- * Writes Events; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. Exception: if only the permission to count an Event that is
- * there is missing, the others are still written.
+ * Writes Events; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. Exceptions, in which the others are still written: only the
+ * permission to count an Event that is there is missing; the cluster refuses the Event of this object alone, as in a namespace that is being deleted.
  */
 export async function writeEvents(
   events: readonly ObjectEvent[],
@@ -110,22 +110,34 @@ export async function writeEvents(
   cluster: ClusterWriter,
   mayWrite: () => boolean,
 ): Promise<readonly ReportFailure[]> {
-  const uncounted: ReportFailure[] = [];
+  const refused: ReportFailure[] = [];
   for (const { object, ...facts } of events) {
     if (!mayWrite()) break;
     const store = stores[object.kind];
     const stored = store.get(object);
     if (stored === undefined) continue;
-    try {
-      const error = await cluster.createEvent({ regarding: { kind: store.kind, meta: stored.meta }, ...facts });
-      if (error !== undefined) uncounted.push({ object, what: "event", error });
-    } catch (error) {
-      if (error instanceof KubeError) return [{ object, what: "event", error }];
-      throw error;
-    }
+    const { error, isLast } = await write(cluster, { regarding: { kind: store.kind, meta: stored.meta }, ...facts });
+    if (error !== undefined) refused.push({ object, what: "event", error });
+    if (isLast) return refused.slice(-1);
   }
-  return uncounted.slice(0, 1);
+  return refused.slice(0, 1);
 }
+
+/** Writes one Event. `isLast` = no other one is worth a try. */
+async function write(
+  cluster: ClusterWriter,
+  event: ClusterEvent,
+): Promise<{ readonly error: KubeError | undefined; readonly isLast: boolean }> {
+  try {
+    return { error: await cluster.createEvent(event), isLast: false };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return { error, isLast: !OF_ONE_OBJECT.has(error.failure) };
+  }
+}
+
+/** Refusals that say nothing about other objects. */
+const OF_ONE_OBJECT: ReadonlySet<KubeFailure> = new Set(["denied", "invalid", "not-found"]);
 
 /** So often the notes of a pass are written at most. */
 const MOST_NOTES = 3;

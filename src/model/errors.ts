@@ -12,7 +12,10 @@ export class ConfigError extends Error {
 /** What a Kubernetes API server refused, in the terms the program decides on. */
 export type KubeFailure =
   | "unauthorized"
+  /** A permission is missing: every call of the kind is refused. */
   | "forbidden"
+  /** A policy, a webhook or a quota of the cluster refuses this one object; the permission is there. */
+  | "denied"
   | "not-found"
   | "missing-resource"
   | "conflict"

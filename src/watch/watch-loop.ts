@@ -1,4 +1,4 @@
-import { ConfigError, KubeError } from "../model/errors.ts";
+import { ConfigError, KubeError, type KubeFailure } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { objectKey } from "../model/resource.ts";
 import type { Pass, Settling } from "../model/run.ts";
@@ -285,11 +285,14 @@ export function backoffMs(failures: number, identity: string): number {
   return jittered(waitMs(WAITS.failedPass, failures - 1), identity, failures);
 }
 
+/** What nobody but a person ends. */
+const REFUSALS: ReadonlySet<KubeFailure> = new Set(["forbidden", "denied", "unauthorized"]);
+
 /**
  * True for a failure of the cluster that a process which goes on waits out. A right that is missing is one only where it has been there before: what never worked
  * does not mend itself, and whoever started the process should see it end.
  */
 export function isPassingFailure(error: unknown, hasWorked: boolean): error is KubeError {
   if (error instanceof ConfigError || !(error instanceof KubeError)) return false;
-  return hasWorked || (error.failure !== "forbidden" && error.failure !== "unauthorized");
+  return hasWorked || !REFUSALS.has(error.failure);
 }

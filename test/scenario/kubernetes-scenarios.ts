@@ -196,6 +196,41 @@ export function kubernetesScenarios(scenario: Register): void {
     { worlds: ["memory", "sandbox"] },
   );
 
+  for (const [kind, message] of [
+    ["403", "nodes \"n1\" is forbidden: ValidatingAdmissionPolicy 'frozen' with binding 'all' denied request: frozen"],
+    ["403", 'admission webhook "frozen.example.com" denied the request: frozen'],
+    ["400", 'admission webhook "frozen.example.com" denied the request: frozen'],
+    ["409", 'admission webhook "frozen.example.com" denied the request: frozen'],
+  ] as const) {
+    scenario(
+      `73c an admission rule refuses one node with ${kind} (${message.slice(0, 17)}): the others are annotated at once, and status says what ends it`,
+      async (world) => {
+        await world.machines("n1", "n2", "n3");
+        world.cloud.address(ip(1));
+        world.cloud.address(ip(2));
+        await world.pools.create("web", { ips: [ip(1), ip(2)] });
+        world.fail({ side: "cluster", operation: "annotateNode", subject: "n1", kind, times: 0, message });
+        for (let run = 0; run < 6; run += 1) {
+          await world.pass();
+          expect(await world.nodes.annotations()).toEqual({ n2: "ip2" });
+          world.advance(10 * SECOND);
+        }
+        await world.nodes.setReady("n2", false);
+        await world.pass();
+        expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n3"]);
+        expect(await world.nodes.annotations()).toEqual({ n3: "ip2" });
+        const { nodeErrors } = await world.pools.status("web");
+        expect(nodeErrors).toEqual([
+          `Cannot patch nodes n1: ${message} (${kind}). No permission is missing: a rule of the cluster refuses it for this object. Change the rule, or exempt flipop from it.`,
+        ]);
+        world.clearFaults();
+        world.advance(600 * SECOND);
+        await world.pass();
+        expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n3: "ip2" });
+      },
+    );
+  }
+
   scenario("73b events may not be written: everything else goes on", async (world) => {
     await world.machines("n1");
     world.cloud.address(ip(1));

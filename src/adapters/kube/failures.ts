@@ -74,10 +74,32 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
 
 function failureOf(call: Call, status: number, said: StatusFacts | undefined): KubeFailure {
   if (status === 409 && said?.reason === "AlreadyExists") return "already-exists";
+  if (DENIED_BY.has(status) && isDenied(said)) return "denied";
   if (status === 404 && isResourceMissing(call, said)) return "missing-resource";
   if (status >= 500) return "unavailable";
   if (status < 400) return "malformed";
   return BY_STATUS[status] ?? "invalid";
+}
+
+/** The statuses with which admission refuses an object and which elsewhere speak of more than the object. A webhook chooses its own. */
+const DENIED_BY: ReadonlySet<number> = new Set([401, 403, 404, 409]);
+
+/** What stands in a refusal by an admission webhook or a ValidatingAdmissionPolicy. */
+const BY_ADMISSION = /^admission webhook "| denied (?:the )?request\b/;
+
+/**
+ * True if a refusal is about the object of the call alone. An authorizer always says who may not do it; what else the API server forbids comes from admission, and names the object.
+ *
+ *   nodes "worker-1" is forbidden: User "flipop" cannot patch resource "nodes" in API group "" at the cluster scope     no permission
+ *   nodes "worker-1" is forbidden: ValidatingAdmissionPolicy 'frozen' with binding 'frozen' denied request: no          this node alone
+ *   admission webhook "frozen.example.com" denied the request: no                                                       this node alone
+ *
+ * @see https://github.com/kubernetes/apiserver/blob/v0.35.4/pkg/endpoints/handlers/responsewriters/errors.go and
+ * https://github.com/kubernetes/apiserver/blob/v0.35.4/pkg/admission/plugin/webhook/errors/statuserror.go, verified 2026-11-27
+ */
+function isDenied(said: StatusFacts | undefined): boolean {
+  const message = said?.message ?? "";
+  return BY_ADMISSION.test(message) || /" is forbidden: (?!User ")/.test(message);
 }
 
 /** A server without the CRD answers in plain text, or with a Status about "the requested resource", but names no object. */
@@ -104,6 +126,8 @@ function fixOf(call: Call, failure: KubeFailure, connection: Connection, why: st
   switch (failure) {
     case "forbidden":
       return forbiddenFix(call, connection, why);
+    case "denied":
+      return deniedFix(why);
     case "unauthorized":
       return `The credentials of ${connection.source} are not accepted: log in again, or renew the token or certificate.`;
     case "missing-resource":
@@ -121,14 +145,19 @@ function fixOf(call: Call, failure: KubeFailure, connection: Connection, why: st
     case "malformed":
       return `Check that ${connection.server} is the API server itself.`;
     case "invalid":
+      return BY_ADMISSION.test(why) ? deniedFix(why) : "";
     case "already-exists":
       return "";
   }
 }
 
-/** Not every 403 is a missing permission: nobody may create things in a namespace that is going away. */
-function forbiddenFix(call: Call, connection: Connection, why: string): string {
+/** Nobody may create things in a namespace that is going away. */
+function deniedFix(why: string): string {
   if (why.includes("is being terminated")) return "Wait until the namespace is gone, or use another.";
+  return "No permission is missing: a rule of the cluster refuses it for this object. Change the rule, or exempt flipop from it.";
+}
+
+function forbiddenFix(call: Call, connection: Connection, why: string): string {
   if (why.includes('User "system:anonymous"'))
     return `No credentials were given: set the user of ${connection.source}.`;
   return `Grant the verb "${call.verb}" on "${qualifiedResource(call)}" (see cronjob/rbac.yaml).`;

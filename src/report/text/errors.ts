@@ -60,6 +60,7 @@ const CONFIG: Readonly<Record<ConfigError["kind"], ErrorCategory>> = {
 const KUBE: Readonly<Record<KubeFailure, ErrorCategory>> = {
   unauthorized: "permission",
   forbidden: "permission",
+  denied: "refused",
   "missing-resource": "config",
   "not-found": "refused",
   invalid: "refused",

@@ -195,11 +195,15 @@ function sharedAnnotations(holds: readonly Hold[]): readonly Hold[] {
 /** How an API server's refusal to write a node begins. */
 const PATCH = /^Cannot patch nodes(?: \S+)?:/;
 
+/** What a refusal says where the permission is missing, so that no node may be written. */
+const ASKS_FOR_PERMISSION = 'Grant the verb "patch" on "nodes"';
+
 /** Returns `flipop may not patch nodes: 2 annotations wait`, and why. */
 function annotationEntry(holds: readonly Hold[], nowMs: number, layout: PlanLayout): readonly Entry[] {
   const [first] = holds;
   if (first === undefined) return [];
-  const who = PATCH.test(first.detail) && first.detail.includes("(403)") ? "flipop may not patch nodes: " : "";
+  const who =
+    PATCH.test(first.detail) && first.detail.includes(ASKS_FOR_PERMISSION) ? "flipop may not patch nodes: " : "";
   const what = `${who}${countText(holds.length, "annotation")} ${holds.length === 1 ? "waits" : "wait"}`;
   const why = whyHold({ ...first, detail: first.detail.replace(PATCH, "Cannot patch nodes:") }, nowMs);
   const nodes = layout.wide ? `\n${listText(holds.map(({ subject }) => subject))}` : "";

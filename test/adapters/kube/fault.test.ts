@@ -204,10 +204,49 @@ describe("a refusal", () => {
       'nodes is forbidden: User "system:anonymous" cannot list',
       'No credentials were given: set the user of context "test"',
     ],
-    ["unable to create: namespace a is being terminated", "Wait until the namespace is gone, or use another."],
+    [
+      'events "a" is forbidden: unable to create: namespace a is being terminated',
+      "Wait until the namespace is gone, or use another.",
+    ],
   ] as const)("a 403 that is no missing permission says what to do instead: %s", async ([message, fix]) => {
     await withServer([failure(403, "Forbidden", message)], async ({ reader }) => {
       expect((await rejection(reader.listNodes())).message).toContain(`${message} (403). ${fix}`);
+    });
+  });
+
+  const policy = "ValidatingAdmissionPolicy 'frozen' with binding 'all' denied request: not this one";
+  const webhook = 'admission webhook "frozen.example.com" denied the request: not this one';
+  const rule =
+    "No permission is missing: a rule of the cluster refuses it for this object. Change the rule, or exempt flipop from it.";
+
+  test.for([
+    [403, "Forbidden", `nodes "n1" is forbidden: ${policy}`, "denied"],
+    [401, "Unauthorized", `nodes "n1" is forbidden: ${policy}`, "denied"],
+    [422, "Invalid", `nodes "n1" is forbidden: ${policy}`, "invalid"],
+    [403, "", webhook, "denied"],
+    [404, "", webhook, "denied"],
+    [409, "", webhook, "denied"],
+    [400, "", webhook, "invalid"],
+    [403, "Forbidden", 'nodes "n1" is forbidden: node "n2" is not allowed to modify node "n1"', "denied"],
+  ] as const)(
+    "admission that refuses one object with %d is no missing permission: %s %s",
+    async ([status, reason, message, kind]) => {
+      await withServer([failure(status, reason, message)], async ({ writer }) => {
+        const error = await rejection(writer.annotateNode("n1", { address: "192.0.2.8", pool: "ns/web" }));
+        expect(error).toMatchObject({ failure: kind, status, operation: "patch nodes", subject: "n1" });
+        expect(error.message).toBe(`Cannot patch nodes n1: ${message} (${status}). ${rule}`);
+      });
+    },
+  );
+
+  test.for([
+    'nodes "n1" is forbidden: User "flipop" cannot patch resource "nodes" in API group "" at the cluster scope',
+    'nodes "n1" is forbidden: User "" cannot patch resource "nodes" in API group "" at the cluster scope: denied by policy',
+  ])("an authorizer that refuses says who may not do it: %s", async (message) => {
+    await withServer([failure(403, "Forbidden", message)], async ({ writer }) => {
+      const error = await rejection(writer.annotateNode("n1", { address: "192.0.2.8", pool: "ns/web" }));
+      expect(error).toMatchObject({ failure: "forbidden" });
+      expect(error.message).toContain('Grant the verb "patch" on "nodes"');
     });
   });
 
