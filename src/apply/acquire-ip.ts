@@ -1,5 +1,6 @@
 import type { AcquireIP, DeleteIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { ProviderError } from "../model/errors.ts";
 import { compareText } from "../model/resource.ts";
 import { nextTryMs, TRIES } from "../model/waits.ts";
@@ -86,10 +87,12 @@ async function purchase(
 async function noteOnLock(provider: string, context: ApplyContext): Promise<boolean> {
   const { lock, cluster, registry } = context;
   const perMinute = registry.get(provider)?.addresses?.acquisitionsPerMinute ?? 0;
+  const { family } = sourceNamed(provider);
   let notedMs: number | undefined;
   do {
     const nowMs = cluster.now();
-    if (!(await lock.noteAcquisition(nowMs, perMinute, notedMs))) return false;
+    const insteadOf = notedMs === undefined ? {} : { insteadOf: notedMs };
+    if (!(await lock.noteAcquisition({ ms: nowMs, family, perMinute, ...insteadOf }))) return false;
     notedMs = nowMs;
   } while (cluster.now() - notedMs > LATE_MS && obstacle(context) === undefined);
   return true;

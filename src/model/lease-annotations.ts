@@ -2,6 +2,8 @@
 
 /** Times of the newest acquisitions, RFC 3339, separated by commas: at most 12 are made a minute over all runs. */
 export const ACQUISITIONS_ANNOTATION = "flipop.digitalocean.com/acquisitions";
+/** The same of IPv6 addresses. */
+export const ACQUISITIONS_IPV6_ANNOTATION = "flipop.digitalocean.com/acquisitions-ipv6";
 /** Prefix of `…/not-before-PROVIDER`: RFC 3339 time before which the provider asked for no call. */
 export const NOT_BEFORE_PREFIX = "flipop.digitalocean.com/not-before-";
 /** Prefix of `…/put-off-PROVIDER`: how many names of DNS the last run did not look at, until when, and where the next look begins. */

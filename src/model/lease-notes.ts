@@ -1,7 +1,13 @@
-import { sourceNamed } from "./address-source.ts";
+import { type IPFamily, sourceNamed } from "./address-source.ts";
 import type { DNSFacts } from "./dns.ts";
 import type { GrantMode } from "./grants.ts";
-import { ACQUISITIONS_ANNOTATION, GRANTS_ANNOTATION, NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "./lease-annotations.ts";
+import {
+  ACQUISITIONS_ANNOTATION,
+  ACQUISITIONS_IPV6_ANNOTATION,
+  GRANTS_ANNOTATION,
+  NOT_BEFORE_PREFIX,
+  PUT_OFF_PREFIX,
+} from "./lease-annotations.ts";
 import type { LeaseFacts, Observation } from "./observation.ts";
 import { parseSuspension, SUSPEND_ANNOTATION, type Suspension } from "./suspension.ts";
 import { formatTime, timestamp } from "./time.ts";
@@ -10,14 +16,21 @@ import { formatTime, timestamp } from "./time.ts";
  * What runs leave for later runs on the Lease, written and read here.
  *
  *   annotation             says                                                  written
- *   acquisitions           the times of the newest acquisitions                  right before a purchase
+ *   acquisitions           the times of the newest acquisitions of IPv4          right before a purchase
+ *   acquisitions-ipv6      the same of IPv6: no family waits for the other one   right before a purchase
  *   not-before-PROVIDER    until when the provider asked for no calls            at the end of a pass
  *   grants                 how grants counted: warn or require                   at the end of a pass
  *   put-off-PROVIDER       names of DNS that were not looked at, and how many    at the end of a pass
  *   suspend                what lets all objects stand still                     by a person: flipop suspend --all
  *
- * Of processes with --shard each has a Lease, with a copy of each but those that they share: acquisitions, not-before-PROVIDER and suspend stand on the Lease of the process without.
+ * Of processes with --shard each has a Lease, with a copy of each but those that they share: acquisitions of both families, not-before-PROVIDER and suspend stand on the Lease of the process without.
  */
+
+/** Where the times of acquisitions stand. */
+const ACQUISITIONS: Readonly<Record<IPFamily, string>> = {
+  IPv4: ACQUISITIONS_ANNOTATION,
+  IPv6: ACQUISITIONS_IPV6_ANNOTATION,
+};
 
 /** The annotations of a Lease. */
 type Annotations = Readonly<Record<string, string>>;
@@ -33,7 +46,7 @@ const LONGEST_NOT_BEFORE_MS = 3_600_000;
 
 /** True for a note that all shards share. Pure. */
 export function isSharedNote(key: string): boolean {
-  return key === ACQUISITIONS_ANNOTATION || key === SUSPEND_ANNOTATION || key.startsWith(NOT_BEFORE_PREFIX);
+  return Object.values(ACQUISITIONS).includes(key) || key === SUSPEND_ANNOTATION || key.startsWith(NOT_BEFORE_PREFIX);
 }
 
 /** Returns the notes that count for a shard: those of its own Lease, with what all share as the other one has it. Pure. */
@@ -76,9 +89,21 @@ export function changeAmongOthers(
   };
 }
 
+/** An acquisition that is about to be made. */
+export interface NotedAcquisition {
+  /** When, milliseconds of the API server's clock. */
+  readonly ms: number;
+  readonly family: IPFamily;
+  /** How many the provider allows a minute. */
+  readonly perMinute: number;
+  /** The time that was noted before for the same acquisition. */
+  readonly insteadOf?: number;
+}
+
 /** Reads what earlier runs left on the Lease; unreadable or impossible times are dropped. Pure. */
 export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts {
-  const acquisitionTimesMs = recentOf(acquisitionTexts(annotations), nowMs);
+  const times = (family: IPFamily): readonly number[] => recentOf(acquisitionTexts(annotations, family), nowMs);
+  const timesIPv6 = times("IPv6");
   const notBefore = byProvider(annotations, NOT_BEFORE_PREFIX)
     .map(([name, text]) => [name, Math.min(Date.parse(text), nowMs + LONGEST_NOT_BEFORE_MS)] as const)
     .filter(([, ms]) => ms > nowMs);
@@ -87,7 +112,8 @@ export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts 
   );
   const suspension = leaseSuspension(annotations);
   return {
-    acquisitionTimesMs,
+    acquisitionTimesMs: times("IPv4"),
+    ...(timesIPv6.length === 0 ? {} : { acquisitionTimesIPv6Ms: timesIPv6 }),
     providerNotBeforeMs: new Map(notBefore),
     lookFrom: new Map(lookFrom),
     ...(suspension === undefined ? {} : { suspension }),
@@ -118,23 +144,40 @@ export function notedGrants(annotations: Annotations): GrantMode | undefined {
   return text === "warn" || text === "require" ? text : undefined;
 }
 
+/** Returns the times of acquisitions of a family that earlier runs and this one have made, milliseconds. Pure. */
+export function acquisitionTimes(lease: LeaseFacts, family: IPFamily): readonly number[] {
+  return family === "IPv4" ? lease.acquisitionTimesMs : (lease.acquisitionTimesIPv6Ms ?? []);
+}
+
+/** Returns what is known of the Lease with the times of acquisitions that were made since; the same value where there are none. Pure. */
+export function withAcquisitions(lease: LeaseFacts, families: readonly IPFamily[], ms: number): LeaseFacts {
+  const added = (family: IPFamily): readonly number[] => families.filter((one) => one === family).map(() => ms);
+  const [ipv4, ipv6] = [added("IPv4"), added("IPv6")];
+  return {
+    ...lease,
+    ...(ipv4.length === 0 ? {} : { acquisitionTimesMs: [...lease.acquisitionTimesMs, ...ipv4] }),
+    ...(ipv6.length === 0 ? {} : { acquisitionTimesIPv6Ms: [...acquisitionTimes(lease, "IPv6"), ...ipv6] }),
+  };
+}
+
 /**
- * Returns the change of the Lease that adds the time of an acquisition, in the place of one that was noted for it before. It keeps as many times as the provider allows acquisitions
- * per minute. Undefined where as many count already. Pure.
+ * Returns the change of the Lease that adds the time of an acquisition, in the place of one that was noted for it before. It keeps as many times of the family as the provider allows
+ * acquisitions per minute. Undefined where as many count already. Pure.
  */
 export function acquisitionAdded(
   stored: Annotations,
-  { ms, perMinute, insteadOf }: { readonly ms: number; readonly perMinute: number; readonly insteadOf?: number },
+  { ms, family, perMinute, insteadOf }: NotedAcquisition,
 ): Annotations | undefined {
-  const texts = acquisitionTexts(stored);
+  const texts = acquisitionTexts(stored, family);
   const before = insteadOf === undefined ? -1 : texts.indexOf(timestamp(insteadOf));
   const others = texts.filter((_, at) => at !== before);
   if (recentOf(others, ms).length >= perMinute) return undefined;
-  return { [ACQUISITIONS_ANNOTATION]: [...others.slice(-Math.max(1, perMinute - 1)), timestamp(ms)].join(",") };
+  const kept = others.slice(-Math.max(1, perMinute - 1));
+  return { [ACQUISITIONS[family]]: [...kept, timestamp(ms)].join(",") };
 }
 
-function acquisitionTexts(annotations: Annotations): readonly string[] {
-  return (annotations[ACQUISITIONS_ANNOTATION] ?? "").split(",").filter((time) => time !== "");
+function acquisitionTexts(annotations: Annotations, family: IPFamily): readonly string[] {
+  return (annotations[ACQUISITIONS[family]] ?? "").split(",").filter((time) => time !== "");
 }
 
 /** Returns the annotations with this prefix, as the name of their provider and their text. */

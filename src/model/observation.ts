@@ -47,8 +47,10 @@ export interface ProviderFacts {
 
 /** What earlier runs left on the Lease. */
 export interface LeaseFacts {
-  /** Times of acquisitions within the last minute, ascending, milliseconds. */
+  /** Times of acquisitions of IPv4 addresses within the last minute, ascending, milliseconds. */
   readonly acquisitionTimesMs: readonly number[];
+  /** The same of IPv6 addresses; absent = none. */
+  readonly acquisitionTimesIPv6Ms?: readonly number[];
   /** Provider name → no call before this time, milliseconds. */
   readonly providerNotBeforeMs: ReadonlyMap<string, number>;
   /** DNS provider → where the next look at its names begins, as {@link DNSFacts.lookFrom}. */

@@ -1,9 +1,11 @@
 import { type Action, type AnnotateNode, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
 import { changesAddress, changesAnnotation, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
 import { type Address, type AddressFact, entryOf } from "../model/address.ts";
+import { type IPFamily, sourceNamed } from "../model/address-source.ts";
 import { marksOf, withMarks } from "../model/annotated.ts";
 import { addressesWithout, type DNSFacts, type RecordsFact, recordsKey } from "../model/dns.ts";
 import type { FirewallFact, FirewallFacts } from "../model/firewall.ts";
+import { withAcquisitions } from "../model/lease-notes.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -55,13 +57,7 @@ export function fold(
       .map((recordSet) => foldRecordSet(recordSet, of("dns", recordSet), nowMs)),
     dns: foldDNS(observation.dns, outcomes, nowMs - wallMs),
     firewalls: foldFirewalls(observation.firewalls, outcomes, nowMs - wallMs),
-    lease: {
-      ...observation.lease,
-      acquisitionTimesMs: [
-        ...observation.lease.acquisitionTimesMs,
-        ...outcomes.filter((outcome) => outcome.action.kind === "acquire-ip" && wasAskedFor(outcome)).map(() => nowMs),
-      ],
-    },
+    lease: withAcquisitions(observation.lease, outcomes.flatMap(acquiredFamily), nowMs),
   };
 }
 
@@ -96,6 +92,12 @@ const WHILE_RUNNING: Readonly<Record<Action["kind"], "unconfirmed" | undefined>>
   "add-finalizer": undefined,
   "remove-finalizer": undefined,
 };
+
+/** The family of an address that an action asked for. */
+function acquiredFamily(outcome: Outcome): readonly IPFamily[] {
+  const { action } = outcome;
+  return action.kind === "acquire-ip" && wasAskedFor(outcome) ? [sourceNamed(action.provider).family] : [];
+}
 
 /** A creation that was refused because of its machine was asked for all the same. */
 function wasAskedFor(outcome: Outcome): boolean {

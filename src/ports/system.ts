@@ -1,3 +1,5 @@
+import type { NotedAcquisition } from "../model/lease-notes.ts";
+
 /** Local time for waits and deadlines. Decisions about the cluster use the API server's time instead. */
 export interface Clock {
   /** Monotonic milliseconds from an arbitrary start. */
@@ -19,10 +21,10 @@ export interface LockState {
   /** Leaves notes for later runs on the lock: sets (string) or removes (null) annotations. Throws when the lock is lost. */
   annotate(changes: Readonly<Record<string, string | null>>): Promise<void>;
   /**
-   * Adds the time of an acquisition to the notes as they are now, unless as many are there as the provider allows a minute: other shards acquire, too. Returns false then.
-   * `insteadOf` is a time that it noted before, for the same acquisition. Throws as `annotate`.
+   * Adds the time of an acquisition to the notes as they are now, unless as many of its family are there as the provider allows a minute: other shards acquire, too. Returns false
+   * then. Throws as `annotate`.
    */
-  noteAcquisition(ms: number, perMinute: number, insteadOf?: number): Promise<boolean>;
+  noteAcquisition(acquisition: NotedAcquisition): Promise<boolean>;
 }
 
 /** Knows the secrets of a process, and keeps them out of texts. Code that reads a secret adds it; code that sends a text away has it redacted. */

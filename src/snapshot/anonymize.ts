@@ -4,6 +4,7 @@ import { eventAction } from "../model/change.ts";
 import { GRANT_KINDS, grantAnnotation, isAddressGranted, type NamespaceGrants } from "../model/grants.ts";
 import {
   ACQUISITIONS_ANNOTATION,
+  ACQUISITIONS_IPV6_ANNOTATION,
   GRANTS_ANNOTATION,
   LAST_RESULT_ANNOTATION,
   LAST_RUN_ANNOTATION,
@@ -155,6 +156,7 @@ const OTHERS = `
   add added allow allows although attempts began budget busy candidate candidates cause cleared clears client clients cordoned deletion desired drain drains either empty end ended expires free full
   grants itself known lets like limits lowered maximum meanwhile moving noschedule number obstacle others ours person persons present previous purchase purchases quota reading remains remember remembers replaces
   reservation resolver resolvers right running same sends serving spare stand stands starts stays still stop stopped stored succeeded sure tainted takes tells therefore times unfinished unless unpublished
+  floating host link local
   waiting watched withdraw withdrawal withdrawn withdrew withdraws working written wrote
   used user verb wait waited waits wants was were what when where which while who whole will with within without write written wrong yet you zone zones`;
 
@@ -178,7 +180,8 @@ function leaseNotes(
   { lease: { suspension }, registry }: Observation,
   sentence: (text: string) => string,
 ): Readonly<Record<string, string>> {
-  const times = [LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION, ACQUISITIONS_ANNOTATION].concat(
+  const times = [LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION].concat(
+    [ACQUISITIONS_ANNOTATION, ACQUISITIONS_IPV6_ANNOTATION],
     registry.names.map((name) => NOT_BEFORE_PREFIX + name),
   );
   const kept = Object.entries(annotations).flatMap(([key, text]): readonly (readonly [string, string])[] => {

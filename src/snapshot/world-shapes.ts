@@ -263,10 +263,12 @@ const FIREWALLS: Shape<FirewallFacts> = fields<FirewallFacts>(
 const LEASE: Shape<LeaseFacts> = fields<LeaseFacts>(
   {
     acquisitionTimesMs: list(number),
+    acquisitionTimesIPv6Ms: list(number),
     providerNotBeforeMs: mapOf(number, term),
     lookFrom: mapOf(dnsName, term),
     suspension: SUSPENSION,
   },
+  "acquisitionTimesIPv6Ms",
   "suspension",
 );
 

@@ -1,5 +1,5 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
-import { acquisitionAdded, changeAmongOthers } from "../model/lease-notes.ts";
+import { acquisitionAdded, changeAmongOthers, type NotedAcquisition } from "../model/lease-notes.ts";
 import type { Progress } from "../model/progress.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
@@ -184,11 +184,10 @@ class LeaseKeeper implements LockState {
     return this.annotateAs((stored) => changeAmongOthers(changes, seen, stored));
   }
 
-  async noteAcquisition(ms: number, perMinute: number, insteadOf?: number): Promise<boolean> {
+  async noteAcquisition(acquisition: NotedAcquisition): Promise<boolean> {
     let added: Changes | undefined;
-    const purchase = { ms, perMinute, ...(insteadOf === undefined ? {} : { insteadOf }) };
     await this.annotateAs((stored) => {
-      added = acquisitionAdded(stored, purchase);
+      added = acquisitionAdded(stored, acquisition);
       return added ?? {};
     });
     return added !== undefined;

@@ -1,6 +1,6 @@
 import { KubeError } from "../model/errors.ts";
 import { SHARDS_ANNOTATION } from "../model/lease-annotations.ts";
-import { acquisitionAdded, isSharedNote, sharedChange } from "../model/lease-notes.ts";
+import { acquisitionAdded, isSharedNote, type NotedAcquisition, sharedChange } from "../model/lease-notes.ts";
 import { overlaps, type Shard, shardName, shardsOn, shardText } from "../model/shard.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
 import type { LockState } from "../ports/system.ts";
@@ -19,7 +19,8 @@ import { callLimitMs, isOvertaken, isTransient, leaseCall, leaseDurationMs, rene
  * Of two that overlap one writes the base first, since the API server refuses the other one's write at the same resourceVersion; the other one reads the base again
  * and finds the first one at work. So never both go on, and it costs a process without shards not a single call.
  *
- * A shard that is named and holds nothing keeps nobody away. What shards share they note on the base, too: the times of acquisitions, and what providers asked for. There a person
+ * A shard that is named and holds nothing keeps nobody away. One that works looks every lease duration whether the base still names it: a person may have deleted the base. It
+ * enters itself again. Where a process has begun meanwhile that it overlaps, the shard gives up, since that process does not look again. What shards share they note on the base, too: the times of acquisitions, and what providers asked for. There a person
  * suspends everything.
  */
 
@@ -45,7 +46,8 @@ export type ShardAnswer<T> =
 /**
  * Runs `work` as {@link withLease} does, unless another process works for some of the same objects.
  *
- * Effects beside those of `withLease`: with a shard one read of the base and one of each shard that overlaps, and one write of the base where it does not name the shard yet.
+ * Effects beside those of `withLease`: with a shard one read of the base and one of each shard that overlaps, and one write of the base where it does not name the shard yet; then one
+ * read of the base every lease duration.
  * Without one, a read for each shard that the base names.
  *
  * @throws as `withLease`, and KubeError where the other Leases cannot be read or the base cannot be written: then nothing tells who else is at work. One that is `forbidden` says what to do.
@@ -60,13 +62,27 @@ export async function withShardLease<T>(
     const meeting = new Meeting(options, lock);
     const overlap = await meeting.overlap();
     if (overlap !== undefined) return { kind: "locked", holder: overlap.holder, overlap };
-    return { kind: "done", value: await work(shard === undefined ? lock : new ShardLock(lock, meeting)) };
+    if (shard === undefined) return { kind: "done", value: await work(lock) };
+    const held = new ShardLock(lock, meeting);
+    const ending = new AbortController();
+    const keeping = meeting.keepEntered(shard, (found) => held.lose(found), ending.signal);
+    try {
+      return { kind: "done", value: await work(held) };
+    } finally {
+      ending.abort();
+      await keeping;
+    }
   });
   const answer = await holding.catch((error: unknown) => {
     const isOwnLease = isForbidden(error) && error.subject === `${own.namespace}/${own.name}`;
     throw shard !== undefined && isOwnLease ? withAdvice(error, roleAdvice(shard)) : error;
   });
   return answer.kind === "locked" ? answer : answer.value;
+}
+
+/** A look that failed is made again. */
+function passed(error: unknown): undefined {
+  if (!(error instanceof KubeError)) throw error;
 }
 
 function isForbidden(error: unknown): error is KubeError {
@@ -138,6 +154,30 @@ class Meeting {
     const { shard } = this.#options;
     if (shard === undefined) return this.#atWork(undefined, shardsOn(this.#lock.annotations()));
     return this.#enter(shard);
+  }
+
+  /**
+   * Looks every lease duration whether the base still names the shard, and enters it again where it does not, until the signal or until the own Lease is lost. Tells of somebody who is
+   * in the way, and ends. A look that fails is made again. @throws never
+   */
+  async keepEntered(shard: Shard, onOverlap: (found: Overlap) => void, signal: AbortSignal): Promise<void> {
+    const { clock, durationMs } = this.#options;
+    const stop = AbortSignal.any([signal, this.#lock.lost]);
+    for (;;) {
+      await clock.sleep(durationMs, stop);
+      if (stop.aborted) return;
+      const found = await this.#entered(shard).catch(passed);
+      if (found === undefined) continue;
+      onOverlap(found.overlap);
+      return;
+    }
+  }
+
+  /** Enters the shard where the base does not name it. */
+  async #entered(shard: Shard): Promise<Found | undefined> {
+    const base = await this.#read(this.#options.name);
+    const isNamed = shardsOn(base?.annotations ?? {}).some((one) => shardText(one) === shardText(shard));
+    return isNamed ? undefined : await this.#enter(shard);
   }
 
   /** Enters the shard in the base, unless somebody is in the way. */
@@ -267,31 +307,41 @@ function isSame(a: Annotations, b: Annotations): boolean {
 }
 
 function lostBefore(subject: string): KubeError {
+  return leaseConflict(subject, `Did not write Lease ${subject}: the shard's own Lease was lost.`);
+}
+
+function leaseConflict(subject: string, message: string): KubeError {
   return new KubeError({
     failure: "conflict",
     operation: "update leases.coordination.k8s.io",
     subject,
     status: 0,
-    message: `Did not write Lease ${subject}: the shard's own Lease was lost.`,
+    message,
   });
 }
 
 /** The lock of a shard: its own Lease, with what all shards share on the base. */
 class ShardLock implements LockState {
+  readonly lost: AbortSignal;
   readonly #own: LockState;
   readonly #meeting: Meeting;
+  readonly #losing = new AbortController();
 
   constructor(own: LockState, meeting: Meeting) {
     this.#own = own;
     this.#meeting = meeting;
-  }
-
-  get lost(): AbortSignal {
-    return this.#own.lost;
+    this.lost = AbortSignal.any([own.lost, this.#losing.signal]);
   }
 
   isHeld(): boolean {
-    return this.#own.isHeld();
+    return this.#own.isHeld() && !this.#losing.signal.aborted;
+  }
+
+  /** Gives up for a process that works for some of the same objects. */
+  lose({ lease, holder }: Overlap): void {
+    const why = `${holder} holds Lease ${lease} now, and works for some of the same objects`;
+    const message = `Lost the shard's place: ${why}. This run changes nothing more; the next one carries on.`;
+    this.#losing.abort(leaseConflict(lease, message));
   }
 
   annotations(): Annotations {
@@ -311,9 +361,7 @@ class ShardLock implements LockState {
   }
 
   /** The API server lets one shard after the other add its time, so that all of them together keep the limit. */
-  async noteAcquisition(ms: number, perMinute: number, insteadOf?: number): Promise<boolean> {
-    return await this.#meeting.change(({ annotations } = EMPTY) =>
-      acquisitionAdded(annotations, { ms, perMinute, ...(insteadOf === undefined ? {} : { insteadOf }) }),
-    );
+  async noteAcquisition(acquisition: NotedAcquisition): Promise<boolean> {
+    return await this.#meeting.change(({ annotations } = EMPTY) => acquisitionAdded(annotations, acquisition));
   }
 }

@@ -256,14 +256,21 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["flipop.digitalocean.com/shards"],
     where: "Lease",
-    written: "by a run with --shard, once it holds its own Lease, if it is not there",
-    lost: "the next run of each shard enters it again; until then one without --shard is not refused",
+    written: "by a run with --shard, once it holds its own Lease and then every lease duration, if it is not there",
+    lost: "each shard that runs enters it again within a lease duration, and gives up for one that began meanwhile and overlaps",
     wrong: "what is no shard is passed over; one that holds no Lease keeps nobody away",
   },
   {
     paths: ["flipop.digitalocean.com/acquisitions"],
     where: "Lease",
     written: "before each acquisition",
+    lost: "the limit of 12 a minute counts from 0",
+    wrong: "unreadable times are dropped, future ones are now",
+  },
+  {
+    paths: ["flipop.digitalocean.com/acquisitions-ipv6"],
+    where: "Lease",
+    written: "before each acquisition of an IPv6 address",
     lost: "the limit of 12 a minute counts from 0",
     wrong: "unreadable times are dropped, future ones are now",
   },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leaseFacts } from "../../src/model/lease-notes.ts";
+import { acquisitionAdded, acquisitionTimes, isSharedNote, leaseFacts } from "../../src/model/lease-notes.ts";
 
 const NOW = Date.parse("2026-08-01T12:00:00Z");
 test("a Lease that does not exist says nothing", () => {
@@ -26,4 +26,17 @@ test.for<[string, string, number | undefined]>([
 ])("%s", ([, text, expected]) => {
   const facts = leaseFacts({ "flipop.digitalocean.com/not-before-digitalocean": text }, NOW);
   expect(facts.providerNotBeforeMs.get("digitalocean")).toBe(expected);
+});
+
+test("acquisitions of each family count for themselves, and only so many are kept as count", () => {
+  const at = (ms: number): string => new Date(NOW + ms).toISOString();
+  const twelve = Array.from({ length: 12 }, (_, index) => at(index - 20)).join(",");
+  const stored = { "flipop.digitalocean.com/acquisitions": twelve };
+  const asked = { ms: NOW, perMinute: 12 };
+  expect(acquisitionAdded(stored, { ...asked, family: "IPv4" })).toBeUndefined();
+  const added = acquisitionAdded(stored, { ...asked, family: "IPv6" }) ?? {};
+  expect(added).toEqual({ "flipop.digitalocean.com/acquisitions-ipv6": "2026-08-01T12:00:00Z" });
+  expect(isSharedNote("flipop.digitalocean.com/acquisitions-ipv6")).toBe(true);
+  const facts = leaseFacts({ ...stored, ...added }, NOW);
+  expect([acquisitionTimes(facts, "IPv4").length, acquisitionTimes(facts, "IPv6")]).toEqual([12, [NOW]]);
 });

@@ -28,6 +28,12 @@ function world(parts: {
 
 const web = (spec: Partial<Pool["spec"]>, name = "web"): Pool => aPool({ name, spec: { provider: SIX, ...spec } });
 
+const twelve: readonly number[] = Array.from({ length: 12 }, (_, index) => NOW - 55_000 + index * 1000);
+
+function withLease(observation: Observation, lease: Partial<Observation["lease"]>): Observation {
+  return { ...observation, lease: { ...observation.lease, ...lease } };
+}
+
 describe("a pool of IPv6", () => {
   test.for<[string, Observation, string[]]>([
     [
@@ -44,6 +50,20 @@ describe("a pool of IPv6", () => {
       "buys for a region, one for each node that waits",
       world({ pools: [web({ desiredIPs: 2, region: "" })], nodes: nodes(2) }),
       ["acquire-ip new-1 in nyc3: BelowDesired", "acquire-ip new-2 in nyc3: BelowDesired"],
+    ],
+    [
+      "is bought beside twelve IPv4 addresses that were bought within the minute",
+      withLease(world({ pools: [web({ desiredIPs: 1, region: "" })], nodes: nodes(1) }), {
+        acquisitionTimesMs: twelve,
+      }),
+      ["acquire-ip new-1 in nyc3: BelowDesired"],
+    ],
+    [
+      "waits after twelve IPv6 addresses that were bought within the minute",
+      withLease(world({ pools: [web({ desiredIPs: 1, region: "" })], nodes: nodes(1) }), {
+        acquisitionTimesIPv6Ms: twelve,
+      }),
+      ["hold acquire-ip ingress/web: CreationRate for 10s"],
     ],
     [
       "buys for no node whose region is not known, unless the spec has one",

@@ -131,8 +131,8 @@ function world(nodes: Readonly<Record<string, string>>, addresses: readonly Omit
     ...NO_LOCK,
     annotations: () => notes,
     annotate: async (text) => void Object.assign(notes, text),
-    noteAcquisition: async (ms, perMinute) => {
-      const change = acquisitionAdded(notes, { ms, perMinute });
+    noteAcquisition: async (acquisition) => {
+      const change = acquisitionAdded(notes, acquisition);
       Object.assign(notes, change);
       return change !== undefined;
     },

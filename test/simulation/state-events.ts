@@ -1,4 +1,9 @@
-import { ACQUISITIONS_ANNOTATION, LAST_RUN_ANNOTATION, NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
+import {
+  ACQUISITIONS_ANNOTATION,
+  ACQUISITIONS_IPV6_ANNOTATION,
+  LAST_RUN_ANNOTATION,
+  NOT_BEFORE_PREFIX,
+} from "../../src/model/lease-annotations.ts";
 import type { StateEvent } from "./state-event.ts";
 import type { World } from "./world.ts";
 
@@ -29,6 +34,7 @@ export const STATE_EFFECTS: Effects = {
       how === "future" ? [Array.from({ length: 12 }, () => ahead).join(","), soon] : ["soon,,?", "?"];
     const written = {
       [ACQUISITIONS_ANNOTATION]: text,
+      [ACQUISITIONS_IPV6_ANNOTATION]: text,
       [`${NOT_BEFORE_PREFIX}digitalocean`]: until,
       [LAST_RUN_ANNOTATION]: until,
     };

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { IPFamily } from "../../src/model/address-source.ts";
 import { KubeError } from "../../src/model/errors.ts";
+import type { NotedAcquisition } from "../../src/model/lease-notes.ts";
 import { parseShard } from "../../src/model/shard.ts";
 import type { LeaseRecord } from "../../src/ports/cluster.ts";
 import type { LockState } from "../../src/ports/system.ts";
@@ -282,15 +284,20 @@ test.for([
 test("all shards together acquire as many addresses a minute as the provider allows", async () => {
   const leases = new Leases();
   const all = [await begin(leases, "1/3"), await begin(leases, "2/3"), await begin(leases, "3/3")];
+  const at12 = (at: number, family: IPFamily = "IPv4"): NotedAcquisition => ({
+    ms: leases.clock.wallMs() + at,
+    family,
+    perMinute: 12,
+  });
   const noted = await leases.clock.settle(
-    Promise.all(
-      Array.from({ length: 18 }, (_, at) => all[at % 3]?.lock.noteAcquisition(leases.clock.wallMs() + at, 12)),
-    ),
+    Promise.all(Array.from({ length: 18 }, (_, at) => all[at % 3]?.lock.noteAcquisition(at12(at)))),
   );
   expect(noted.filter((one) => one === true)).toHaveLength(12);
   expect(noted.filter((one) => one === false)).toHaveLength(6);
+  const other = all[0]?.lock.noteAcquisition(at12(0, "IPv6")) ?? Promise.resolve(false);
+  expect(await leases.clock.settle(other)).toBe(true);
   await leases.clock.settle(leases.clock.sleep(66_000));
-  const later = all[1]?.lock.noteAcquisition(leases.clock.wallMs(), 12) ?? Promise.resolve(false);
+  const later = all[1]?.lock.noteAcquisition(at12(0)) ?? Promise.resolve(false);
   expect(await leases.clock.settle(later)).toBe(true);
   for (const { end } of all) end();
   await leases.clock.settle(Promise.all(all.map(({ answer }) => answer)));
@@ -374,4 +381,68 @@ test("a shard at work is told first, also where another one's Lease may not be r
   });
   other.end();
   await leases.clock.settle(other.answer);
+});
+
+test("a shard whose base is deleted by hand enters itself again, and keeps a later process without --shard away", async () => {
+  const leases = new Leases();
+  const [one, two] = [await begin(leases, "1/2"), await begin(leases, "2/2")];
+  leases.of("flipop").record = undefined;
+  await leases.clock.settle(leases.clock.sleep(20_000));
+  expect(leases.shards()).toBe("1/2,2/2");
+  expect(await run(leases, undefined)).toMatchObject({ kind: "locked", overlap: { shard: "1/2" } });
+  expect([one.lock.isHeld(), two.lock.isHeld()]).toEqual([true, true]);
+  for (const { end } of [one, two]) end();
+  await leases.clock.settle(Promise.all([one.answer, two.answer]));
+});
+
+test.for<[string, string | undefined]>([
+  ["1/2", undefined],
+  ["1/2", "1/3"],
+])("a shard %s gives up for one with --shard %s that began while the base did not name it", async ([first, second]) => {
+  const leases = new Leases();
+  const early = await begin(leases, first);
+  leases.of("flipop").record = undefined;
+  const later = await begin(leases, second);
+  await leases.clock.settle(leases.clock.sleep(20_000));
+  expect(later.lock.isHeld()).toBe(true);
+  expect(early.lock.isHeld()).toBe(false);
+  expect(early.lock.lost.aborted).toBe(true);
+  expect(String(early.lock.lost.reason)).toContain(
+    `run ${second ?? "without"} holds Lease ${leaseOf(second)} now, and works for some of the same objects`,
+  );
+  for (const { end } of [early, later]) end();
+  await leases.clock.settle(Promise.all([early.answer, later.answer]));
+  // Its own Lease is free again, so nobody waits for it.
+  expect(leases.of("flipop-1-of-2").record?.holder).toBe("");
+});
+
+test("a base that cannot be read for a while costs a shard nothing", async () => {
+  const leases = new Leases();
+  const store = leases.store("run 1/2");
+  let isAway = false;
+  const away = (): Promise<never> =>
+    Promise.reject(
+      new KubeError({
+        failure: "unavailable",
+        operation: "get leases",
+        subject: "flipop/flipop",
+        status: 503,
+        message: "no",
+      }),
+    );
+  const cluster: LeaseStore = {
+    ...store,
+    readLease: (namespace, name) => (isAway && name === "flipop" ? away() : store.readLease(namespace, name)),
+  };
+  const answer = withShardLease(options(leases, "1/2", { cluster }), async (lock) => {
+    isAway = true;
+    leases.of("flipop").record = undefined;
+    await leases.clock.sleep(40_000);
+    expect([lock.isHeld(), leases.shards()]).toEqual([true, undefined]);
+    isAway = false;
+    await leases.clock.sleep(20_000);
+    expect([lock.isHeld(), leases.shards()]).toEqual([true, "1/2"]);
+    return "worked";
+  });
+  expect(await leases.clock.settle(answer)).toEqual({ kind: "done", value: "worked" });
 });

@@ -1,6 +1,7 @@
 import { type AcquireIP, actionID } from "../../model/action.ts";
 import type { Address, AddressFact, PendingAcquisition } from "../../model/address.ts";
-import { ACQUISITION_WINDOW_MS } from "../../model/lease-notes.ts";
+import { sourceNamed } from "../../model/address-source.ts";
+import { ACQUISITION_WINDOW_MS, acquisitionTimes } from "../../model/lease-notes.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { compareText, ownerText, type Pool } from "../../model/resource.ts";
@@ -62,8 +63,6 @@ export function acquisitionBudgets(
   const { limits, begun } = observation.restraint ?? { limits: {}, begun: NOT_BEGUN };
   const limitOfRun = limits.purchases ?? Number.POSITIVE_INFINITY;
   const run = { left: limitOfRun - begun.purchases, limit: limitOfRun };
-  const recent = lease.acquisitionTimesMs.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
-  const rateResetMs = Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS;
   return new Map(
     [...providers].map(([name, { addressLimit: limit, addressCount: count }]) => {
       const perMinute = registry.get(name)?.addresses?.acquisitionsPerMinute ?? 0;
@@ -71,6 +70,9 @@ export function acquisitionBudgets(
       const known = limit === undefined ? {} : { limit };
       const ofProvider = views.filter(({ pool }) => pool.spec.provider === name);
       const withoutAny = objectsWithoutAny(ofProvider, quotaLeft);
+      const times = acquisitionTimes(lease, sourceNamed(name).family);
+      const recent = times.filter((ms) => ms > nowMs - ACQUISITION_WINDOW_MS);
+      const rateResetMs = Math.min(...recent.map((ms) => Math.min(ms, nowMs)), nowMs) + ACQUISITION_WINDOW_MS;
       return [name, { quotaLeft, ...known, rateLeft: perMinute - recent.length, rateResetMs, withoutAny, run }];
     }),
   );
