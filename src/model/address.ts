@@ -53,6 +53,19 @@ export function canonicalAddress(text: string): string | undefined {
   return canonicalIPv4(text) ?? canonicalIPv6(text);
 }
 
+/** Ranges that no provider gives out: nobody reaches a node at such an address, and on an interface it would cut a host off. */
+const UNREACHABLE: readonly (readonly [pattern: RegExp, why: string])[] = [
+  [/^0\.|^::$/, "it stands for no address"],
+  [/^127\.|^::1$/, "it is the host itself"],
+  [/^169\.254\.|^fe[89ab][0-9a-f]:/, "it is link-local"],
+  [/^2(?:2[4-9]|3\d)\.|^255\.255\.255\.255$|^ff[0-9a-f]{2}:/, "it is no address of one host"],
+];
+
+/** Returns why no client reaches a node at an address in its one form, as a clause: `it is link-local`; undefined where one may. Pure. */
+export function unreachableWhy(ip: string): string | undefined {
+  return UNREACHABLE.find(([pattern]) => pattern.test(ip))?.[1];
+}
+
 /** Returns an address of a family in the one form that flipop writes; undefined for any other text. */
 export const CANONICAL: Readonly<Record<IPFamily, (text: string) => string | undefined>> = {
   IPv4: canonicalIPv4,

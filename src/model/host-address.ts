@@ -1,4 +1,4 @@
-import { canonicalAddress } from "./address.ts";
+import { canonicalAddress, unreachableWhy } from "./address.ts";
 import { compareText } from "./resource.ts";
 import { plain } from "./text.ts";
 
@@ -49,16 +49,10 @@ export function familyOf(ip: string): 4 | 6 {
   return ip.includes(":") ? 6 : 4;
 }
 
-/** Ranges that no provider gives out, and whose addresses would cut a host off, or off from itself. */
-const NEVER: readonly (readonly [pattern: RegExp, what: string])[] = [
-  [/^0\./, "it stands for no address"],
-  [/^127\.|^::1$/, "it is the host itself"],
-  [/^169\.254\.|^fe[89ab][0-9a-f]:/, "it is link-local"],
-  [/^2(?:2[4-9]|[34]\d|5[0-5])\.|^ff[0-9a-f]{2}:/, "it is no address of one host"],
-  [/^::$/, "it stands for no address"],
-];
+/** Reserved for later use, and by no provider given out: 240.0.0.0/4. */
+const UNUSED = /^2(?:4\d|5[0-5])\./;
 
 function refusalOf(ip: string | undefined): string | undefined {
   if (ip === undefined) return "it is no IP address";
-  return NEVER.find(([pattern]) => pattern.test(ip))?.[1];
+  return unreachableWhy(ip) ?? (UNUSED.test(ip) ? "it is no address of one host" : undefined);
 }

@@ -310,10 +310,10 @@ const ROWS = {
   },
   LeftToOthers: { text: "Nothing serves now; others' records stay.", wait: "none", held: { name: "left to others" } },
   InvalidAddress: {
-    text: "The node's annotation is not a canonical address of its family.",
+    text: "What the node shows is no address that a client can reach.",
     wait: "change",
     held: { name: "not published" },
-    advice: "Correct or remove the annotation.",
+    advice: "Correct or remove the annotation, or let the node report another address.",
   },
   Contested: {
     text: "Somebody else changes the records of the name again and again.",

@@ -1,10 +1,10 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import { CANONICAL } from "../model/address.ts";
+import { CANONICAL, unreachableWhy } from "../model/address.ts";
 import { annotatedBy, marksOf } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
-import { annotatedFamily, recordTypesOf } from "../model/record-types.ts";
+import { annotatedFamily, RECORD_TYPES, type RecordType, recordTypesOf } from "../model/record-types.ts";
 import { FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
 import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
@@ -54,8 +54,8 @@ export interface RecordSetView {
   readonly undecided: Verdicts["undecided"];
   /** What it asks for and nobody has, while nodes that serve are in the records; absent while it selects something, and where the records are to go then. */
   readonly emptyTarget?: string;
-  /** Matches whose annotation has what is no canonical address of the family, and that text; sorted by name. */
-  readonly badAnnotations: readonly { readonly nodeName: string; readonly text: string }[];
+  /** Matches that show what is no address of the family or one that no client reaches, and that text; sorted by name. */
+  readonly badAddresses: readonly { readonly nodeName: string; readonly text: string }[];
   readonly publisher: Publisher;
   readonly served: ServedAddresses;
 }
@@ -123,7 +123,7 @@ export function viewRecordSet(
     unready,
     undecided: verdicts.undecided,
     ...(isKept ? { emptyTarget: empty } : {}),
-    badAnnotations: badAnnotations(verdicts.matches, spec.addressType),
+    badAddresses: badAddresses(verdicts.matches, spec.addressType, recordType),
     publisher,
     served:
       annotatedFamily(spec.addressType) !== undefined || inGrace.length + verdicts.undecided.length > 0
@@ -141,14 +141,36 @@ function mayOffer(offered: readonly NodeAddress[], target: NameTarget): readonly
   return target.records.addresses.map((address) => ({ address, isUndecided: true, after: [] }));
 }
 
-function badAnnotations(matches: readonly NodeFacts[], addressType: string): RecordSetView["badAnnotations"] {
+/** What matches show that no record can hold, or that no client reaches. Of its own addresses a node may have such beside others: they count where it has no other one. */
+function badAddresses(
+  matches: readonly NodeFacts[],
+  addressType: string,
+  recordType: RecordType,
+): RecordSetView["badAddresses"] {
   const family = annotatedFamily(addressType);
-  if (family === undefined) return [];
+  const told = (nodeName: string, bad: readonly string[]): RecordSetView["badAddresses"] =>
+    bad.length === 0 ? [] : [{ nodeName, text: badText(bad) }];
   return matches.flatMap((node) => {
-    const shown = annotatedBy(marksOf(node, family)).map(({ ip }) => ip);
-    const bad = shown.filter((ip) => CANONICAL[family](ip) !== ip);
-    return bad.length === 0 ? [] : [{ nodeName: node.name, text: bad.join(",") }];
+    if (family !== undefined) {
+      const shown = annotatedBy(marksOf(node, family)).map(({ ip }) => ip);
+      return told(
+        node.name,
+        shown.filter((ip) => CANONICAL[family](ip) !== ip || unreachableWhy(ip) !== undefined),
+      );
+    }
+    const own = node.addresses.flatMap(({ type, address }) =>
+      type === addressType ? (RECORD_TYPES[recordType].canonical(address) ?? []) : [],
+    );
+    return own.every((ip) => unreachableWhy(ip) !== undefined) ? told(node.name, own) : [];
   });
+}
+
+/** `"abc,def"`, `"127.0.0.1": it is the host itself`. */
+function badText(bad: readonly string[]): string {
+  const unreachable = bad.filter((ip) => unreachableWhy(ip) !== undefined);
+  const others = bad.filter((ip) => !unreachable.includes(ip));
+  const told = unreachable.map((ip) => `"${ip}": ${unreachableWhy(ip) ?? ""}`);
+  return [...(others.length === 0 ? [] : [`"${others.join(",")}"`]), ...told].join(", ");
 }
 
 function isPublished(target: NameTarget, addresses: readonly { readonly address: string }[]): boolean {
@@ -197,7 +219,7 @@ export function recordSetHolds(views: readonly RecordSetView[], nowMs: number): 
 }
 
 function ownHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
-  const { recordSet, validation, suspended, unready, undecided, badAnnotations } = view;
+  const { recordSet, validation, suspended, unready, undecided, badAddresses } = view;
   const empty = view.emptyTarget;
   const { meta } = recordSet;
   const whole = (kind: Hold["kind"], why: Obstacle): Hold => hold(kind, view.ref, objectKey(meta), why);
@@ -218,6 +240,6 @@ function ownHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
       .filter(({ graceUntilMs }) => graceUntilMs > nowMs)
       .map(({ node, graceUntilMs }) => onNode(node.name, obstacle("Grace", "", { notBeforeMs: graceUntilMs }))),
     ...undecided.map(({ node, why }) => onNode(node.name, obstacle("Unreadable", why))),
-    ...badAnnotations.map(({ nodeName, text }) => onNode(nodeName, obstacle("InvalidAddress", `"${text}"`))),
+    ...badAddresses.map(({ nodeName, text }) => onNode(nodeName, obstacle("InvalidAddress", text))),
   ];
 }

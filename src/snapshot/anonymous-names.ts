@@ -1,3 +1,4 @@
+import { unreachableWhy } from "../model/address.ts";
 import { compareText } from "../model/resource.ts";
 
 /*
@@ -91,7 +92,8 @@ export class Names {
       return isID(part) ? number.padEnd(part.length, "0") : beside(fixed, part, partName(part, number));
     };
     this.#parts = new Map(sorted.map((part, at) => [part, kept.includes(part) ? part : nameAt(part, at)]));
-    const byFamily = Map.groupBy([...addresses].toSorted(compareText), (ip) => (ip.includes(":") ? "IPv6" : "IPv4"));
+    const nameable = [...addresses].filter((ip) => unreachableWhy(ip) === undefined);
+    const byFamily = Map.groupBy(nameable.toSorted(compareText), (ip) => (ip.includes(":") ? "IPv6" : "IPv4"));
     this.#addresses = new Map([
       ...(byFamily.get("IPv4") ?? []).map((ip, at) => [ip, addressName(at)] as const),
       ...(byFamily.get("IPv6") ?? []).map((ip, at) => [ip, longAddressName(at)] as const),
@@ -103,11 +105,16 @@ export class Names {
     return this.inSentence(text, () => undefined);
   }
 
+  /** Nobody has an address that no client reaches: it stays what it is. */
+  #address(ip: string): string {
+    return unreachableWhy(ip) === undefined ? (this.#addresses.get(ip) ?? "…") : ip;
+  }
+
   /** Returns a text for people; `keep` returns a word that stays, unless it is a part of a longer name that is known. */
   inSentence(text: string, keep: (word: string) => string | undefined): string {
     return replaced(text, ({ kept, ip, part = "", isWord }) => {
       if (kept !== undefined) return kept;
-      if (ip !== undefined) return this.#addresses.get(ip) ?? "…";
+      if (ip !== undefined) return this.#address(ip);
       const renamed = this.#parts.get(part);
       if (isWord) return keep(part) ?? renamed ?? "…";
       return renamed ?? (COUNT.test(part) ? undefined : keep(part)) ?? "…";

@@ -204,7 +204,7 @@ const HOLD_ROWS: readonly (readonly [Hold, string, string])[] = [
   [
     aDNSHold({ reason: "InvalidAddress", subject: "worker-1", detail: '"x"', needsPerson: true }),
     "worker-1: not published",
-    'The node\'s annotation is not a canonical address of its family: "x". Correct or remove the annotation.',
+    'What the node shows is no address that a client can reach: "x". Correct or remove the annotation, or let the node report another address.',
   ],
   [
     aDNSHold({ kind: "delete-dns", reason: "NewNameFirst", subject: "old.example.com" }),

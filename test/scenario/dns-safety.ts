@@ -1,3 +1,4 @@
+import { canonicalAddress } from "../../src/model/address.ts";
 import type { WorldCloud } from "./world-cloud.ts";
 import type { DNSView, WorldDNS } from "./world-dns.ts";
 import type { NodeTruth } from "./world-nodes.ts";
@@ -69,7 +70,9 @@ export function isServedBy(cloud: WorldCloud, ready: () => readonly NodeTruth[])
     cloud.settle();
     const holder = cloud.holderOf(address);
     return ready().some(({ droplet, addresses }) =>
-      holder === undefined ? addresses.some((own) => own.address === address) : droplet !== null && holder === droplet,
+      holder === undefined
+        ? addresses.some((own) => canonicalAddress(own.address) === address)
+        : droplet !== null && holder === droplet,
     );
   };
 }

@@ -322,15 +322,16 @@ function specs(scenario: Register): void {
       await dualNodes(world, ["n1"]);
       world.dns.zone("digitalocean");
       const addressType = "flipop.digitalocean.com/ipv4-reserved-ip";
-      await world.recordSets
-        .create("nodes", { dnsRecordSet: www("digitalocean"), addressType, ...BOTH })
-        .then(async () => {
-          await world.pass();
-          const { conditions } = await world.recordSets.status("nodes");
-          expect(conditionsText(conditions)).toContain("InvalidSpec");
-          expect(world.dns.show("digitalocean")).toEqual([]);
-        })
-        .catch((error: unknown) => expect(String(error)).toContain("ipFamilies IPv6 needs addressType"));
+      const creating = world.recordSets.create("nodes", { dnsRecordSet: www("digitalocean"), addressType, ...BOTH });
+      const refusal = await creating.then(
+        () => undefined,
+        (error: unknown) => String(error),
+      );
+      if (refusal !== undefined) return expect(refusal).toContain("ipFamilies IPv6 needs addressType");
+      await world.pass();
+      const { conditions } = await world.recordSets.status("nodes");
+      expect(conditionsText(conditions)).toContain("InvalidSpec");
+      expect(world.dns.show("digitalocean")).toEqual([]);
     },
     { worlds: ["memory"] },
   );
@@ -346,10 +347,55 @@ function specs(scenario: Register): void {
         { type: "InternalIP", address: "10.9.0.1" },
       ],
     });
-    world.dnsSafety.servesElsewhere("fd00::1");
     world.dns.zone("digitalocean");
     await world.recordSets.create("nodes", { dnsRecordSet: www("digitalocean"), addressType: "InternalIP", ...BOTH });
     await world.pass();
     expect(world.dns.show("digitalocean")).toEqual([`${WWW} A int1 60`, `${WWW} AAAA fd00::1 60`]);
   });
+
+  scenario(
+    "an address of a node that no client reaches is not published, and what has no other one is told",
+    async (world) => {
+      for (const [name, addresses] of Object.entries({
+        n1: ["0.0.0.0", externalIP(1), "::1", "fe80::1"],
+        n2: ["127.0.0.1", "169.254.169.254", "224.0.0.1", externalIPv6(2), "::"],
+        n3: ["255.255.255.255", "ff02::1"],
+      })) {
+        world.cloud.droplet(name);
+        await world.nodes.create(name, {
+          addresses: addresses.map((address) => ({ type: "ExternalIP", address }) as const),
+        });
+      }
+      world.dns.zone("digitalocean");
+      await world.recordSets.create("nodes", { dnsRecordSet: www("digitalocean"), ...BOTH });
+      const { remaining } = await world.pass();
+      expect(world.dns.show("digitalocean")).toEqual([`${WWW} A ext1 60`, `${WWW} AAAA six2 60`]);
+      expect(remaining.holds.map(({ subject, reason, detail }) => `${subject} ${reason} ${detail}`)).toEqual([
+        'n1 InvalidAddress "::1": it is the host itself, "fe80::1": it is link-local',
+        'n2 InvalidAddress "127.0.0.1": it is the host itself, "169.254.169.254": it is link-local, "224.0.0.1": it is no address of one host',
+        'n3 InvalidAddress "ff02::1": it is no address of one host',
+      ]);
+      const again = await world.pass();
+      expect(again.outcomes).toEqual([]);
+    },
+  );
+
+  for (const bad of ["0.0.0.0", "127.0.0.1", "169.254.1.1", "224.0.0.251"]) {
+    scenario(
+      `an annotation of ${bad}, which no pool manages, is not published, and is told`,
+      async (world) => {
+        world.dnsSafety.turnOff();
+        await world.machines("n1", "n2");
+        world.dns.zone("digitalocean");
+        await world.nodes.annotate("n1", bad);
+        await world.nodes.annotate("n2", externalIP(2));
+        const addressType = "flipop.digitalocean.com/ipv4-reserved-ip";
+        await world.recordSets.create("nodes", { dnsRecordSet: www("digitalocean"), addressType });
+        const { remaining } = await world.pass();
+        expect(world.dns.show("digitalocean")).toEqual([`${WWW} A ext2 60`]);
+        expect(remaining.holds.map(({ subject, reason }) => `${subject} ${reason}`)).toEqual(["n1 InvalidAddress"]);
+      },
+      { checksAnnotations: false },
+    );
+  }
 }

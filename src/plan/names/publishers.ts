@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
+import { unreachableWhy } from "../../model/address.ts";
 import { type Annotated, annotatedBy, marksOf } from "../../model/annotated.ts";
 import { canonicalZone } from "../../model/dns.ts";
 import type { NodeFacts } from "../../model/node.ts";
@@ -267,7 +268,8 @@ function typedAddresses(node: NodeFacts, addressType: string, recordType: Record
   const { canonical } = RECORD_TYPES[recordType];
   return node.addresses.flatMap(({ type, address: written }) => {
     const address = type === addressType ? canonical(written) : undefined;
-    return address === undefined ? [] : [{ address, isUndecided: false, after: [] }];
+    const isReachable = address !== undefined && unreachableWhy(address) === undefined;
+    return isReachable ? [{ address, isUndecided: false, after: [] }] : [];
   });
 }
 
@@ -278,7 +280,7 @@ function asWritten(
   { byIP, pools }: VerifiedAddresses,
 ): readonly NodeAddress[] {
   // A person may have written it in another form.
-  if (canonical(ip) !== ip) return [];
+  if (canonical(ip) !== ip || unreachableWhy(ip) !== undefined) return [];
   const fact = byIP.get(ip);
   if (fact === undefined && owner !== undefined)
     return pools.has(owner) ? [] : [{ address: ip, isUndecided: true, after: [] }];
