@@ -113,6 +113,7 @@ const CLOUDFLARE: ProviderEntry = {
 
 /** Floating IPs of either family. */
 const FLOATING_IPS: AddressTraits = {
+  isFloating: true,
   // Hetzner's cloud controller manager writes `hcloud://` and the server's id (read 2026-11-22). Robot servers, `hrobot://`, can have no floating IP.
   providerIDPrefix: "hcloud://",
   machineIDPattern: /^[1-9]\d{0,15}$/,

@@ -134,8 +134,12 @@ export function nothingOfShard(selection: Selection, all: readonly Selectable[])
     const there = listText(own.map(({ kind, meta }) => refKey({ kind, ...meta })).toSorted(), MOST_OBJECTS);
     return flag === "" ? `The label ${SHARD_LABEL} of ${there} names no shard.` : `Use ${flag} for ${there}.`;
   });
-  const untold = groups.length > MOST_SHARDS ? [`${groups.length - MOST_SHARDS} more shards have objects.`] : [];
+  const untold = groups.length > MOST_SHARDS ? [untoldText(groups.length - MOST_SHARDS)] : [];
   return [`No object${where}${named}${labels} ${whose}.`, ...told, ...untold].join(" ");
+}
+
+function untoldText(count: number): string {
+  return count === 1 ? "1 more shard has objects." : `${count} more shards have objects.`;
 }
 
 /** So many shards are named at most when none of the objects is of the one that was asked for. */

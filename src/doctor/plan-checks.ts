@@ -40,7 +40,9 @@ export const PLAN_CHECKS: Checks<
     const all =
       asked.length === count
         ? "every machine is known"
-        : `the ${asked.length} machines that were asked about, of ${count}, are known`;
+        : asked.length === 1
+          ? `the 1 machine that was asked about, of ${count}, is known`
+          : `the ${asked.length} machines that were asked about, of ${count}, are known`;
     return allOr([...missing, ...open], fine(all));
   }),
   FLP161: held("name", ["ZoneNotFound"], "every zone is there"),

@@ -148,7 +148,7 @@ function quotaOf(accounts: readonly Account[], { plan }: Facts["plan"]): readonl
         const has = Object.values(status.ips).filter(({ state }) => state !== "disabled").length;
         return sum + Math.max(0, desired - has);
       }, 0);
-    const text = `${label}: ${used} of ${limit} reserved addresses used`;
+    const text = `${label}: ${used} of ${limit} reserved ${limit === 1 ? "address" : "addresses"} used`;
     if (missing === 0 || missing <= limit - used) return fine(text);
     return suspicious(`${text}, and objects still want ${missing}`);
   });

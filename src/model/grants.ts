@@ -331,8 +331,11 @@ export function missingGrant(wish: GrantWish, namespace: string, grants: Namespa
       return `${without} the firewall ${wish.known[0] ?? ""}`;
     case "addresses":
       return `${without} the address ${wish.ip}`;
-    case "purchases":
-      return `namespace ${namespace} may hold ${grants?.purchases ?? 0} acquired addresses, and ${wish.count} are asked for`;
+    case "purchases": {
+      const allowed = grants?.purchases ?? 0;
+      const held = allowed === 1 ? "1 acquired address" : `${allowed} acquired addresses`;
+      return `namespace ${namespace} may hold ${held}, and ${wish.count} ${wish.count === 1 ? "is" : "are"} asked for`;
+    }
     case "take-over":
       return `${without} take-overs (foreignHolder: TakeOver)`;
   }

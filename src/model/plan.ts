@@ -217,6 +217,8 @@ export interface ProviderBudget {
   readonly allowance?: Allowance;
   readonly addressCount?: number;
   readonly addressLimit?: number;
+  /** Set where the provider calls them floating IPs. */
+  readonly isFloating?: true;
   /** Set where the system of a machine must have its address, too, and nothing shows whether it has. */
   readonly isHostUnseen?: true;
   /** Set beside it where `flipop host` puts addresses there: those of all objects of the provider, or of some. */

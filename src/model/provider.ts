@@ -42,6 +42,8 @@ export interface Allowance {
 
 /** How a provider names machines and gives addresses of one IP family to them. */
 export interface AddressTraits {
+  /** True if the provider calls such addresses floating IPs, else reserved IPs. */
+  readonly isFloating?: boolean;
   /** What stands before the machine id in a node's `spec.providerID`: `digitalocean://`. */
   readonly providerIDPrefix: string;
   /** Matches a whole machine id. */

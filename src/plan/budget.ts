@@ -4,6 +4,7 @@ import type { DNSFacts } from "../model/dns.ts";
 import { addressesWithout } from "../model/dns.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderBudget } from "../model/plan.ts";
+import type { AddressTraits } from "../model/provider.ts";
 import { compareText } from "../model/resource.ts";
 
 /** How many assignments one confirming read covers: they are confirmed together, from a page of the list. */
@@ -19,11 +20,18 @@ export function providerBudgets(observation: Observation, actions: readonly Acti
       provider,
       calls: addressCalls(provider, actions) + dnsCalls(observation.dns.get(provider), actions),
       ...(allowance === undefined ? {} : { allowance }),
-      ...(addressCount === undefined ? {} : { addressCount }),
+      ...(addressCount === undefined ? {} : countOf(addressCount, traits)),
       ...(addressLimit === undefined ? {} : { addressLimit }),
       ...(addressCount !== undefined && traits?.needsHost === true ? hostsOf(provider, observation) : {}),
     };
   });
+}
+
+function countOf(
+  addressCount: number,
+  traits: AddressTraits | undefined,
+): Pick<ProviderBudget, "addressCount" | "isFloating"> {
+  return traits?.isFloating === true ? { addressCount, isFloating: true } : { addressCount };
 }
 
 /** Whether `flipop host` puts the addresses of a provider's objects on the hosts, which nothing shows. */

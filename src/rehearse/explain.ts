@@ -273,10 +273,14 @@ function messageOf(seen: Seen, subject: Subject): string {
     case "name": {
       const pool = poolOf(seen);
       if (pool === undefined)
-        return `${object} has ${seen.assessment.matching.length} matching nodes of ${seen.world.nodes.length}.`;
-      return `${object} has ${activeCount(seen)} of ${pool.desired} addresses active on nodes that match.`;
+        return `${object} has ${nodesText(seen.assessment.matching.length)} of ${seen.world.nodes.length}.`;
+      return `${object} has ${activeCount(seen)} of ${pool.desired} ${pool.desired === 1 ? "address" : "addresses"} active on nodes that match.`;
     }
   }
+}
+
+function nodesText(count: number): string {
+  return count === 1 ? "1 matching node" : `${count} matching nodes`;
 }
 
 /** What is known of the subject beside its gates. */

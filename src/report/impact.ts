@@ -365,7 +365,9 @@ function outageText({ name, seconds, why }: Outage): string {
 function keptText(kept: Harm["kept"]): readonly string[] {
   const names = new Map(kept.map((one) => [one.name, one]));
   const [only, ...more] = [...names.values()];
-  return only === undefined || more.length > 0 ? [] : [`${only.name} keeps ${only.left} of ${only.of} addresses.`];
+  return only === undefined || more.length > 0
+    ? []
+    : [`${only.name} keeps ${only.left} of ${only.of} ${only.of === 1 ? "address" : "addresses"}.`];
 }
 
 /** What changes for others, or of what others made. */

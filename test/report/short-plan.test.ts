@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Refusal } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
-import { renderPlan } from "../../src/report/text/plan.ts";
+import { budgetTexts, renderPlan } from "../../src/report/text/plan.ts";
 import { renderRun } from "../../src/report/text/run.ts";
 import { aQuietRun } from "./runs.ts";
 import { aNode, anObservation, aPool, NOW_MS, planOf } from "./world.ts";
@@ -224,4 +224,25 @@ test("a run says a limit of a provider once", () => {
     "  ! digitalocean: rate limit used up until 12:00:58 UTC; 40 pools wait\n\n" +
       "Nothing to do now: 40 held; 40 pools, 40 addresses not readable now.\n",
   );
+});
+
+test.for([
+  [
+    { provider: "digitalocean", calls: 0, addressCount: 1 },
+    "digitalocean: no calls needed; the account has 1 reserved IP.",
+  ],
+  [
+    { provider: "digitalocean", calls: 1, addressCount: 0, addressLimit: 1 },
+    "digitalocean: at least 1 call needed; the account has 0 of 1 reserved IP.",
+  ],
+  [
+    { provider: "hetzner", calls: 2, addressCount: 1, isFloating: true },
+    "hetzner: at least 2 calls needed; the account has 1 floating IP.",
+  ],
+  [
+    { provider: "hetzner IPv6", calls: 0, addressCount: 3, isFloating: true },
+    "hetzner IPv6: no calls needed; the account has 3 floating IPs.",
+  ],
+] as const)("what an account has is told in the provider's words, one as one: %s", ([budget, text]) => {
+  expect(budgetTexts({ budget: [budget] })).toEqual([text]);
 });

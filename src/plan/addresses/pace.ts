@@ -141,7 +141,7 @@ export class Pace {
     const isOnlyOne = this.#serving === 1 && onTheWay === 0;
     if (onTheWay < count && (isOnlyOne || this.#serving - this.#going.size > 1)) return undefined;
     const are = count === 1 ? "is" : "are";
-    const detail = `at most ${count} of ${of} serving addresses ${are} on their way at once (maxUnavailable ${text})`;
+    const detail = `at most ${count} of ${of} serving ${of === 1 ? "address" : "addresses"} ${are} on their way at once (maxUnavailable ${text})`;
     return obstacle("DisruptionBudget", detail.replace("is on their way", "is on its way"), { waitsFor: "turn" });
   }
 

@@ -61,7 +61,7 @@ export function fightObstacle(
   const content = addresses.length === 0 ? "no address" : addresses.join(", ");
   const [since, last] = [fight.since, fight.times.at(-1)].map((time) => formatTime(pastMs(time, nowMs) ?? nowMs));
   const detail =
-    `since ${since} somebody else has changed its records ${fight.count + 1} times, and flipop put them right ${fight.count} times, last at ${last}; ` +
+    `since ${since} somebody else has changed its records ${fight.count + 1} times, and flipop put them right ${fight.count === 1 ? "once" : `${fight.count} times`}, last at ${last}; ` +
     `now ${content} ${addresses.length > 1 ? "stand" : "stands"} there`;
   return obstacle("Contested", detail, { needsPerson: true, notBeforeMs });
 }

@@ -69,7 +69,7 @@ export function planFields(plan: Plan): JSONObject {
       addresses: shown,
     })),
     impact: impactOf(plan).map(impactField),
-    budget: plan.budget.map(({ allowance, isHostUnseen: _told, managedHosts: _too, ...budget }) => ({
+    budget: plan.budget.map(({ allowance, isFloating: _word, isHostUnseen: _told, managedHosts: _too, ...budget }) => ({
       ...budget,
       ...(allowance === undefined ? {} : { allowance: { ...allowance } }),
     })),

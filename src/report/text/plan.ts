@@ -171,8 +171,10 @@ function budgetText(budget: ProviderBudget): string {
   const needed =
     calls === 0 ? `no calls needed` : `at least ${countText(calls, "call")} needed${paceText(calls, allowance)}`;
   if (addressCount === undefined) return `${provider}: ${needed}.`;
-  const limit = addressLimit === undefined ? "" : ` of ${addressLimit}`;
-  return `${provider}: ${needed}; the account has ${addressCount}${limit} reserved IPs.${hostsText(budget)}`;
+  const noun = budget.isFloating === true ? "floating IP" : "reserved IP";
+  const owned =
+    addressLimit === undefined ? countText(addressCount, noun) : `${addressCount} of ${countText(addressLimit, noun)}`;
+  return `${provider}: ${needed}; the account has ${owned}.${hostsText(budget)}`;
 }
 
 /** Returns how long so many calls take where they are more than are allowed at once: `; the limit is 250 a minute: about 3 minutes`. */
