@@ -1,4 +1,5 @@
 import { type Action, isAssign, refKey } from "../model/action.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
@@ -138,10 +139,14 @@ function holders({ nodes, providers, registry }: Observation): (provider: string
 
 const MINUTE_MS = 60_000;
 
-/** Counts the calls of a story by provider, those of a round as if they were made when it begins. */
+/** Counts the calls of a story by provider, for addresses of both families together as its limit does; those of a round as if they were made when it begins. */
 function callsOf({ steps }: Pick<Story, "steps">, observation: Observation): readonly CallCount[] {
   const counted = steps.flatMap((step: Step) =>
-    providerBudgets(observation, step.actions).map(({ provider, calls }) => ({ provider, calls, atMs: step.atMs })),
+    providerBudgets(observation, step.actions).map(({ provider, calls }) => ({
+      provider: sourceNamed(provider).provider,
+      calls,
+      atMs: step.atMs,
+    })),
   );
   const byProvider = [...Map.groupBy(counted, ({ provider }) => provider)];
   return byProvider

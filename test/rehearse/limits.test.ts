@@ -9,6 +9,8 @@ import { simulate } from "../../src/rehearse/simulate.ts";
 import { anObservation, aPool, known, nodes } from "../plan/builders.ts";
 import { dnsFacts, WWW } from "../plan/dns-builders.ts";
 
+const SIX = "digitalocean IPv6";
+const IPS_SIX = Array.from({ length: 6 }, (_, at) => `2001:db8::${at + 1}`);
 const IPS = Array.from({ length: 6 }, (_, at) => `203.0.113.${at + 1}`);
 const TERMS = { horizonMs: 2 * 60 * 60_000, assumed: ASSUMED };
 /** The first six nodes by name, which carry the addresses. */
@@ -36,8 +38,13 @@ function told(limits: Limits, hasName = false): Simulation {
       addresses: IPS.map((ip) => known(ip)),
       dns: hasName ? [dnsFacts({ "www.example.com": [] })] : [],
     }),
-    registry: limited(limits),
   };
+  return lost(before, limits);
+}
+
+/** The same for any observation that is at rest in the end. */
+function lost(observation: Observation, limits: Limits): Simulation {
+  const before = { ...observation, registry: limited(limits) };
   const { world } = forward(before, {}, TERMS);
   const happen = (now: Observation): Observation =>
     editWorld(
@@ -97,5 +104,36 @@ describe("a limit of calls", () => {
     const [free] = told({ allowance: { calls: 250, ms: 60_000 } }, true).names;
     expect(free?.unservedMs).toBe(10_000);
     expect(name?.dead?.ms ?? 0).toBeGreaterThan(free?.dead?.ms ?? 0);
+  });
+
+  test("counts the calls for both families of a provider together, and moves the addresses of each", () => {
+    const base = anObservation({
+      pools: [
+        aPool({ name: "four", spec: { ips: IPS } }),
+        aPool({ name: "six", spec: { provider: SIX, ips: IPS_SIX } }),
+      ],
+      nodes: nodes(12),
+      addresses: IPS.map((ip) => known(ip)),
+    });
+    const six = {
+      name: SIX,
+      addresses: new Map(IPS_SIX.map((ip) => known(ip))),
+      isComplete: true,
+      readAtMs: base.observedAtMs,
+      addressCount: IPS_SIX.length,
+    };
+    const simulation = lost(
+      { ...base, providers: new Map([...base.providers, [SIX, six]]) },
+      { allowance: { calls: 7, ms: 60_000 } },
+    );
+    const moves = Object.values(movesAt(simulation));
+    expect(moves.reduce((sum, count) => sum + count, 0)).toBe(12);
+    expect(moves.length).toBeGreaterThan(2);
+    expect(simulation.calls.map(({ provider }) => provider)).toEqual(["digitalocean"]);
+    expect(simulation.calls[0]?.perMinutePeak).toBeLessThanOrEqual(7);
+    const moved = simulation.steps.flatMap(({ actions }) =>
+      actions.flatMap((action) => (action.kind === "move-ip" ? [action.ip.includes(":")] : [])),
+    );
+    expect([moved.filter((isSix) => isSix).length, moved.filter((isSix) => !isSix).length]).toEqual([6, 6]);
   });
 });

@@ -41,15 +41,16 @@ const NOBODY = { kind: "pool", namespace: "", name: "" } as const;
  * of all that the node loses.
  */
 function linesOf(actions: readonly Action[], names: ReadonlyMap<string, string>): readonly string[] {
-  const clearing = actions.filter((action) => action.kind === "clear-annotation");
+  const clearing = actions.flatMap((action) => (action.kind === "clear-annotation" ? [action] : []));
   const groups = Map.groupBy(clearing, ({ nodeName, ipFamily = "IPv4" }) => `${nodeName} ${ipFamily}`);
   const together = [...groups.values()].flatMap((group) => {
     const [first, last] = [group[0], group.at(-1)];
     if (first === undefined || last === undefined) return [];
     const whose = group.map(({ object, impact = "none" }) => `(${impact}) ${refKey(object)}`).toSorted();
     const host = group.findLast(({ after }) => after.host !== undefined)?.after.host;
+    const { impact: _impact, ...bare } = first;
     const after = { ...last.after, ...(host === undefined ? {} : { host }) };
-    return [`${whose.join(" ")}: ${lineOf({ ...first, object: NOBODY, impact: "none", after }, names)}`];
+    return [`${whose.join(" ")}: ${lineOf({ ...bare, object: NOBODY, after }, names)}`];
   });
   const rest = actions.filter(({ kind }) => kind !== "clear-annotation").map((action) => lineOf(action, names));
   return [...rest, ...together].toSorted();
