@@ -231,7 +231,7 @@ test("a machine that the provider does not know is told for each node", () => {
     );
   expect(said(asked({ isKnown: false }))).toEqual(["error digitalocean does not know machine 1 of n1"]);
   expect(said(asked({ isKnown: true }))).toEqual(["success every machine is known"]);
-  expect(said(asked({ isKnown: true }, 4))).toEqual(["success the 1 machines that were asked about, of 4, are known"]);
+  expect(said(asked({ isKnown: true }, 4))).toEqual(["success the 1 machine that was asked about, of 4, is known"]);
   expect(said(asked({ error: "it did not answer" }))).toEqual(["unknown n1: it did not answer"]);
 });
 

@@ -145,7 +145,7 @@ describe("a grant is judged", () => {
         "namespace shop is not granted the name www.example.com",
         "namespace shop is not granted the firewall web",
         "namespace shop is not granted the address 203.0.113.7",
-        "namespace shop may hold 0 acquired addresses, and 1 are asked for",
+        "namespace shop may hold 0 acquired addresses, and 1 is asked for",
         "namespace shop is not granted take-overs (foreignHolder: TakeOver)",
       ],
     ],

@@ -43,7 +43,7 @@ const CLAIMS: readonly Claim[] = [
     },
     others: {},
     grant: { purchases: "1" },
-    missing: "may hold 0 acquired addresses, and 1 are asked for",
+    missing: "may hold 0 acquired addresses, and 1 is asked for",
     writes: ["create for n1"],
   },
   {
@@ -109,7 +109,7 @@ const CLAIMS: readonly Claim[] = [
     },
     others: {},
     grant: { purchases: "1" },
-    missing: "may hold 0 acquired addresses, and 1 are asked for",
+    missing: "may hold 0 acquired addresses, and 1 is asked for",
     writes: ["create for n1"],
   },
   {
