@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { Random } from "../simulation/random.ts";
 import { DNS_PROVIDERS, www } from "./dns-scene.ts";
 import type { DNSOperation, FaultKind } from "./operation-fault.ts";
+import { PLAYS_ALL } from "./plays-all.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -9,7 +10,7 @@ import type { World } from "./world.ts";
 const SECOND = 1000;
 const ANNOTATION = "flipop.digitalocean.com/ipv4-reserved-ip";
 const NODES = [1, 2, 3, 4];
-const HISTORIES = 60;
+const HISTORIES = PLAYS_ALL ? 60 : 20;
 const STEPS = 14;
 const RUN = { lease: "wait", deadlineMs: 300 * SECOND } as const;
 

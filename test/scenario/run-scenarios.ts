@@ -8,10 +8,11 @@ import type { World } from "./world.ts";
 export type Select = (scenarios: readonly Scenario[], group: string) => readonly Scenario[];
 
 /** How scenarios are driven. */
-interface Drive<W extends World> {
+export interface Drive<W extends World> {
   /** Which of those that play in the world are played. */
   readonly select: Select;
-  readonly open: (backend: Backend) => W;
+  /** The number is the scenario's among those that are played, from 1. */
+  readonly open: (backend: Backend, number: number) => W;
   /** What is looked at after the end. */
   readonly after?: (world: W) => Promise<void>;
   readonly name: string;
@@ -31,7 +32,7 @@ export function runScenarios<W extends World>(
         count += 1;
         const number = count;
         test(scenario.title, async () => {
-          const world = drive.open(await makeBackend(number));
+          const world = drive.open(await makeBackend(number), number);
           try {
             await play(scenario, world);
             await drive.after?.(world);

@@ -2,13 +2,23 @@ import { eventsRequest } from "../../src/adapters/kube/events.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";
 import type { PlannedWorld } from "../../src/reconcile.ts";
 import { checkAnswers, questionsOf, type SeenWorld, seeWorld } from "../snapshot/seen-world.ts";
+import type { Drive } from "./run-scenarios.ts";
 import { World } from "./world.ts";
 
-/** `SNAPSHOTS=all` asks everything of every scenario; else one question of each, the same at every run, so that the suite keeps to its time. */
+/** `SNAPSHOTS=all` asks everything of every scenario; else one question of every fourth one, the same at every run, so that the suite keeps to its time. */
 const isAll = process.env["SNAPSHOTS"] === "all";
+const ONE_IN = isAll ? 1 : 4;
+
+/** Lets scenarios play as always, one in {@link ONE_IN} of them with a look at its snapshot. */
+export const LOOKED_AT: Pick<Drive<World>, "open" | "after"> = {
+  open: (backend, number) => (number % ONE_IN === 0 ? new SnapshotWorld(backend) : new World(backend)),
+  after: async (world) => {
+    if (world instanceof SnapshotWorld) await world.checkSnapshot();
+  },
+};
 
 /** A world that is looked at whenever it is planned. In the end its fullest moment is taken as a snapshot, of which commands must say what they say of the world. */
-export class SnapshotWorld extends World {
+class SnapshotWorld extends World {
   #fullest: SeenWorld | undefined;
 
   protected override async note(planned: PlannedWorld, cluster: ClusterReader): Promise<void> {
