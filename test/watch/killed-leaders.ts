@@ -13,8 +13,8 @@ const LEASE = "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop";
 const LABEL = { "test-of": "killed-leaders" };
 const NODES = ["k1", "k2", "k3"] as const;
 const ADDRESSES = ["203.0.113.10", "203.0.113.11"] as const;
-/** As short as a busy machine allows. */
-const FLAGS = ["--lease-duration", "3s", "--renew-deadline", "2s", "--retry-period", "400ms"];
+/** Short enough to wait for a takeover. A machine that stands still for seconds costs nobody its Lease: whoever loses it ends. */
+const FLAGS = ["--lease-duration", "15s", "--renew-deadline", "12s", "--retry-period", "500ms"];
 
 /** A process with a gate of its own before the cluster, and one before the account. */
 export interface GatedProcess {

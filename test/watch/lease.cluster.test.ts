@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { createClusterWriter } from "../../src/adapters/kube/cluster-writer.ts";
 import { loadConfig } from "../../src/adapters/kube/config.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { Clock } from "../../src/ports/system.ts";
 import type { LeaseOptions } from "../../src/watch/lease.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import { REAL_CLOCK } from "../adapters/kube/real-clock.ts";
@@ -22,15 +23,17 @@ describeCluster("the lock as the shipped account on a real API server", (facts) 
     namespace: "flipop",
     name: "flipop",
     identity: "first",
-    durationMs: 2_000,
-    renewDeadlineMs: 1_500,
+    durationMs: 30_000,
+    renewDeadlineMs: 25_000,
     retryMs: 200,
     onLocked: "fail",
-    deadline: REAL_CLOCK.monotonicMs() + 20_000,
+    deadline: REAL_CLOCK.monotonicMs() + 120_000,
     signal: new AbortController().signal,
     ...changes,
   });
   const spec = async (): Promise<unknown> => (await admin.call("GET", LEASE)).spec;
+  const renewTime = async (): Promise<string> =>
+    (await admin.call<{ spec: { renewTime: string } }>("GET", LEASE)).spec.renewTime;
 
   beforeAll(async () => {
     await admin.applyManifests(shippedText("namespace.yaml"));
@@ -50,7 +53,8 @@ describeCluster("the lock as the shipped account on a real API server", (facts) 
     const result = await withLease(options(), async (lock) => {
       await lock.annotate({ "flipop.digitalocean.com/test": "1" });
       const other = await withLease(options({ identity: "second" }), async () => "worked");
-      await REAL_CLOCK.sleep(2_500);
+      const takenAt = await renewTime();
+      await expect.poll(renewTime).not.toBe(takenAt);
       return { other, isHeld: lock.isHeld(), spec: await spec() };
     });
     expect(result).toMatchObject({
@@ -58,7 +62,7 @@ describeCluster("the lock as the shipped account on a real API server", (facts) 
       value: {
         other: { kind: "locked", holder: "first" },
         isHeld: true,
-        spec: { holderIdentity: "first", leaseDurationSeconds: 2, leaseTransitions: 0 },
+        spec: { holderIdentity: "first", leaseDurationSeconds: 30, leaseTransitions: 0 },
       },
     });
     expect(await spec()).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
@@ -71,20 +75,32 @@ describeCluster("the lock as the shipped account on a real API server", (facts) 
       const body = { metadata: { name: "flipop" }, spec: dead };
       await admin.call("POST", "/apis/coordination.k8s.io/v1/namespaces/flipop/leases", body);
       const startedMs = REAL_CLOCK.monotonicMs();
-      expect(await withLease(options(), async () => "worked")).toEqual({ kind: "done", value: "worked" });
+      // Without a duration on the Lease, that of whoever waits counts.
+      const short = options({ durationMs: 2_000, renewDeadlineMs: 1_500 });
+      expect(await withLease(short, async () => "worked")).toEqual({ kind: "done", value: "worked" });
       expect(REAL_CLOCK.monotonicMs() - startedMs).toBeGreaterThan(1_900);
     }
   });
 
   test("of a run that waits is had as soon as the holder gives it back", async () => {
     const order: string[] = [];
+    // The first one ends once the second one has found the Lease taken, and waits.
+    const ends = Promise.withResolvers<void>();
     const first = withLease(options(), async () => {
       order.push("first");
-      await REAL_CLOCK.sleep(1_000);
+      await ends.promise;
       order.push("first ends");
     });
     await expect.poll(() => order).toEqual(["first"]);
-    const second = withLease(options({ identity: "second", onLocked: "wait" }), async () => order.push("second"));
+    const clock: Clock = {
+      ...REAL_CLOCK,
+      sleep: async (ms, signal) => {
+        ends.resolve();
+        await REAL_CLOCK.sleep(ms, signal);
+      },
+    };
+    const waiting = options({ identity: "second", onLocked: "wait", clock });
+    const second = withLease(waiting, async () => order.push("second"));
     await Promise.all([first, second]);
     expect(order).toEqual(["first", "first ends", "second"]);
   });
@@ -93,7 +109,7 @@ describeCluster("the lock as the shipped account on a real API server", (facts) 
     const result = await withLease(options(), async (lock) => {
       const spec = { holderIdentity: "somebody" };
       await admin.call("PATCH", LEASE, { spec }, "application/merge-patch+json");
-      await REAL_CLOCK.sleep(10_000, lock.lost);
+      await REAL_CLOCK.sleep(120_000, lock.lost);
       return String(lock.lost.reason);
     });
     expect(result).toEqual({ kind: "done", value: expect.stringContaining("it is held by somebody now") });

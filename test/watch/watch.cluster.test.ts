@@ -108,7 +108,7 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
   });
 
   test("a standby finishes what a leader that is killed in the middle of a failover began, and the address is moved once", async () => {
-    const flags = ["--lease-duration", "4s", "--renew-deadline", "3s", "--retry-period", "500ms"];
+    const flags = ["--lease-duration", "15s", "--renew-deadline", "12s", "--retry-period", "500ms"];
     const leader = start(...flags);
     const first = await served();
     await expect.poll(leader.isLeading, WAIT).toBe(true);
