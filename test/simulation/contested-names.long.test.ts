@@ -6,8 +6,8 @@ import { playContestedName } from "./contested-names.ts";
 
 const PROGRAM = fileURLToPath(new URL("run.ts", import.meta.url));
 /** `CONTESTED_NAMES=1000` plays as many histories. */
-const HISTORIES = Number(process.env["CONTESTED_NAMES"] ?? 20);
-const IN_ONE_TEST = 5;
+const HISTORIES = Number(process.env["CONTESTED_NAMES"] ?? 8);
+const IN_ONE_TEST = 4;
 
 const blocks = Array.from({ length: Math.ceil(HISTORIES / IN_ONE_TEST) }, (_, block) => block * IN_ONE_TEST + 1);
 

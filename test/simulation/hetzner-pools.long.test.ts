@@ -8,7 +8,7 @@ import { playHetznerPools } from "./hetzner-pools.ts";
 
 const PROGRAM = fileURLToPath(new URL("run.ts", import.meta.url));
 /** `HETZNER_POOLS=1000` plays as many histories. */
-const HISTORIES = Number(process.env["HETZNER_POOLS"] ?? 12);
+const HISTORIES = Number(process.env["HETZNER_POOLS"] ?? 4);
 const IN_ONE_TEST = 4;
 /** Histories of both families, each of which stands for a fixed bug. */
 const ONCE_BROKEN = [64, 111, 114];

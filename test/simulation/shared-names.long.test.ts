@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { playSharedName } from "./shared-names.ts";
 
 /** `SHARED_NAMES=10000` plays as many histories. */
-const HISTORIES = Number(process.env["SHARED_NAMES"] ?? 100);
+const HISTORIES = Number(process.env["SHARED_NAMES"] ?? 40);
 const IN_ONE_TEST = 10;
 
 const blocks = Array.from({ length: Math.ceil(HISTORIES / IN_ONE_TEST) }, (_, block) => block * IN_ONE_TEST + 1);

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { argsOf, CAUGHT_BY } from "./caught-by.ts";
 import { explain } from "./explain.ts";
 import { FAMILY_BUGS } from "./family-bugs.ts";
 import type { SimCall } from "./faults.ts";
@@ -15,19 +16,19 @@ import { shardedHistory } from "./sharded-history.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./simulation.ts";
 
-/** How many new histories are played, in about six seconds; `npm run play` plays any number. */
-const SEEDS = 70;
+/** The seeds of new histories end here; `npm run play` plays any number. */
+const SEEDS = 24;
 const FIRST_SEED = 1;
-/** How many of RoutedIPs and firewalls, in about two seconds; `npm run play -- --routed` plays any number. */
-const ROUTED_SEEDS = 20;
-/** How many with another provider of names in the place of Cloudflare; `npm run play -- --names webhook` plays any number. */
-const SEEDS_ELSEWHERE = 25;
-/** How many of record sets with AAAA records; `npm run play -- --ipv6` plays any number. */
-const SEEDS_IPV6 = 30;
+/** The same of RoutedIPs and firewalls; `npm run play -- --routed` plays any number. */
+const ROUTED_SEEDS = 8;
+/** With another provider of names in the place of Cloudflare, of the first twenty those that change most there; `npm run play -- --names webhook` plays any number. */
+const SEEDS_ELSEWHERE = [2, 6, 9, 13, 14, 17];
+/** Of record sets with AAAA records those that write such records; `npm run play -- --ipv6` plays any number. */
+const SEEDS_IPV6 = [6, 17, 23, 25, 29];
 /** How many of pools of both families; `npm run play -- --families` plays any number. */
-const SEEDS_OF_FAMILIES = 8;
+const SEEDS_OF_FAMILIES = 4;
 /** How many of three shards; `npm run play -- --shards` plays any number. */
-const SHARDED_SEEDS = 8;
+const SHARDED_SEEDS = 4;
 /** Histories without names that broke a promise once; each stands for a fixed bug. */
 const ONCE_BROKEN = [2237, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004];
 /** Histories with names in which a check once blamed what keeps every promise. */
@@ -37,8 +38,15 @@ const ROUTED_ONCE_BROKEN = [89, 219, 571, 935, 1077];
 /** How much of a broken history is shown. */
 const MOST_LINES = 80;
 
+/** The seeds up to the last one, without those whose histories catch a planted bug: these are played with the bug and without it, elsewhere. */
+function freshSeeds(last: number, flags: readonly string[]): readonly number[] {
+  const played = new Set([...CAUGHT_BY.values()].map((proof) => argsOf(proof).join(" ")));
+  const all = Array.from({ length: last }, (_, index) => FIRST_SEED + index);
+  return all.filter((seed) => !played.has([...flags, "--seed", seed].join(" ")));
+}
+
 test("every promise holds in seeded histories in which anything may fail at any time", async () => {
-  const fresh = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
+  const fresh = freshSeeds(SEEDS, []);
   const histories = [
     ...ONCE_BROKEN.map((seed) => generate(seed, false)),
     ...[...ONCE_BLAMED, ...fresh].map((seed) => generate(seed)),
@@ -57,27 +65,27 @@ test.each(["webhook", "hetzner"] as const)(
   "every promise holds in seeded histories whose names are at %s",
   async (name) => {
     let writes = 0;
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS_ELSEWHERE; seed += 1) {
+    for (const seed of SEEDS_ELSEWHERE) {
       const history = historyElsewhere(seed, name);
       const simulation = new Simulation(history, false);
       const { violation } = await simulation.run();
       writes += simulation.made.filter(({ provider, operation }) => provider === name && operation === "write").length;
       if (violation !== undefined) expect.fail(await broken(history, violation, `--names ${name} `));
     }
-    expect(writes).toBeGreaterThan(SEEDS_ELSEWHERE);
+    expect(writes).toBeGreaterThan(SEEDS_ELSEWHERE.length);
   },
 );
 
 test("every promise holds in seeded histories of record sets with AAAA records", async () => {
   let writes = 0;
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS_IPV6; seed += 1) {
+  for (const seed of SEEDS_IPV6) {
     const history = historyIPv6(seed);
     const simulation = new Simulation(history, false);
     const { violation } = await simulation.run();
     writes += simulation.made.filter(({ subject, isWrite }) => isWrite && subject.endsWith(" AAAA")).length;
     if (violation !== undefined) expect.fail(await broken(history, violation, "--ipv6 "));
   }
-  expect(writes).toBeGreaterThan(SEEDS_IPV6 / 2);
+  expect(writes).toBeGreaterThan(SEEDS_IPV6.length);
 });
 
 test("every promise holds in seeded histories of pools of IPv4 and of IPv6 with one match and one name", async () => {
@@ -109,7 +117,7 @@ test.for(FAMILY_BUGS)("histories of pools of both families catch: $name", ({ nam
 
 test("every promise holds in seeded histories of RoutedIPs and firewalls", async () => {
   let firewallCalls = 0;
-  const fresh = Array.from({ length: ROUTED_SEEDS }, (_, index) => FIRST_SEED + index);
+  const fresh = freshSeeds(ROUTED_SEEDS, ["--routed"]);
   for (const seed of [...ROUTED_ONCE_BROKEN, ...fresh]) {
     const history = routedHistory(seed);
     const simulation = new Simulation(history, false);
