@@ -27,8 +27,8 @@ async function stored(situation: Situation): Promise<{ readonly now: Statuses; r
 }
 
 /**
- * Every damaged status that differs from the stored one, by its damage: each field in each way in the settled world; in every other situation each
- * field in one of the four ways, changing from situation to situation, and with `CAMPAIGN=all` in all of them.
+ * Every damaged status that differs from the stored one, by its damage: in the settled world each field in two of the four ways; in every other situation
+ * every second field in one of them, changing from situation to situation. With `CAMPAIGN=all` each field in each way everywhere.
  */
 async function damagedStatuses(situation: Situation, kind: Kind): Promise<ReadonlyMap<string, unknown>> {
   const { now, before } = await stored(situation);
@@ -37,7 +37,7 @@ async function damagedStatuses(situation: Situation, kind: Kind): Promise<Readon
   for (const [place, field] of schemaFields(schemaOf(kind, "status")).entries())
     for (const [way, damage] of DAMAGES.entries()) {
       const isPlayed =
-        number === 0 || process.env["CAMPAIGN"] === "all" || (place + way + number) % DAMAGES.length === 0;
+        process.env["CAMPAIGN"] === "all" || (place + way + number) % (number === 0 ? 2 : 2 * DAMAGES.length) === 0;
       const next = damaged(now[kind.name], field, damage, before[kind.name]);
       if (isPlayed && !isDeepStrictEqual(now[kind.name], next)) found.set(`${kind.name} ${field.path} ${damage}`, next);
     }
@@ -64,7 +64,7 @@ describe.for(SITUATIONS)("$title", (situation) => {
       harm.push(...harmOf(situation.title, title, found, await control));
     }
     expect(harm).toEqual([]);
-    expect(count).toBeGreaterThan(10);
+    expect(count).toBeGreaterThan(situation === SITUATIONS[0] ? 10 : 3);
   });
 
   test("nothing is released, moved or unpublished where both statuses are lost as a whole", async () => {
