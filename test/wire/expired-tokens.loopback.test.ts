@@ -24,11 +24,15 @@ const REFUSALS: Readonly<Record<ServerName, Strike["answer"]>> = {
   },
 };
 const SERVERS = Object.keys(REFUSALS) as readonly ServerName[];
-const AT_ONCE = 12;
+const AT_ONCE = 6;
 /** Of the calls to the API server, which are many, one in so many is played. */
 const ONE_IN = 5;
-/** Every call is answered: a deadline would only end calls of a busy machine. */
-const ANSWERED = { callTimeoutMs: 20_000 };
+/** Every call is answered: a deadline, or a Lease that is over, would only end runs of a busy machine. Whoever cannot give the Lease back leaves it to the next run to wait for. */
+const ANSWERED = {
+  callTimeoutMs: 20_000,
+  timeoutMs: 120_000,
+  args: ["--lease-duration", "15s", "--renew-deadline", "12s"],
+};
 const NEW_TOKEN = "kube-fedcba9876543210fedcba9876543210";
 /** Notes of the run, whose loss does not matter to any object. */
 const NOTES = /\/events$|\/leases/;

@@ -194,7 +194,7 @@ const RUN_FLAGS = [
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("the run has not ended after 90 s")), 90_000);
+    timer = setTimeout(() => reject(new Error("the run has not ended after ten minutes")), 600_000);
   });
   try {
     return await Promise.race([work, over]);
