@@ -198,7 +198,7 @@ function named(text: string): readonly string[] {
   return [...text.matchAll(/^ {4}at (?:.*\()?([^()\n]+?):\d+:\d+\)?$/gm)].map(([, place = ""]) => place);
 }
 
-describe("a stack of the installed program", () => {
+describe("the program as people install it", () => {
   let project: string;
   const run = (env: Readonly<Record<string, string>>, ...args: readonly string[]): SpawnSyncReturns<string> =>
     spawnSync(join(project, "node_modules/.bin/flipop"), args, {
@@ -211,7 +211,7 @@ describe("a stack of the installed program", () => {
   });
 
   beforeAll(() => {
-    project = mkdtempSync(join(dir, "stacks-"));
+    project = mkdtempSync(join(dir, "installed-"));
     npm(project, "install", "--no-audit", "--no-fund", "--no-save", join(dir, packed.filename));
   });
 
@@ -230,7 +230,7 @@ describe("a stack of the installed program", () => {
         ),
       "",
     ],
-  ])("names files that its reader can find: %s", ([, fail, wanted]) => {
+  ])("a stack of it names files that its reader can find: %s", ([, fail, wanted]) => {
     const { stderr } = fail();
     const places = named(stderr);
     expect(places.length, stderr).toBeGreaterThan(0);
@@ -243,29 +243,23 @@ describe("a stack of the installed program", () => {
     expect(places.some((place) => place.startsWith(`flipop:${wanted}`)) || wanted === "", stderr).toBe(true);
     expect(Math.max(...stderr.split("\n").map(({ length }) => length))).toBeLessThan(1000);
   });
-});
 
-test("documents of the installed program are as the schemas beside it say", () => {
-  const project = mkdtempSync(join(dir, "schemas-"));
-  npm(project, "install", "--no-audit", "--no-fund", "--no-save", join(dir, packed.filename));
-  const folder = join(project, "node_modules/flipop/schema");
-  const ajv = new Ajv2020({ strict: false });
-  addFormats.default(ajv);
-  for (const name of readdirSync(folder)) ajv.addSchema(JSON.parse(readFileSync(join(folder, name), "utf8")), name);
-  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home };
-  const document = (...args: readonly string[]): unknown => {
-    const program = join(project, "node_modules/.bin/flipop");
-    return JSON.parse(spawnSync(program, [...args, "-o", "json"], { cwd: project, env, encoding: "utf8" }).stdout);
-  };
-  for (const [name, args] of [
-    ["plan.json", ["--sandbox", "plan"]],
-    ["run-result.json", ["--sandbox", "reconcile"]],
-    ["status.json", ["--sandbox", "status"]],
-    ["error.json", ["status", "--kubeconfig=/nowhere"]],
-  ] as const) {
-    const validate = ajv.getSchema(name);
-    expect([name, validate?.(document(...args)), validate?.errors]).toEqual([name, true, null]);
-  }
+  test("its documents are as the schemas beside it say", () => {
+    const folder = join(project, "node_modules/flipop/schema");
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    for (const name of readdirSync(folder)) ajv.addSchema(JSON.parse(readFileSync(join(folder, name), "utf8")), name);
+    const document = (...args: readonly string[]): unknown => JSON.parse(run({}, ...args, "-o", "json").stdout);
+    for (const [name, args] of [
+      ["plan.json", ["--sandbox", "plan"]],
+      ["run-result.json", ["--sandbox", "reconcile"]],
+      ["status.json", ["--sandbox", "status"]],
+      ["error.json", ["status", "--kubeconfig=/nowhere"]],
+    ] as const) {
+      const validate = ajv.getSchema(name);
+      expect([name, validate?.(document(...args)), validate?.errors]).toEqual([name, true, null]);
+    }
+  });
 });
 
 test("the checkout itself is not packed, since its sources do not run under node_modules", () => {

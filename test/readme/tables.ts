@@ -176,9 +176,13 @@ export async function licencesOfBundle(): Promise<string> {
 const PLAY = fileURLToPath(new URL("test/stories/play.ts", ROOT));
 
 /** The incident of the chapter "On call", as it is played on the embedded world: some 2 s. */
-export async function playedIncident(): Promise<string> {
+async function playedIncident(): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [PLAY, ON_CALL.title]);
-  const transcripts: Readonly<Record<string, string>> = JSON.parse(stdout);
+  return incidentOf(JSON.parse(stdout));
+}
+
+/** The same of an incident that was played among others; the transcripts are by title. */
+export function incidentOf(transcripts: Readonly<Record<string, string>>): string {
   return `\n${(transcripts[ON_CALL.title] ?? "").replace(/^# .*\n\n/, "")}`;
 }
 
