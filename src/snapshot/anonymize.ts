@@ -11,7 +11,7 @@ import {
   LAST_SUCCESS_ANNOTATION,
   NOT_BEFORE_PREFIX,
 } from "../model/lease-annotations.ts";
-import { ADDRESS_ANNOTATION } from "../model/node-annotations.ts";
+import { ADDRESS_ANNOTATION, IPV6_ADDRESS_ANNOTATION } from "../model/node-annotations.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
@@ -134,7 +134,7 @@ const TERMS: readonly string[] = [
     .flatMap((name) => actionKind(name) ?? [])
     .map(eventAction),
   ...GRANT_KINDS.map(grantAnnotation),
-  ...["ExternalIP", "InternalIP", ADDRESS_ANNOTATION],
+  ...["ExternalIP", "InternalIP", ADDRESS_ANNOTATION, IPV6_ADDRESS_ANNOTATION],
   ...Object.values(RECORD_TYPES).map(({ family }) => family),
   ...FOREIGN_RECORDS,
   FINALIZER,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PastEvent } from "../../src/model/change.ts";
+import { ADDRESS_ANNOTATION, IPV6_ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { SHARD_LABEL } from "../../src/model/shard.ts";
 import { planWorld } from "../../src/reconcile.ts";
@@ -10,7 +11,7 @@ import { randomDNSWorld } from "../plan/random-dns-world.ts";
 import { randomFirewallWorld, randomWholeFirewallWorld } from "../plan/random-firewall-world.ts";
 import { randomWorld } from "../plan/random-world.ts";
 import { afterRoutedFailure } from "../report/routed-world.ts";
-import { afterFailure, aNode } from "../report/world.ts";
+import { afterFailure, aNode, aRecordSet } from "../report/world.ts";
 import { checkAnonymized, storedOf } from "./check-anonymized.ts";
 
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed + 1);
@@ -44,6 +45,15 @@ test("an object that is of a shard by its label is so with other names, too: a p
   expect(planWorld(other, { shard: shard ?? "" }).plan.pools).toHaveLength(pools.length);
   checkAnonymized(observation);
 });
+
+test.for(["ExternalIP", "InternalIP", ADDRESS_ANNOTATION, IPV6_ADDRESS_ANNOTATION])(
+  "a record set of addressType %s is as valid with other names",
+  (addressType) => {
+    const world = { ...afterFailure(), recordSets: [aRecordSet("nodes", { spec: { addressType } })] };
+    expect(planWorld(world, {}).plan.recordSets[0]?.status.error).toContain(": it was not read");
+    checkAnonymized(world);
+  },
+);
 
 /** A snapshot with a name that nobody knows in every text that it has, alone, between signs and in a sentence. */
 function planted(snapshot: Snapshot, form: (name: string, text: string) => string): Snapshot {
