@@ -1,5 +1,6 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import type { AddressFact } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import type { ChangeTold, Explanation, Gate, Next, NodeTold, Section, Subject } from "../model/explanation.ts";
 import { placeSentence } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
@@ -343,7 +344,9 @@ function addressFacts({ providers, nodes, registry, pools }: Observation, ip: st
     nodes.find(({ providerID }) => registry.machineID(provider, providerID) === machine)?.name;
   const places = [...providers.values()].flatMap(({ name, addresses }): readonly string[] => {
     const fact = addresses.get(ip);
-    return fact === undefined ? [] : [heldText(name, ip, fact, (machine) => nodeOf(name, machine))];
+    return fact === undefined
+      ? []
+      : [heldText(sourceNamed(name).provider, ip, fact, (machine) => nodeOf(name, machine))];
   });
   return [...(isNamed ? [] : [unnamed]), ...places];
 }
@@ -375,10 +378,13 @@ function heldText(
 function machineFacts({ nodes, registry, providers }: Observation, name: string): readonly string[] {
   const node = nodes.find((one) => one.name === name);
   if (node === undefined) return [];
-  const machines = [...providers.keys()].flatMap((provider) => {
-    const id = registry.machineID(provider, node.providerID);
-    return id === undefined ? [] : [`${name} is machine ${id} of ${provider}.`];
-  });
+  // Both families of a provider have the same machines.
+  const machines = [...new Set([...providers.keys()].map((source) => sourceNamed(source).provider))].flatMap(
+    (provider) => {
+      const id = registry.machineID(provider, node.providerID);
+      return id === undefined ? [] : [`${name} is machine ${id} of ${provider}.`];
+    },
+  );
   const shown = [node.addressAnnotation, node.ipv6?.addressAnnotation].flatMap((text) => text ?? []);
   return [...machines, ...shown.map((text) => `Its annotation says ${text}.`)];
 }

@@ -1,5 +1,6 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { canonicalAddress } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import type { ChangeTold, Gate } from "../model/explanation.ts";
 import type { GateID } from "../model/gates.ts";
 import { EQUALITY } from "../model/nearest.ts";
@@ -205,7 +206,7 @@ function byHand(seen: Seen, ip: string, node: string): readonly Change[] {
     {
       edit: edit.text,
       cost: 3,
-      message: `move ${ip} to ${node} (machine ${machine}) by hand at ${provider}`,
+      message: `move ${ip} to ${node} (machine ${machine}) by hand at ${sourceNamed(provider).provider}`,
       make: (world) => (isTaken(world) ? world : editWorld(world, [edit])),
     },
   ];
