@@ -2,7 +2,8 @@ import { type ObjectRef, refKey } from "../model/action.ts";
 import { canonicalDNSName } from "../model/dns.ts";
 import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
-import type { DNSMemory, DNSRecordSetSpec, ObjectMeta } from "../model/resource.ts";
+import type { Remembering } from "../model/record-types.ts";
+import type { DNSRecordSetSpec, ObjectMeta } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { isOfShard, parseShard, partOf, SHARD_LABEL, type Shard, shardText } from "../model/shard.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
@@ -10,7 +11,7 @@ import { isSelected } from "../plan/selection.ts";
 import { shardOf } from "../plan/shards.ts";
 import type { ClusterReader, NamespaceReader } from "../ports/cluster.ts";
 import { listText } from "../report/text/layout.ts";
-import { writtenName } from "../report/text/written-name.ts";
+import { wantedFQDN } from "../report/text/written-name.ts";
 import type { CommonFlags, ShardFlags } from "./flags.ts";
 import { isObjectTarget, meantKind, type ObjectTarget, type Target } from "./target.ts";
 
@@ -173,14 +174,15 @@ function listed(
   kind: ObjectRef["kind"],
   objects: readonly {
     readonly meta: ObjectMeta;
-    readonly spec: { readonly dnsRecordSet?: DNSRecordSetSpec };
-    readonly status: DNSMemory;
+    /** Of a record set the DNS provider may stand beside the name. */
+    readonly spec: { readonly provider?: string; readonly dnsRecordSet?: DNSRecordSetSpec };
+    readonly status: Remembering;
   }[],
 ): readonly Listed[] {
-  return objects.map(({ meta, spec: { dnsRecordSet }, status }) => ({
+  return objects.map(({ meta, spec: { provider, dnsRecordSet }, status }) => ({
     ref: { kind, namespace: meta.namespace, name: meta.name },
     meta,
-    fqdn: dnsRecordSet === undefined ? undefined : writtenName(dnsRecordSet, status).fqdn,
+    fqdn: dnsRecordSet === undefined ? undefined : wantedFQDN(dnsRecordSet, status, kind === "dns" ? provider : ""),
   }));
 }
 

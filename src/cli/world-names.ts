@@ -3,7 +3,7 @@ import type { IPStatus, Pool, RecordSet } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
 import { routedAddress } from "../report/overview.ts";
-import { writtenName } from "../report/text/written-name.ts";
+import { wantedFQDN } from "../report/text/written-name.ts";
 import type { Reader } from "./wiring.ts";
 
 /** A word that a shell may offer, and a few words about it. */
@@ -36,8 +36,8 @@ export const NAMES: Readonly<Record<"object" | "node" | "address" | "name" | "na
   name: async (lists) => {
     const [objects, { recordSets }] = await Promise.all([poolLikes(lists), listRecordSets(lists)]);
     const names = [
-      ...objects.map(({ spec, status }) => spec.dnsRecordSet && writtenName(spec.dnsRecordSet, status).fqdn),
-      ...recordSets.map(({ spec, status }) => writtenName(spec.dnsRecordSet, status, spec.provider).fqdn),
+      ...objects.map(({ spec, status }) => spec.dnsRecordSet && wantedFQDN(spec.dnsRecordSet, status)),
+      ...recordSets.map(({ spec, status }) => wantedFQDN(spec.dnsRecordSet, status, spec.provider)),
     ];
     return [...new Set(names)].flatMap((name) => (name === undefined ? [] : [{ text: name, about: "DNS name" }]));
   },

@@ -3,10 +3,12 @@ import type { Observation } from "../../src/model/observation.ts";
 import { eventsTold } from "../history/told.ts";
 import { applied, aRun } from "../report/runs.ts";
 import { schemaErrors } from "../report/schemas.ts";
-import { afterFailure, aLease, anObservation, aPool } from "../report/world.ts";
+import { afterFailure, aLease, anObservation, aPool, aRecordSet } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
 const SOURCE = "digitalocean IPv6";
+/** Of a zone whose name only a reading tells. */
+const ZONE_ID = "023e105f4ecef8ad9ca31a8372d0c353";
 const [LOST, SERVES] = ["2001:db8::10", "2001:db8::11"] as const;
 
 /** The world after a failure, with a pool of IPv6 beside those of IPv4: of its two addresses one is on worker-1, which is not ready. */
@@ -21,13 +23,27 @@ function world(): Observation {
       },
     },
   });
+  const name = { provider: "cloudflare", zone: ZONE_ID, recordName: "www.example.net", ttlSeconds: 60 };
+  const published = { provider: "cloudflare", zone: ZONE_ID, name: "www.example.net AAAA", addresses: [] };
+  const named = aPool("named6", [], {
+    spec: { provider: SOURCE, dnsRecordSet: name },
+    status: { publishedDNS: published },
+  });
+  const sets = aRecordSet("nodes6", {
+    spec: {
+      provider: "cloudflare",
+      ipFamilies: ["IPv6"],
+      dnsRecordSet: { ...name, provider: "", recordName: "nodes" },
+    },
+    status: { ipv6: { publishedDNS: { ...published, name: "nodes.example.net AAAA" }, formerDNS: [] } },
+  });
   const nodes = base.nodes.map((node) =>
     node.name === "worker-2" ? { ...node, ipv6: { addressAnnotation: SERVES, poolAnnotation: "ingress/six" } } : node,
   );
   const [facts] = anObservation([], [], { [LOST]: "1", [SERVES]: "2", "2001:db8::99": undefined }).providers.values();
   if (facts === undefined) throw new Error("no provider");
   const providers = new Map([...base.providers, [SOURCE, { ...facts, name: SOURCE }]]);
-  return { ...base, pools: [...base.pools, six], nodes, providers };
+  return { ...base, pools: [...base.pools, six, named], recordSets: [...base.recordSets, sets], nodes, providers };
 }
 
 const MOVED = aRun(world(), world(), applied);
@@ -56,6 +72,15 @@ describe("an IPv6 address that is a target", () => {
     expect(await printed("explain", `ip/${SERVES}`, "node/worker-2", "--no-history")).toContain(
       `${SERVES} is active on worker-2`,
     );
+  });
+
+  test("is on a machine of the provider, which both families have", async () => {
+    const told = await printed("explain", `ip/${SERVES}`, "node/worker-3", "--no-history");
+    expect(told).toContain(`digitalocean has ${SERVES} on worker-2 (machine 2).`);
+    expect(told.match(/^worker-3 is machine.*$/gm)).toEqual(["worker-3 is machine 3 of digitalocean."]);
+    expect(told).toContain("by hand at digitalocean (--if");
+    const node = await printed("explain", "node/worker-2", "--no-history");
+    expect(node.match(/^worker-2 is machine.*$/gm)).toEqual(["worker-2 is machine 2 of digitalocean."]);
   });
 
   test.for(FORMS)("%s is the same one for explain, history and plan", async (form) => {
@@ -119,6 +144,17 @@ describe("an imagined place of an IPv6 address", () => {
   ] as const)("%s is refused", async ([edit, said]) => {
     const { stderr, stdout } = await invoke(["plan", "--if", edit], scene);
     expect([stdout, stderr]).toEqual(["", expect.stringContaining(said)]);
+  });
+});
+
+describe("a name with AAAA records alone, in a zone that is written by its id,", () => {
+  test.for([
+    ["www.example.net", "pool/ingress/named6"],
+    ["nodes.example.net", "dns/ingress/nodes6"],
+  ])("is known as %s", async ([name = "", object = ""]) => {
+    const named = JSON.parse(await printed("status", name, "-o", "json"));
+    expect(named).toEqual(JSON.parse(await printed("status", object, "-o", "json")));
+    expect(await printed("__complete", "--", "status", name)).toBe(`${name}\tDNS name\n:4\n`);
   });
 });
 

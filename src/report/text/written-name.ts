@@ -1,6 +1,13 @@
 import type { IPFamily } from "../../model/address-source.ts";
 import { canonicalZone, recordFQDN } from "../../model/dns.ts";
-import { type RecordType, recordTypeOf, setText } from "../../model/record-types.ts";
+import {
+  memoryOf,
+  type RecordType,
+  type Remembering,
+  recordTypeOf,
+  setNamed,
+  setText,
+} from "../../model/record-types.ts";
 import type { DNSMemory, DNSRecordSetSpec, PublishedName } from "../../model/resource.ts";
 
 /** The name an object asks for, as far as its spec and its status tell. */
@@ -35,6 +42,13 @@ export function writtenName(
   const known = fqdn ?? (isHere && isID ? publishedDNS?.name : undefined);
   const isPublished = isHere && known !== undefined && publishedDNS?.name === known;
   return { ...written, ...(known === undefined ? {} : { fqdn: known }), isPublished };
+}
+
+/** Returns the name that an object asks for as it stands in DNS, whatever the type of its records; undefined while it is not known. */
+export function wantedFQDN(spec: DNSRecordSetSpec, status: Remembering, provider = ""): string | undefined {
+  const names = (["A", "AAAA"] as const).map((type) => writtenName(spec, memoryOf(status, type), provider, type).fqdn);
+  const name = names.find((text) => text !== undefined);
+  return name === undefined ? undefined : setNamed(name).fqdn;
 }
 
 /** Returns the name of an object whose addresses are of one family, as part of its row; nothing where it asks for none. */
