@@ -1,7 +1,7 @@
 // What a person gets who presses TAB: the real shells, at a terminal, with the real program.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -26,7 +26,19 @@ printf 'RAN'; printf ' [%s]' "$@"; echo .
   { mode: 0o755 },
 );
 
-// The cluster whose names are offered.
+// The cluster whose names are offered: the example, and a pool whose addresses have colons, as a person wrote them.
+cpSync(new URL("../../src/sandbox/example/", import.meta.url), join(root, "world"), { recursive: true });
+appendFileSync(
+  join(root, "world/pools.yaml"),
+  `---
+metadata: { name: six, namespace: ingress }
+spec:
+  provider: digitalocean
+  ipFamily: IPv6
+  ips: ["2001:DB8:0:0::10", "2001:db8:0:1:0:0:0:11", "2001:db8::1:0:0:12"]
+  dnsRecordSet: { zone: example.com, recordName: only6 }
+`,
+);
 const world = spawn(FLIPOP, ["sandbox", join(root, "world"), "-o", "json"], { stdio: ["ignore", "pipe", "ignore"] });
 const worldEnd = once(world, "exit");
 let exported = "";
@@ -121,6 +133,20 @@ const NAMES: readonly (readonly [typed: string, ran: string])[] = [
   ["flipop plan ip/203.0.113.10", "[plan] [ip/203.0.113.10]"],
   ["flipop history www.ex", "[history] [www.example.com]"],
   ["flipop status -n ingr", "[status] [-n] [ingress]"],
+  ["flipop explain ip/2001:db8::10", "[explain] [ip/2001:db8::10]"],
+  ["flipop explain ip/2001:db8:0", "[explain] [ip/2001:db8:0:1::11]"],
+  ["flipop plan ip/2001:db8::1:", "[plan] [ip/2001:db8::1:0:0:12]"],
+  ["flipop history ip/2001:db8:0:1::", "[history] [ip/2001:db8:0:1::11]"],
+  ["flipop plan --if ip/2001:db8:0:1", "[plan] [--if] [ip/2001:db8:0:1::11=]"],
+  ["flipop plan --if=ip/2001:db8::1:", "[plan] [--if=ip/2001:db8::1:0:0:12=]"],
+  ["flipop plan --if ip/2001:db8::10=U", "[plan] [--if] [ip/2001:db8::10=Unattached]"],
+  ["flipop plan --if=ip/2001:db8::10=on:m", "[plan] [--if=ip/2001:db8::10=on:machine/]"],
+  ["flipop status only6.e", "[status] [only6.example.com]"],
+];
+
+/** What several begin with, as far as they do. */
+const SHARED: readonly (readonly [typed: string, ran: string])[] = [
+  ["flipop plan --if=ip/2001:db8::", "[plan] [--if=ip/2001:db8::1]"],
 ];
 
 /** Returns what a shell says of the syntax of its script. */
@@ -153,9 +179,10 @@ describe.skipIf(bash === undefined)("bash", () => {
   });
 
   test("completes names that the cluster has", async () => {
-    const lines = NAMES.map(([line]) => line);
+    const all = [...NAMES, ...SHARED];
+    const lines = all.map(([line]) => line);
     const ran = await typed(shell, "--norc -i", ["source <(flipop completion bash)"], lines, await served());
-    expect(ran).toEqual(NAMES.map(([, wanted]) => wanted));
+    expect(ran).toEqual(all.map(([, wanted]) => wanted));
   });
 
   test("completes within a line, and lets be what nothing is known of", async () => {
