@@ -2,7 +2,7 @@ import type { PoolStatus, RecordSetStatus } from "../../src/model/resource.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import type { Backend } from "../scenario/backend.ts";
 import type { StoredObject } from "../scenario/object-access.ts";
-import { ip } from "../scenario/scenario-names.ts";
+import { dropletOf, externalIP, externalIPv6, internalIP, ip, ipv6 } from "../scenario/scenario-names.ts";
 import { World } from "../scenario/world.ts";
 import { comeToRest, type Rest } from "./come-to-rest.ts";
 import { BOTH, collectionPath, type Kind, type KindName } from "./kinds.ts";
@@ -14,25 +14,26 @@ export const NAMES: Readonly<Record<KindName, string>> = { FloatingIPPool: "web"
 /** The namespace of every object. */
 export const NAMESPACE = "shop";
 
-/** An address outside the cluster, on a droplet that never was a node. */
-export const FOREIGN_IP: string = ip(50);
+/** Addresses outside the cluster, on a droplet that never was a node: one of each family. */
+export const FOREIGN_IPS: readonly string[] = [ip(50), ipv6(50)];
 
-/** The droplet it is on. */
-const FOREIGN_DROPLET = 900;
+/** The droplet they are on. */
+export const FOREIGN_DROPLET = 900;
+
+/** How many addresses of a family the account may have; at Hetzner both families count together. */
+const ADDRESS_LIMIT = 12;
 
 /** What differs from the world of every campaign. */
 export interface WorldOptions {
-  /** True: nobody outside the cluster has {@link FOREIGN_IP}. */
-  readonly isForeignFree?: boolean;
+  /** Those of {@link FOREIGN_IPS} that nobody outside the cluster has. */
+  readonly free?: readonly string[];
   /** Addresses the account has beside the usual ones, with their region. */
   readonly addresses?: Readonly<Record<string, string>>;
-  /** How many addresses the account may have. */
-  readonly addressLimit?: number;
 }
 
 /**
- * The world in which specs change: nine nodes that differ in all that a spec can select by, addresses on three sides, two zones at both
- * DNS providers, and two objects of other people that nothing may happen to.
+ * The world in which specs change: nine nodes that differ in all that a spec can select by, addresses of both families on three sides, two zones at both
+ * DNS providers, and three objects of other people that nothing may happen to.
  */
 export class CampaignWorld {
   readonly world: World;
@@ -54,8 +55,15 @@ export class CampaignWorld {
       match: { nodeLabel: "role=other" },
       dnsRecordSet: { zone: "example.com", recordName: "other" },
     });
+    await campaign.world.pools.create("other6", {
+      ipFamily: "IPv6",
+      ips: [ipv6(8), ipv6(9)],
+      match: { nodeLabel: "role=other" },
+      dnsRecordSet: { zone: "example.com", recordName: "other" },
+    });
     await campaign.world.recordSets.create("others", {
       provider: "cloudflare",
+      ipFamilies: ["IPv4", "IPv6"],
       match: { nodeLabel: "role=other" },
       dnsRecordSet: { zone: "example.com", recordName: "others" },
     });
@@ -126,20 +134,26 @@ export class CampaignWorld {
     const { nodes, pods, cloud } = this.world;
     for (const [name, options] of Object.entries(NODES)) {
       cloud.droplet(name, { region: options.region ?? "nyc3" });
-      await nodes.create(name, { ...options, ...timed(options.taints, this.world.nowMs()) });
+      await nodes.create(name, {
+        ...options,
+        ...timed(options.taints, this.world.nowMs()),
+        addresses: addressesOf(name),
+      });
       if (options.pod === undefined) continue;
       const [namespace, app] = options.pod;
       await pods.create(`on-${name}`, { node: name, namespace, labels: { app } });
     }
   }
 
-  #cloud({ isForeignFree = false, addresses = {}, addressLimit = 12 }: WorldOptions): void {
+  #cloud({ free = [], addresses = {} }: WorldOptions): void {
     const { cloud, dns } = this.world;
-    cloud.state.account.reserved_ip_limit = addressLimit;
+    const isAtHetzner = this.#backend.hetzner !== undefined;
+    cloud.state.account.reserved_ip_limit = isAtHetzner ? 2 * ADDRESS_LIMIT : ADDRESS_LIMIT;
+    cloud.state.account.reserved_ipv6_limit = ADDRESS_LIMIT;
     cloud.droplet(FOREIGN_DROPLET);
-    for (const number of [1, 2, 3, 8, 9]) cloud.address(ip(number));
+    for (const number of [1, 2, 3, 8, 9]) for (const address of [ip(number), ipv6(number)]) cloud.address(address);
     for (const [address, region] of Object.entries(addresses)) cloud.address(address, { region });
-    cloud.address(FOREIGN_IP, isForeignFree ? {} : { on: FOREIGN_DROPLET });
+    for (const address of FOREIGN_IPS) cloud.address(address, free.includes(address) ? {} : { on: FOREIGN_DROPLET });
     for (const provider of ["digitalocean", "cloudflare"] as const)
       for (const zone of ["example.com", "example.net"]) dns.zone(provider, zone);
   }
@@ -162,6 +176,18 @@ const NODES: Readonly<Record<string, NodePlan>> = {
   n8: { labels: { role: "other" } },
   n9: { labels: { role: "other" } },
 };
+
+/** What a node shows of itself: the IPv6 address of n2 in another form than flipop writes, none on n4, and an internal one on n1 alone. */
+function addressesOf(name: string): NonNullable<NodePlan["addresses"]> {
+  const number = dropletOf(name) - dropletOf("n0");
+  const six = number === 2 ? externalIPv6(number).toUpperCase() : externalIPv6(number);
+  return [
+    { type: "ExternalIP", address: externalIP(number) },
+    ...(number === 4 ? [] : [{ type: "ExternalIP", address: six } as const]),
+    { type: "InternalIP", address: internalIP(number) },
+    ...(number === 1 ? [{ type: "InternalIP", address: "fd00:9::1" } as const] : []),
+  ];
+}
 
 /** Taints as of now, as the API server stores those that end pods. */
 function timed(taints: NodePlan["taints"], nowMs: number): Pick<NodePlan, "taints"> {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { SchemaNode } from "../manifests/shipped.ts";
-import { memoryWorld } from "../scenario/memory-world.ts";
 import { fieldValues, idleRecipes } from "./field-values.ts";
 import { BOTH, KINDS } from "./kinds.ts";
 import { playCampaign } from "./play-campaign.ts";
-import { allFieldValues, randomCampaign } from "./random-campaign.ts";
+import { campaignCommand, choiceOf, randomCampaign } from "./random-campaign.ts";
 import { BASES } from "./recipes.ts";
 import { type FreshEnds, References } from "./references.ts";
+import { USUAL } from "./settings.ts";
 import { ABSENT, valueAt } from "./spec-value.ts";
 import { tellSteps } from "./tell.ts";
 import { allTransitions, fieldTours } from "./tours.ts";
@@ -14,7 +14,7 @@ import { allTransitions, fieldTours } from "./tours.ts";
 /** `CAMPAIGN=all` plays more of them. */
 const SEEDS = process.env["CAMPAIGN"] === "all" ? 52 : 8;
 
-const fields = allFieldValues();
+const choice = choiceOf();
 const references = new References();
 
 describe.for(BOTH)("$name", (kind) => {
@@ -48,9 +48,9 @@ describe.for(BOTH)("$name", (kind) => {
 test("a text or a list that is added to a schema asks for a recipe; a flag or a number gets its values from the schema", () => {
   const withField = (type: string): SchemaNode => ({ type: "object", properties: { planted: { type } } });
   const asks = "spec.planted of FloatingIPPool has no value recipe: add one to test/campaign/recipes.ts";
-  expect(() => fieldValues(KINDS.FloatingIPPool, withField("string"))).toThrow(asks);
-  expect(() => fieldValues(KINDS.FloatingIPPool, withField("array"))).toThrow(asks);
-  expect(fieldValues(KINDS.FloatingIPPool, withField("boolean"))[0]?.usable).toEqual([ABSENT, true, false]);
+  expect(() => fieldValues(KINDS.FloatingIPPool, { schema: withField("string") })).toThrow(asks);
+  expect(() => fieldValues(KINDS.FloatingIPPool, { schema: withField("array") })).toThrow(asks);
+  expect(fieldValues(KINDS.FloatingIPPool, { schema: withField("boolean") })[0]?.usable).toEqual([ABSENT, true, false]);
 });
 
 test("a walk over values makes each transition once", () => {
@@ -63,7 +63,7 @@ test("a campaign that goes wrong tells its steps as changes of manifests, and th
   };
   const kind = KINDS.FloatingIPPool;
   const steps = [{ kind, spec: BASES[kind.name] }];
-  const played = playCampaign(memoryWorld(), [steps], { references: wrong, command: "npm run campaign -- --seed 0" });
+  const played = playCampaign(USUAL.open(), [steps], { references: wrong, command: "npm run campaign -- --seed 0" });
   await expect(played).rejects.toThrow(
     /^serving: 3, a fresh object has 99\nafter\n0\. FloatingIPPool\n {3}\+ provider: digitalocean\n[\s\S]*--seed 0$/,
   );
@@ -74,9 +74,9 @@ test("a campaign that goes wrong tells its steps as changes of manifests, and th
 test.for(Array.from({ length: SEEDS }, (_, index) => index + 1))(
   "after every edit of random campaign %i both objects are what fresh ones would be, or say what is wrong",
   async (seed) => {
-    const command = `npm run campaign -- --seed ${seed}`;
+    const command = campaignCommand(seed);
     await expect(
-      playCampaign(memoryWorld(), randomCampaign(seed, fields), { references, command }),
+      playCampaign(USUAL.open(), randomCampaign(seed, choice), { references, command }),
     ).resolves.toBeDefined();
   },
 );

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { rememberedNames } from "../../src/model/record-types.ts";
 import type { CampaignWorld } from "./campaign-world.ts";
 import type { Rest } from "./come-to-rest.ts";
 import { type EndState, type Finding, findEnd } from "./end-state.ts";
@@ -112,7 +113,7 @@ export class Campaign {
       world.recordSets.status("others"),
     ]);
     const known = statuses.flatMap((status) => ("acquired" in status ? status.acquired.map(({ ip }) => ip) : []));
-    const names = statuses.flatMap(({ publishedDNS, formerDNS }) => [publishedDNS ?? [], formerDNS].flat());
+    const names = statuses.flatMap(rememberedNames);
     const isKnown = (provider: string, fqdn: string): boolean =>
       names.some((name) => name.provider === provider && name.name === fqdn);
     return [
@@ -139,10 +140,17 @@ function unsaid(says: string, { says: said, end }: Finding): readonly string[] {
 
 /** The objects of other people, with where their addresses are and what their names show. */
 async function neighbours({ world }: CampaignWorld): Promise<string> {
-  const pool = await world.pools.status("other");
-  const recordSet = await world.recordSets.status("others");
-  const { ip8, ip9 } = world.cloud.addresses();
-  const conditions = [...pool.conditions, ...recordSet.conditions].map(({ type, status }) => `${type}=${status}`);
-  const names = [world.dns.set("digitalocean", "other.example.com"), world.dns.set("cloudflare", "others.example.com")];
-  return JSON.stringify([ip8, ip9, conditions, names]);
+  const statuses = [
+    await world.pools.status("other"),
+    await world.pools.status("other6"),
+    await world.recordSets.status("others"),
+  ];
+  const all = world.cloud.addresses();
+  const places = ["ip8", "ip9", "ip6-8", "ip6-9"].map((address) => all[address]);
+  const conditions = statuses.flatMap((status) => status.conditions).map(({ type, status }) => `${type}=${status}`);
+  const names = ["", " AAAA"].flatMap((type) => [
+    world.dns.set("digitalocean", `other.example.com${type}`),
+    world.dns.set("cloudflare", `others.example.com${type}`),
+  ]);
+  return JSON.stringify([places, conditions, names]);
 }

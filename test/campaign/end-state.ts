@@ -1,5 +1,5 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Hold, Plan } from "../../src/model/plan.ts";
+import { annotatedFamily } from "../../src/model/record-types.ts";
 import type { PoolStatus, RecordSetStatus } from "../../src/model/resource.ts";
 import type { DNSName } from "../fake/dns-account.ts";
 import { short } from "../scenario/scenario-names.ts";
@@ -23,7 +23,7 @@ export interface EndState {
   readonly matching: readonly string[];
   /** Whether the name shows what serves: each address of a record set; `all that serve` for a pool. */
   readonly records: readonly string[];
-  /** The TTLs of those records. */
+  /** The TTLs of those records, those of A records first. */
   readonly ttls: readonly number[];
   /** `KIND REASON` of everything held. */
   readonly holds: readonly string[];
@@ -48,9 +48,11 @@ export async function findEnd(campaign: CampaignWorld, kind: Kind, { last }: Res
   const pool = isPool ? await world.pools.status(name) : undefined;
   const status = pool ?? (await world.recordSets.status(name));
   const holds = last.remaining.holds.filter(({ object }) => object.kind === kind.ref && object.name === name);
-  const { matching, place } = assessed(last.remaining, kind, name);
+  const { matching, places } = assessed(last.remaining, kind, name);
+  const [place] = places;
   const active = Object.entries(pool?.ips ?? {}).flatMap(([ip, { state }]) => (state === "active" ? [ip] : []));
-  const addresses = place === undefined ? [] : world.dns.addresses(place.provider as DNSName, place.fqdn);
+  const shown = places.map(({ provider, fqdn }) => world.dns.addresses(provider as DNSName, fqdn));
+  const ttls = places.map(({ provider, fqdn }) => world.dns.ttls(provider as DNSName, fqdn));
   const end: EndState = {
     conditions: status.conditions.map(({ type, status: is, reason }) => `${type}=${is} (${reason})`),
     error: anonymous(status.error ?? ""),
@@ -62,9 +64,9 @@ export async function findEnd(campaign: CampaignWorld, kind: Kind, { last }: Res
       .toSorted(),
     matching,
     records: isPool
-      ? poolRecords(addresses, active)
-      : nodeRecords(addresses, await annotated(campaign, kind, matching)),
-    ttls: place === undefined ? [] : world.dns.ttls(place.provider as DNSName, place.fqdn),
+      ? poolRecords(shown.flat(), active)
+      : nodeRecords(shown.flat(), await annotated(campaign, kind, matching)),
+    ttls: ttls.flat(),
     holds: [...new Set(holds.map(({ kind: what, reason }) => `${what} ${reason}`))].toSorted(),
     hasFinalizer: ((await campaign.read(kind))?.metadata.finalizers ?? []).length > 0,
   };
@@ -79,21 +81,27 @@ export async function findEnd(campaign: CampaignWorld, kind: Kind, { last }: Res
 /** An address that no node can take: unattached in a fresh world, parked where it last was in another (product.md, section 5). */
 export const WAITING: ReadonlySet<string> = new Set(["NoCandidate", "RegionMismatch"]);
 
+/** A set of records, its name as `setText` has it. */
+interface Place {
+  readonly provider: string;
+  readonly fqdn: string;
+}
+
 function assessed(
   plan: Plan,
   kind: Kind,
   name: string,
-): { readonly matching: readonly string[]; readonly place?: { readonly provider: string; readonly fqdn: string } } {
+): { readonly matching: readonly string[]; readonly places: readonly Place[] } {
   const isIt = ({ object }: { readonly object: { readonly namespace: string; readonly name: string } }): boolean =>
     object.namespace === NAMESPACE && object.name === name;
   if (kind.ref === "pool") {
     const pool = plan.pools.find(isIt);
-    return { matching: pool?.matching ?? [], ...(pool?.dns === undefined ? {} : { place: pool.dns }) };
+    return { matching: pool?.matching ?? [], places: pool?.dns === undefined ? [] : [pool.dns] };
   }
   const recordSet = plan.recordSets.find(isIt);
-  const place =
-    recordSet?.fqdn === undefined ? undefined : { provider: recordSet.written.provider, fqdn: recordSet.fqdn };
-  return { matching: recordSet?.matching ?? [], ...(place === undefined ? {} : { place }) };
+  const provider = recordSet?.written.provider ?? "";
+  const names = [recordSet?.fqdn ?? [], recordSet?.ipv6?.fqdn ?? []].flat();
+  return { matching: recordSet?.matching ?? [], places: names.map((fqdn) => ({ provider, fqdn })) };
 }
 
 function poolRecords(shown: readonly string[], active: readonly string[]): readonly string[] {
@@ -114,8 +122,9 @@ async function annotated(
   nodes: readonly string[],
 ): Promise<readonly string[] | undefined> {
   const { addressType } = ((await campaign.read(kind))?.spec ?? {}) as { readonly addressType?: string };
-  if (addressType !== ADDRESS_ANNOTATION) return undefined;
-  const all = Object.entries(await campaign.world.nodes.annotations()).filter(([node]) => nodes.includes(node));
+  const family = annotatedFamily(addressType ?? "");
+  if (family === undefined) return undefined;
+  const all = Object.entries(await campaign.world.nodes.annotations(family)).filter(([node]) => nodes.includes(node));
   const statuses = await Promise.all(
     (await campaign.world.pools.existing()).map((name) => campaign.world.pools.status(name)),
   );
@@ -142,7 +151,7 @@ function saidOf({ conditions, error = "", ...status }: PoolStatus | RecordSetSta
 /** A text without the addresses, nodes and times that were chosen. */
 function anonymous(text: string): string {
   return text
-    .replace(/\b\d+\.\d+\.\d+\.\d+\b/g, "ADDRESS")
+    .replace(/\b\d+\.\d+\.\d+\.\d+\b|\b2001:[\da-f:]+/gi, "ADDRESS")
     .replace(/\bn\d\b/g, "NODE")
-    .replace(/\bdroplet \d+|digitalocean:\/\/\d+\b/g, "MACHINE");
+    .replace(/\b(droplet|server) \d+|(digitalocean|hcloud):\/\/\d+\b/g, "MACHINE");
 }

@@ -1,6 +1,6 @@
 import type { SchemaNode } from "../manifests/shipped.ts";
 import { type Kind, schemaOf } from "./kinds.ts";
-import { RECIPES, type Recipe, type Unusable } from "./recipes.ts";
+import { RECIPES, type Recipe, type Recipes, type Unusable } from "./recipes.ts";
 import { type SchemaField, schemaFields } from "./schema-fields.ts";
 import { ABSENT } from "./spec-value.ts";
 
@@ -23,10 +23,16 @@ const GREATEST_INT64 = 2 ** 63 - 1024;
 const NEEDS_RECIPE: ReadonlySet<string> = new Set(["string", "array"]);
 
 /** The values of every field of a kind's spec, by default of the shipped schema. @throws Error for a field that needs a recipe, saying where to write it */
-export function fieldValues(kind: Kind, schema: SchemaNode = schemaOf(kind, "spec")): readonly FieldValues[] {
+export function fieldValues(
+  kind: Kind,
+  {
+    recipes = RECIPES,
+    schema = schemaOf(kind, "spec"),
+  }: { readonly recipes?: Recipes; readonly schema?: SchemaNode } = {},
+): readonly FieldValues[] {
   return schemaFields(schema).map((field) => {
     const isTold = field.schema.enum !== undefined || !NEEDS_RECIPE.has(field.schema.type ?? "");
-    const recipe = RECIPES[kind.name][field.path] ?? (isTold ? { ordinary: [] } : undefined);
+    const recipe = recipes[kind.name][field.path] ?? (isTold ? { ordinary: [] } : undefined);
     if (recipe === undefined)
       throw new Error(
         `spec.${field.path} of ${kind.name} has no value recipe: ` +

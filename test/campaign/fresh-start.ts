@@ -1,6 +1,5 @@
 import type { PoolStatus, RecordSetStatus } from "../../src/model/resource.ts";
-import { short } from "../scenario/scenario-names.ts";
-import { type CampaignWorld, FOREIGN_IP, type WorldOptions } from "./campaign-world.ts";
+import { type CampaignWorld, FOREIGN_DROPLET, FOREIGN_IPS, type WorldOptions } from "./campaign-world.ts";
 import type { Kind } from "./kinds.ts";
 import type { Spec } from "./spec-value.ts";
 
@@ -25,8 +24,7 @@ export function freshStart(
   status: PoolStatus | RecordSetStatus,
   world: CampaignWorld,
 ): FreshStart {
-  const places = world.world.cloud.addresses();
-  const isForeignFree = places[short(FOREIGN_IP)] !== "d900";
+  const free = FOREIGN_IPS.filter((address) => world.world.cloud.holderOf(address) !== FOREIGN_DROPLET);
   const listed = Array.isArray(spec["ips"]) ? (spec["ips"] as readonly string[]) : [];
   const acquired = "acquired" in status ? status.acquired.map(({ ip }) => ip).filter((ip) => !listed.includes(ip)) : [];
   const desired = (spec["desiredIPs"] ?? 0) || listed.length;
@@ -36,15 +34,16 @@ export function freshStart(
   const isKept = acquired.length > 0 && Number(desired) > 0 && (isSurplus || isElsewhere);
   return {
     spec: isKept ? { ...spec, ips: [...listed, ...acquired], desiredIPs: desired } : spec,
-    options: { ...(isForeignFree ? { isForeignFree } : {}), ...(isKept ? { addresses: regions } : {}) },
+    options: { ...(free.length > 0 ? { free } : {}), ...(isKept ? { addresses: regions } : {}) },
     because: [
       ...(isKept ? ["section 4: acquired addresses stay the pool's"] : []),
-      ...(isForeignFree ? ["section 5: an address that was taken over stays"] : []),
+      ...(free.length > 0 ? ["section 5: an address that was taken over stays"] : []),
     ],
   };
 }
 
 function regionsOf(world: CampaignWorld, ips: readonly string[]): Readonly<Record<string, string>> {
-  const { reserved_ips } = world.world.cloud.state;
-  return Object.fromEntries(reserved_ips.filter(({ ip }) => ips.includes(ip)).map(({ ip, region }) => [ip, region]));
+  const { reserved_ips, reserved_ipv6 = [] } = world.world.cloud.state;
+  const all = [...reserved_ips, ...reserved_ipv6];
+  return Object.fromEntries(all.filter(({ ip }) => ips.includes(ip)).map(({ ip, region }) => [ip, region]));
 }

@@ -1,4 +1,4 @@
-import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+import { annotatedFamily, publishedNames, rememberedNames } from "../../src/model/record-types.ts";
 
 import { type EndState, type Finding, WAITING } from "./end-state.ts";
 import type { Spec } from "./spec-value.ts";
@@ -50,7 +50,7 @@ export const HISTORY_RULES: readonly HistoryRule[] = [
   {
     source: "section 5: no rebalancing, so which of several nodes have the pools' addresses is a matter of the past",
     expect: ({ spec, found }) =>
-      spec["addressType"] === ADDRESS_ANNOTATION && isEither(found.end.records, "all annotations")
+      annotatedFamily(String(spec["addressType"])) !== undefined && isEither(found.end.records, "all annotations")
         ? found.end
         : undefined,
   },
@@ -66,14 +66,14 @@ export const HISTORY_RULES: readonly HistoryRule[] = [
   {
     source: "section 6: with Retain the records of a former name stay and a hold says so",
     expect: ({ spec, found, fresh }) =>
-      found.status.formerDNS.length > 0 && spec["reclaimPolicy"] !== "Delete"
+      formerNames(found.status) > 0 && spec["reclaimPolicy"] !== "Delete"
         ? { holds: [...new Set([...fresh.holds, "delete-dns RecordsRetained"])].toSorted() }
         : undefined,
   },
   {
     source: "section 6: with Delete the records of a former name go after the new ones are in place",
     expect: ({ spec, found, fresh }) =>
-      found.status.formerDNS.length > 0 && spec["reclaimPolicy"] === "Delete"
+      formerNames(found.status) > 0 && spec["reclaimPolicy"] === "Delete"
         ? { holds: [...new Set([...fresh.holds, "delete-dns NewNameFirst"])].toSorted() }
         : undefined,
   },
@@ -127,7 +127,12 @@ function isEither(records: readonly string[], word: string): boolean {
   return records.length === 0 || records.join() === word;
 }
 
+/** How many names of either type it had before whose records still stand. */
+function formerNames(status: Finding["status"]): number {
+  return rememberedNames(status).length - publishedNames(status).length;
+}
+
 function hasWork(status: Finding["status"]): boolean {
-  const isPublished = (status.publishedDNS?.addresses.length ?? 0) > 0 || status.formerDNS.length > 0;
+  const isPublished = publishedNames(status).some(({ addresses }) => addresses.length > 0) || formerNames(status) > 0;
   return isPublished || ("acquired" in status && status.acquired.some(({ adopted }) => adopted !== true));
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { IPFamily } from "../../src/model/address-source.ts";
 import * as annotations from "../../src/model/lease-annotations.ts";
 import type { Backend } from "../scenario/backend.ts";
 import { memoryWorld } from "../scenario/memory-world.ts";
@@ -9,9 +10,9 @@ import { outcomeOf } from "./survive.ts";
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/shop/leases/flipop";
 
 /** A settled world whose last run held the Lease. */
-async function leased(backend: Backend): Promise<World> {
+async function leased(backend: Backend, family: IPFamily = "IPv4"): Promise<World> {
   const world = new World(backend);
-  await settle(world);
+  await settle(world, family);
   await world.run({ lease: "wait" });
   return world;
 }
@@ -95,6 +96,46 @@ test.for([
   expect({ providerWrites, violations }).toEqual({ providerWrites: [], violations: [] });
   expect(await world.nodes.annotations()).toEqual(before);
 });
+
+test.for([
+  [null, null],
+  ["2001:db8:66:77::1", "shop/web"],
+  ["2001:0DB8:66:1:0:0:0:1", "shop/web"],
+  ["203.0.113.1", "shop/web"],
+  ["2001:db8::99", "shop/web"],
+  ["?!", "shop/web"],
+  ["2001:db8:66:1::1", "shop/other"],
+  ["2001:db8:66:1::1", null],
+] as const)(
+  "with a node's annotations of IPv6 set to %j of %j only they are written again",
+  async ([address, pool]) => {
+    const world = await leased(memoryWorld(), "IPv6");
+    const before = await world.nodes.annotations("IPv6");
+    const ofIPv4 = await world.nodes.annotations();
+    await world.nodes.annotate("n1", address, pool, "IPv6");
+    const { providerWrites, violations } = await outcomeOf(world);
+    expect({ providerWrites, violations }).toEqual({ providerWrites: [], violations: [] });
+    expect(await world.nodes.annotations("IPv6")).toEqual(before);
+    expect(Object.keys(before)).toContain("n1");
+    expect(await world.nodes.annotations()).toEqual(ofIPv4);
+  },
+);
+
+test.for([
+  ["203.0.113.1", "shop/web"],
+  ["2001:db8:66:1::1", "shop/web"],
+  ["?!", null],
+] as const)(
+  "beside a pool of IPv6, with a node's annotations of IPv4 set to %j of %j those of IPv6 stay, and no record changes",
+  async ([address, pool]) => {
+    const world = await leased(memoryWorld(), "IPv6");
+    const before = await world.nodes.annotations("IPv6");
+    await world.nodes.annotate("n1", address, pool);
+    const { providerWrites, violations } = await outcomeOf(world);
+    expect({ providerWrites, violations }).toEqual({ providerWrites: [], violations: [] });
+    expect(await world.nodes.annotations("IPv6")).toEqual(before);
+  },
+);
 
 test("with the finalizer gone it is set again", async () => {
   const backend = memoryWorld();

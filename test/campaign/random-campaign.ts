@@ -1,25 +1,35 @@
 import { Random } from "../simulation/random.ts";
 import { type FieldValues, fieldValues } from "./field-values.ts";
 import { BOTH, KINDS, type Kind, type KindName } from "./kinds.ts";
-import { BASES } from "./recipes.ts";
+import { type Setting, settingFlag, USUAL } from "./settings.ts";
 import { type Spec, withValue } from "./spec-value.ts";
 import type { Step } from "./tours.ts";
 
 const LEAST_STEPS = 5;
 const MOST_STEPS = 10;
 
-/** What {@link fieldValues} has for each kind. */
-export type FieldsOfKinds = Readonly<Record<KindName, readonly FieldValues[]>>;
+/** What campaigns of one setting pick from. */
+export interface Choice {
+  readonly setting: Setting;
+  /** What {@link fieldValues} has for each kind. */
+  readonly fieldsOf: Readonly<Record<KindName, readonly FieldValues[]>>;
+}
 
 /** The values of every field of both kinds. Reads the shipped schemas. */
-export function allFieldValues(): FieldsOfKinds {
-  return { FloatingIPPool: fieldValues(KINDS.FloatingIPPool), NodeDNSRecordSet: fieldValues(KINDS.NodeDNSRecordSet) };
+export function choiceOf(setting: Setting = USUAL): Choice {
+  const of = (name: KindName): readonly FieldValues[] => fieldValues(KINDS[name], setting);
+  return { setting, fieldsOf: { FloatingIPPool: of("FloatingIPPool"), NodeDNSRecordSet: of("NodeDNSRecordSet") } };
+}
+
+/** The command that repeats the campaign of a seed. */
+export function campaignCommand(seed: number, setting: Setting = USUAL): string {
+  return `npm run campaign -- --seed ${seed}${settingFlag(setting)}`;
 }
 
 /** A sequence of 5 to 10 edits of both objects, each of one to three fields, some with a value that flipop cannot use and takes back in the next edit. The same seed, the same sequence. */
-export function randomCampaign(seed: number, fieldsOf: FieldsOfKinds): readonly (readonly Step[])[] {
+export function randomCampaign(seed: number, { setting: { bases }, fieldsOf }: Choice): readonly (readonly Step[])[] {
   const random = new Random(seed);
-  const specs: Record<KindName, Spec> = { ...BASES };
+  const specs: Record<KindName, Spec> = { ...bases };
   const steps: Step[] = [];
   const count = random.between(LEAST_STEPS, MOST_STEPS);
   while (steps.length < count) {
@@ -28,7 +38,8 @@ export function randomCampaign(seed: number, fieldsOf: FieldsOfKinds): readonly 
     for (let edits = random.between(1, 3); edits > 0; edits -= 1)
       specs[kind.name] = edited(specs[kind.name], random.pick(fields), random);
     const spec = specs[kind.name];
-    if (random.chance(0.15)) steps.push(...mistake(kind, spec, random.pick(fields), random));
+    if (random.chance(0.15))
+      steps.push(...mistake({ kind, spec, base: bases[kind.name] }, random.pick(fields), random));
     else steps.push({ kind, spec });
   }
   return steps.map((step) => [step]);
@@ -46,11 +57,15 @@ function outlasts(path: string, value: unknown): boolean {
 }
 
 /** A value that cannot be used, on an otherwise usable spec, and its correction. */
-function mistake(kind: Kind, spec: Spec, { path, unusable }: FieldValues, random: Random): readonly Step[] {
+function mistake(
+  { kind, spec, base }: { readonly kind: Kind; readonly spec: Spec; readonly base: Spec },
+  { path, unusable }: FieldValues,
+  random: Random,
+): readonly Step[] {
   if (unusable.length === 0) return [{ kind, spec }];
   const bad = random.pick(unusable);
   return [
-    { kind, spec: withValue({ ...BASES[kind.name], ...bad.beside }, path, bad.value), unusable: bad },
+    { kind, spec: withValue({ ...base, ...bad.beside }, path, bad.value), unusable: bad },
     { kind, spec },
   ];
 }

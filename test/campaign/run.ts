@@ -1,10 +1,10 @@
-// Plays campaigns in memory: `npm run campaign -- --seed N`, `--seeds N [--from N]`, or `--field KIND:PATH`.
+// Plays campaigns in memory: `npm run campaign -- --seed N`, `--seeds N [--from N]`, or `--field PATH`; with `--of "hetzner IPv6"` for pools whose addresses come from there.
 import { parseArgs } from "node:util";
-import { memoryWorld } from "../scenario/memory-world.ts";
 import { BOTH } from "./kinds.ts";
 import { playCampaign } from "./play-campaign.ts";
-import { allFieldValues, randomCampaign } from "./random-campaign.ts";
+import { campaignCommand, choiceOf, randomCampaign } from "./random-campaign.ts";
 import { References } from "./references.ts";
+import { settingNamed } from "./settings.ts";
 import { fieldTours, type Tour } from "./tours.ts";
 
 const { values } = parseArgs({
@@ -13,9 +13,11 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "100" },
     from: { type: "string", default: "1" },
     field: { type: "string" },
+    of: { type: "string", default: "digitalocean" },
   },
 });
-const references = new References();
+const setting = settingNamed(values.of);
+const references = new References(setting);
 let steps = 0;
 let count = 0;
 let current = "";
@@ -30,7 +32,7 @@ for (const [command, campaign] of chosen()) {
   count += 1;
   steps += campaign.length;
   try {
-    await playCampaign(memoryWorld(), campaign, { references, command });
+    await playCampaign(setting.open(), campaign, { references, command });
   } catch (error) {
     process.exitCode = 1;
     process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n\n`);
@@ -41,13 +43,12 @@ process.stdout.write(`${count} campaigns, ${steps} edits\n`);
 
 function* chosen(): Generator<readonly [command: string, steps: Tour["steps"]]> {
   if (values.field !== undefined) {
-    for (const { title, command, steps: tour } of BOTH.flatMap(fieldTours))
+    for (const { title, command, steps: tour } of BOTH.flatMap((kind) => fieldTours(kind, setting)))
       if (title.includes(values.field)) yield [command, tour];
     return;
   }
-  const fields = allFieldValues();
+  const choice = choiceOf(setting);
   const from = Number(values.seed ?? values.from);
   const last = values.seed === undefined ? from + Number(values.seeds) : from + 1;
-  for (let seed = from; seed < last; seed += 1)
-    yield [`npm run campaign -- --seed ${seed}`, randomCampaign(seed, fields)];
+  for (let seed = from; seed < last; seed += 1) yield [campaignCommand(seed, setting), randomCampaign(seed, choice)];
 }

@@ -1,3 +1,5 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
+import { ipv6 } from "../scenario/scenario-names.ts";
 import type { SchemaField } from "./schema-fields.ts";
 import { ABSENT } from "./spec-value.ts";
 
@@ -56,12 +58,20 @@ const OTHER_VALUES: Readonly<Record<string, unknown>> = {
 
 const GARBAGE: Readonly<Record<string, unknown>> = { string: "?!", integer: -7, number: -7, boolean: false };
 
+/** What becomes of one field of a status. */
+export interface FieldDamage {
+  readonly field: SchemaField;
+  readonly damage: Damage;
+  /** Of the addresses that the field is about. */
+  readonly family: IPFamily;
+}
+
 /** The status with one field of every entry damaged; an equal one where that changes nothing. `before` is an earlier status. @throws Error for a field for which no other value is known, saying where to write it */
-export function damaged(status: unknown, field: SchemaField, damage: Damage, before: unknown): unknown {
+export function damaged(status: unknown, { field, damage, family }: FieldDamage, before: unknown): unknown {
   const { path } = field;
   if (isPlain(field) && !(path in OTHER_VALUES || lastOf(path) in OTHER_VALUES))
     throw new Error(`status.${path} has no other value: add one to test/campaign/status-damage.ts`);
-  return replaced(status, path.split("."), (old) => valueAfter(field, damage, old), before);
+  return replaced(status, path.split("."), (old) => ofFamily(family, valueAfter(field, damage, old)), before);
 }
 
 function valueAfter(field: SchemaField, damage: Damage, old: unknown): unknown {
@@ -76,6 +86,15 @@ function valueAfter(field: SchemaField, damage: Damage, old: unknown): unknown {
     case "another value":
       return isPlain(field) ? (OTHER_VALUES[path] ?? OTHER_VALUES[lastOf(path)]) : ABSENT;
   }
+}
+
+/** Other values are written for IPv4; of IPv6 they are the addresses and names that stand for the same. */
+function ofFamily(family: IPFamily, value: unknown): unknown {
+  if (family === "IPv4") return value;
+  if (Array.isArray(value)) return value.map((entry) => ofFamily(family, entry));
+  if (value === "other.example.com") return "other.example.com AAAA";
+  const [, number] = /^203\.0\.113\.(\d+)$/.exec(String(value)) ?? [];
+  return number === undefined ? value : ipv6(Number(number));
 }
 
 /** True for a value without fields of its own. */

@@ -27,21 +27,26 @@ async function stored(situation: Situation): Promise<{ readonly now: Statuses; r
 }
 
 /**
- * Every damaged status that differs from the stored one, by its damage: in the settled world each field in two of the four ways; in every other situation
+ * Every damaged status that differs from the stored one, by its damage: in the settled world of IPv4 each field in two of the four ways; in every other situation
  * every second field in one of them, changing from situation to situation. With `CAMPAIGN=all` each field in each way everywhere.
  */
 async function damagedStatuses(situation: Situation, kind: Kind): Promise<ReadonlyMap<string, unknown>> {
   const { now, before } = await stored(situation);
-  const number = SITUATIONS.indexOf(situation);
   const found = new Map<string, unknown>();
   for (const [place, field] of schemaFields(schemaOf(kind, "status")).entries())
     for (const [way, damage] of DAMAGES.entries()) {
-      const isPlayed =
-        process.env["CAMPAIGN"] === "all" || (place + way + number) % (number === 0 ? 2 : 2 * DAMAGES.length) === 0;
-      const next = damaged(now[kind.name], field, damage, before[kind.name]);
-      if (isPlayed && !isDeepStrictEqual(now[kind.name], next)) found.set(`${kind.name} ${field.path} ${damage}`, next);
+      const family = kind.name === "FloatingIPPool" || field.path.startsWith("ipv6.") ? situation.family : "IPv4";
+      const next = damaged(now[kind.name], { field, damage, family }, before[kind.name]);
+      if (isPlayed(situation, place + way) && !isDeepStrictEqual(now[kind.name], next))
+        found.set(`${kind.name} ${field.path} ${damage}`, next);
     }
   return found;
+}
+
+function isPlayed(situation: Situation, number: number): boolean {
+  if (process.env["CAMPAIGN"] === "all") return true;
+  const isFirst = situation.event === undefined && situation.family === "IPv4";
+  return (number + SITUATIONS.indexOf(situation)) % (isFirst ? 2 : 2 * DAMAGES.length) === 0;
 }
 
 /** The end without any damage. */

@@ -25,7 +25,7 @@ export async function survive(
 ): Promise<Outcome | undefined> {
   const world = new World(backend);
   try {
-    await settle(world);
+    await settle(world, situation.family);
     const before = await statuses(world);
     await situation.event?.(world);
     if (situation.diesBefore !== undefined) await world.crash(situation.diesBefore);
@@ -44,7 +44,7 @@ export async function outcomeOf(world: World): Promise<Outcome> {
   const recordSet = await world.recordSets.status("nodes");
   const own = [...pool.conditions, ...recordSet.conditions];
   return {
-    addresses: world.cloud.state.reserved_ips.length,
+    addresses: world.cloud.allAddresses().length,
     serving: Object.values(pool.ips).filter(({ state }) => state === "active").length,
     names: world.dns
       .sets()

@@ -1,6 +1,7 @@
 import { type FieldValues, fieldValues } from "./field-values.ts";
 import { BOTH, type Kind } from "./kinds.ts";
-import { BASES, type Unusable } from "./recipes.ts";
+import type { Unusable } from "./recipes.ts";
+import { type Setting, settingFlag, USUAL } from "./settings.ts";
 import { type Spec, withValue } from "./spec-value.ts";
 
 /** One change of a spec. */
@@ -21,13 +22,13 @@ export interface Tour {
 }
 
 /** For every field of a kind a walk that makes each transition between two of its values, there and back, and visits each unusable value from a usable one and returns. */
-export function fieldTours(kind: Kind): readonly Tour[] {
-  return fieldValues(kind).map((field) => {
+export function fieldTours(kind: Kind, setting: Setting = USUAL): readonly Tour[] {
+  return fieldValues(kind, setting).map((field) => {
     const title = `${kind.name} spec.${field.path}`;
     return {
       title,
-      command: `npm run campaign -- --field "${title}"`,
-      steps: stepsOf(kind, field).map((step) => [step]),
+      command: `npm run campaign -- --field "${title}"${settingFlag(setting)}`,
+      steps: stepsOf(kind, field, setting).map((step) => [step]),
     };
   });
 }
@@ -35,7 +36,7 @@ export function fieldTours(kind: Kind): readonly Tour[] {
 /** The walks of both kinds, those over a field that both have side by side: half the steps. */
 export function pairedTours(): readonly Tour[] {
   const paths = new Map<string, Tour[]>();
-  for (const tour of BOTH.flatMap(fieldTours)) {
+  for (const tour of BOTH.flatMap((kind) => fieldTours(kind))) {
     const path = tour.title.split(" ")[1] ?? "";
     paths.set(path, [...(paths.get(path) ?? []), tour]);
   }
@@ -46,8 +47,8 @@ export function pairedTours(): readonly Tour[] {
   });
 }
 
-function stepsOf(kind: Kind, { path, usable, unusable, recipe }: FieldValues): readonly Step[] {
-  const base = { ...BASES[kind.name], ...recipe.beside };
+function stepsOf(kind: Kind, { path, usable, unusable, recipe }: FieldValues, { bases }: Setting): readonly Step[] {
+  const base = { ...bases[kind.name], ...recipe.beside };
   const step = (value: unknown): Step => ({ kind, spec: withValue(base, path, value) });
   const bad = unusable.flatMap((entry, index) => [
     { kind, spec: withValue({ ...base, ...entry.beside }, path, entry.value), unusable: entry },

@@ -173,7 +173,11 @@ export class HetznerCloud extends WorldCloud {
           server.labels = Object.fromEntries(tags.map((tag) => [tag, ""]));
         },
       })),
-      reserved_ips: state.floating_ips.map(({ ip, server }) => ({ ip: this.#shown(ip), droplet_id: server })),
+      reserved_ips: state.floating_ips.map(({ ip, server, home_location: region }) => ({
+        ip: this.#shown(ip),
+        droplet_id: server,
+        region,
+      })),
     };
     return view as unknown as CloudState;
   }

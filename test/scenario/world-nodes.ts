@@ -1,6 +1,6 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { IPFamily } from "../../src/model/address-source.ts";
-import { ADDRESS_ANNOTATION, NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
+import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
 
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
 import { dropletOf, externalIP, internalIP, short } from "./scenario-names.ts";
@@ -94,12 +94,16 @@ export class WorldNodes {
     await this.#access.rest("PATCH", this.#path(name), body);
   }
 
-  /** Sets (or with `null` removes) flipop's own annotations behind its back. */
-  async annotate(name: string, address: string | null, pool: string | null = null): Promise<void> {
+  /** Sets (or with `null` removes) flipop's own annotations of a family behind its back. */
+  async annotate(
+    name: string,
+    address: string | null,
+    pool: string | null = null,
+    family: IPFamily = "IPv4",
+  ): Promise<void> {
     const own = pool === null ? null : `${this.#access.prefix}${pool}`;
-    await this.patch(name, {
-      metadata: { annotations: { [ADDRESS_ANNOTATION]: address, [NODE_ANNOTATIONS.IPv4.pool]: own } },
-    });
+    const keys = NODE_ANNOTATIONS[family];
+    await this.patch(name, { metadata: { annotations: { [keys.address]: address, [keys.pool]: own } } });
   }
 
   /** Asks for a deletion that a finalizer holds up. */
