@@ -11,6 +11,8 @@ export class SyncState {
   readonly #clock: Clock;
   readonly #refuses: (error: unknown) => boolean;
   #isListed = false;
+  /** True once the server has let this process watch, or has not. */
+  #isTried = false;
   #failure: unknown;
   /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
   #behindSinceMs: number | undefined;
@@ -85,7 +87,8 @@ export class SyncState {
 
   /** Resolves when the list is in sync, after the attempt that is under way. @throws why it is not */
   async wait(): Promise<void> {
-    if (this.#isTrusted()) return;
+    // Whoever may list and not watch is to learn that before anything is done with the list.
+    if (this.#isTried && this.#isTrusted()) return;
     this.#waiting += 1;
     await this.#attempt?.promise;
     this.#waiting -= 1;
@@ -110,6 +113,7 @@ export class SyncState {
   }
 
   #endAttempt(): void {
+    this.#isTried = true;
     this.#attempt?.resolve();
     this.#attempt = undefined;
   }

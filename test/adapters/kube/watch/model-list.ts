@@ -38,6 +38,8 @@ export class ModelList implements WatchSource<Thing> {
   isDeaf: boolean = false;
   /** How long a list takes, read at its beginning. */
   listMs: number = 0;
+  /** How long it takes until a watch begins or is refused. */
+  watchMs: number = 0;
   lists: number = 0;
   /** The versions from which watches began. */
   readonly watches: string[] = [];
@@ -114,6 +116,7 @@ export class ModelList implements WatchSource<Thing> {
 
   async watch(version: string, { signal, take }: Follower<Thing>): Promise<void> {
     this.watches.push(version);
+    if (this.watchMs > 0) await this.#clock.sleep(this.watchMs);
     const refusal = this.refusal ?? this.watchRefusal;
     if (refusal !== undefined) throw refusal;
     if (Number(version) < this.#compacted) throw failing("gone");

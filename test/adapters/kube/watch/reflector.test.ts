@@ -59,6 +59,22 @@ describe("a followed list", () => {
     expect(heard).toEqual(["a"]);
   });
 
+  test("that may be listed and not watched is refused from the first time on, also to who asks before the watch is refused", async () => {
+    const { model, clock, reflector, list } = aReflector("a");
+    model.watchRefusal = failing("forbidden");
+    model.watchMs = 100;
+    reflector.start();
+    const asking = (async () => {
+      await clock.sleep(50);
+      return await list();
+    })();
+    const refused = expect(asking).rejects.toThrow("forbidden");
+    await clock.advance(50);
+    expect(model.watches).toEqual(["101"]);
+    await clock.advance(50);
+    await refused;
+  });
+
   test("leaves nothing behind when it is closed, and refuses who waits", async () => {
     const { clock, reflector } = aReflector("a");
     reflector.start();
