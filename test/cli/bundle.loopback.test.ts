@@ -14,7 +14,6 @@ import { describeProcess } from "./process-suite.ts";
 import { withoutWaiting } from "./without-waiting.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const MINUTE_MS = 60_000;
 let built: string;
 beforeAll(async () => {
   built = `${builtPackage()}/`;
@@ -52,43 +51,29 @@ const LINES: readonly string[] = [
   "plan --sandbox /dev/null/x -vv",
 ];
 
-/** No busy machine ends a run of the story, or takes its Lease. */
-const PATIENT = "--timeout 10m --lease-duration 10m --renew-deadline 9m";
-
-/** Told in order, a minute apart, on a world of its own for each program; before some of them somebody changes a file of it. */
-const STORY: readonly (readonly [string, ((world: string, now: Date) => void)?])[] = [
+/** Told in order, on a world of its own for each program; before some of them somebody changes a file of it. */
+const STORY: readonly (readonly [string, ((world: string) => void)?])[] = [
   ["plan"],
   ["plan --all -o wide --color always"],
   ["plan -o yaml --detailed-exitcode"],
   ["plan node/worker-1 ip/203.0.113.10"],
-  [`reconcile ${PATIENT} -o json`],
+  ["reconcile -o json"],
   ["status -o wide"],
   ["status --check -o yaml"],
-  [`reconcile ${PATIENT} --log-format json`, (world, now) => fail(world, "worker-1", now)],
-  [`reconcile ${PATIENT} --settle --log-format json -v`, (world, now) => refuse(world, "status: 422", now)],
-  [`reconcile ${PATIENT} -o json -vv`, (world, now) => refuse(world, "cut: before, times: 0", now)],
+  ["reconcile --log-format json", (world) => fail(world, "worker-1")],
+  ["reconcile --settle --log-format json -v", (world) => refuse(world, "status: 422")],
+  ["reconcile -o json -vv", (world) => refuse(world, "cut: before, times: 0")],
   ["plan -vv", (world) => writeFileSync(join(world, "pools.yaml"), "spec: [")],
 ];
 
-function fail(world: string, node: string, now: Date): void {
+function fail(world: string, node: string): void {
   const file = join(world, "nodes.yaml");
-  writeFileSync(file, failNode(readFileSync(file, "utf8"), node, now));
+  writeFileSync(file, failNode(readFileSync(file, "utf8"), node, new Date()));
 }
 
-function refuse(world: string, how: string, now: Date): void {
-  fail(world, "worker-2", now);
+function refuse(world: string, how: string): void {
+  fail(world, "worker-2");
   writeFileSync(join(world, "faults.yaml"), `- {server: digitalocean, method: POST, path: /actions$, ${how}}\n`);
-}
-
-/** Lets a program believe that it starts at this time: all programs tell of the same times then, also where one of them has to wait for its turn. */
-function startingAt(now: Date): Readonly<Record<string, string>> {
-  const clock = `const now = () => ${now.getTime()} + Math.floor(performance.now());
-    const RightDate = Date;
-    globalThis.Date = class Date extends RightDate {
-      constructor(...all) { if (all.length === 0) super(now()); else super(...all); }
-      static now() { return now(); }
-    };`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}` };
 }
 
 /** A line of a stack as its file and line: functions have other names where they are bundled, and a minified call begins at another column. */
@@ -97,13 +82,8 @@ function plainFrame(line: string): string {
 }
 
 /** Runs a program of a folder; what differs from run to run is replaced by what it is, and the folders by what they hold. */
-async function transcript(
-  root: string,
-  args: readonly string[],
-  cwd = tmpdir(),
-  time: Readonly<Record<string, string>> = {},
-): Promise<object> {
-  const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", TZ: "UTC", ...INVOKED_TOKENS, ...time };
+async function transcript(root: string, args: readonly string[], cwd = tmpdir()): Promise<object> {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", TZ: "UTC", ...INVOKED_TOKENS };
   const command = [process.execPath, join(root, "bin/start.js"), ...args.map((arg) => arg.replace("ROOT/", root))];
   const { code: status, stdout, stderr } = await runCommand(["env", "-C", cwd, ...command], env);
   const plain = (text: string): readonly string[] =>
@@ -153,17 +133,16 @@ describe.for(Object.entries(PROGRAMS))("%s", ([, root]) => {
 });
 
 describe("each of them", () => {
-  test("tells a whole story as the sources do", async () => {
+  // All do a step at the same time, since they tell of times. On a busy machine one may fall behind, so the story is told up to three times.
+  test("tells a whole story as the sources do", { retry: 2 }, async () => {
     const programs = [ROOT, ...Object.values(PROGRAMS).map((root) => root())];
     const folders = programs.map((root) => [root, mkdtempSync(join(tmpdir(), "flipop-story-"))] as const);
-    const startMs = Date.now();
     try {
-      for (const [place, [line, change]] of STORY.entries()) {
-        const now = new Date(startMs + place * MINUTE_MS);
+      for (const [line, change] of STORY) {
         const [ofSources, ...ofPrograms] = await Promise.all(
           folders.map(([root, folder]) => {
-            change?.(join(folder, "world"), now);
-            return transcript(root, ["--sandbox=world", ...line.split(" ")], folder, startingAt(now));
+            change?.(join(folder, "world"));
+            return transcript(root, ["--sandbox=world", ...line.split(" ")], folder);
           }),
         );
         for (const told of ofPrograms) expect(told, line).toEqual(ofSources);
