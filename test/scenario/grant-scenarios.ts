@@ -371,7 +371,7 @@ export function grantScenarios(scenario: Register): void {
       await world.grant({ purchases: "1" });
       await world.pass();
       expect(world.cloudWrites()).toEqual([]);
-      expect(await condition(world, "Granted")).toContain("may hold 1 acquired addresses");
+      expect(await condition(world, "Granted")).toContain("may hold 1 acquired address");
     },
   );
 

@@ -178,7 +178,7 @@ function byThing(actions: readonly Action[], bought: ReadonlyMap<string, string>
   const named = (text: string): string =>
     text
       .replace(/\(new \d+\)/g, "(new)")
-      .replace(/\d+\.\d+\.\d+\.\d+/g, (ip) => bought.get(ip) ?? ip)
+      .replace(/\d+(?:\.\d+){3}|[\da-f]*(?::[\da-f]*){2,}/g, (ip) => bought.get(ip) ?? ip)
       .replace(/\[[^\]]*\]/g, (list) => JSON.stringify((JSON.parse(list) as readonly string[]).toSorted()));
   const things = Map.groupBy(actions, (action) => named(`${refKey(action.object)} ${subjectOf(action)}`));
   const lines = [...things].map(([thing, own]) => {
