@@ -393,7 +393,10 @@ function specs(scenario: Register): void {
         await world.recordSets.create("nodes", { dnsRecordSet: www("digitalocean"), addressType });
         const { remaining } = await world.pass();
         expect(world.dns.show("digitalocean")).toEqual([`${WWW} A ext2 60`]);
-        expect(remaining.holds.map(({ subject, reason }) => `${subject} ${reason}`)).toEqual(["n1 InvalidAddress"]);
+        // On a real API server the names of nodes begin with the scenario's own.
+        expect(remaining.holds.map(({ subject, reason }) => `${subject} ${reason}`)).toEqual([
+          expect.stringMatching(/(?:^|-)n1 InvalidAddress$/),
+        ]);
       },
       { checksAnnotations: false },
     );

@@ -102,7 +102,7 @@ export function fairPurchaseScenarios(scenario: Register): void {
     await world.pools.edit("web", { suspend: false });
     await world.pass();
     expect(await acquired(world, "web", "mail")).toEqual([1, 0]);
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       world.advance(5 * SECOND);
       await world.pass();
     }

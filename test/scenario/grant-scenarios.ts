@@ -340,7 +340,7 @@ export function grantScenarios(scenario: Register): void {
       world.clearFaults();
       await world.pools.edit("web", { desiredIPs: 9 });
       await world.pools.edit("mail", { desiredIPs: 9 });
-      for (let round = 0; round < 4; round += 1) {
+      for (let round = 0; round < 7; round += 1) {
         world.advance(31_000);
         await world.pass();
       }
