@@ -80,7 +80,16 @@ function openWork(known: ProviderFacts, wanted: WantedAddresses, reusable: Reusa
   if (refusal !== undefined)
     return refusal.kind === "rate-limited" || reusable.isDue(factKey("addresses", name)) ? "all" : [];
   if (wanted.mayAcquire && reusable.isDue(factKey("list", name))) return "all";
-  const open = [...wanted.ips].filter((ip) => !known.addresses.has(ip) || reusable.isDue(factKey("address", name, ip)));
+  const isOpen = (ip: string): boolean => {
+    const key = factKey("address", name, ip);
+    const fact = known.addresses.get(ip);
+    const held = fact?.kind === "known" ? fact.address.holderID : undefined;
+    // Another process may have moved it, before its object became this one's, or was deleted and made anew.
+    const told = wanted.holders.get(ip);
+    const isToldOtherwise = told !== held && told !== reusable.toldBefore(key);
+    return fact === undefined || isToldOtherwise || reusable.isDue(key);
+  };
+  const open = [...wanted.ips].filter(isOpen);
   // What was read by itself does not make a list complete, and a list costs one call per page.
   const isListCheaper = isComplete && open.length > Math.max(PARALLEL_READS, (known.addressCount ?? 0) / 100);
   return isListCheaper ? "all" : open;

@@ -44,6 +44,8 @@ interface Reading {
   readonly piece: string;
   readonly state: ReadState;
   readonly mark: unknown;
+  /** Where the cluster says that an address is, as a machine id; absent where nothing says it. */
+  readonly expected?: string;
 }
 
 interface Entry {
@@ -56,6 +58,8 @@ interface Entry {
   readonly readAtMs: number;
   /** Monotonic milliseconds; `Infinity` while it is settled. */
   readonly dueMs: number;
+  /** As of the {@link Reading}. */
+  readonly expected?: string;
 }
 
 const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
@@ -102,6 +106,11 @@ export class ReusableFacts {
     return Math.min(dueMs, this.#others?.dueMs ?? dueMs) <= this.#clock.monotonicMs();
   }
 
+  /** Returns where the cluster said that an address is when the last pass ended, as a machine id; undefined where nothing said it. */
+  toldBefore(key: string): string | undefined {
+    return this.#entries.get(key)?.expected;
+  }
+
   /** Tells whether something waits for what another process has to do at a provider: then everything is read again, after waits that grow. */
   awaitOthers(isWaiting: boolean): void {
     const nowMs = this.#clock.monotonicMs();
@@ -130,7 +139,10 @@ export class ReusableFacts {
       ...readingsOf(world).filter(({ piece }) => !left.has(piece)),
     ];
     this.#entries = new Map(
-      readings.map((reading) => [reading.key, entryOf(reading, this.#entries.get(reading.key), nowMs)]),
+      readings.map((reading) => [
+        reading.key,
+        { ...entryOf(reading, this.#entries.get(reading.key), nowMs), ...expectedField(reading) },
+      ]),
     );
   }
 
@@ -153,8 +165,15 @@ function kept<F>(
   return new Map([...[...world].filter((one) => !isLeft(one)), ...[...before].filter(isLeft)]);
 }
 
+function expectedField({ expected }: Reading): Pick<Entry, "expected"> {
+  return expected === undefined ? {} : { expected };
+}
+
 function entryOf({ piece, state, mark }: Reading, before: Entry | undefined, nowMs: number): Entry {
-  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs) return before;
+  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs) {
+    const { expected: _expected, ...entry } = before;
+    return entry;
+  }
   if (state === "settled") {
     const count = before === undefined || before.state === "failed" ? 0 : before.count;
     return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY };
@@ -194,9 +213,9 @@ function addressReadings({ providers, pools, nodes, registry }: Observation): re
     const singles = [...wanted.ips].flatMap((ip): readonly Reading[] => {
       const fact = facts.addresses.get(ip);
       if (fact === undefined) return [];
-      return [
-        { key: factKey("address", name, ip), piece, state: addressState(fact, wanted.holders.get(ip)), mark: fact },
-      ];
+      const expected = wanted.holders.get(ip);
+      const state = addressState(fact, expected);
+      return [{ key: factKey("address", name, ip), piece, state, mark: fact, ...(expected && { expected }) }];
     });
     return [whole, ...list, ...singles];
   });

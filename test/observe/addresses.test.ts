@@ -165,6 +165,21 @@ describe("a process that goes on", () => {
     expect((await read(provider, poolOf(2, "active"), undefined, reusable)).calls).toEqual(["get"]);
   });
 
+  test("reads an address at once when the cluster says that it is elsewhere, or says it no more: another process may have moved it", async () => {
+    const { reusable } = aProcess();
+    const provider = account(1, true);
+    const shownOn = (place?: number) =>
+      nodes(3).map((node, at) =>
+        at === place ? { ...node, addressAnnotation: "203.0.0.0", poolAnnotation: "ingress/web" } : node,
+      );
+    const callsFor = async (place?: number): Promise<readonly string[]> =>
+      (await read(provider, poolOf(1), undefined, reusable, shownOn(place))).calls;
+    await callsFor(0);
+    expect([await callsFor(0), await callsFor(1), await callsFor(1)]).toEqual([[], ["get"], []]);
+    expect([await callsFor(), await callsFor()]).toEqual([["get"], []]);
+    expect([await callsFor(0), await callsFor(0)]).toEqual([[], []]);
+  });
+
   test.each([
     ["an address that the account does not have", aPool({ spec: { ips: ["203.0.113.9", ...ips(2)] } }), undefined],
     ["a token that is refused", poolOf(2), failure("unauthorized")],
