@@ -341,7 +341,10 @@ const fields = (properties: Readonly<Record<string, Schema>>, more: Schema = {})
 });
 
 const DNS_LABEL = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$";
-/** As `--shard` takes it: a part of at most 100, or the value of the label. A template checks that no part is above their number, and that no two shards share objects. */
+/**
+ * As `--shard` takes it: one part of at most 100, such as `2/3`, or the value of the label.
+ * A template refuses what is wrong beyond that: a part such as `4/3`, and two shards that share objects.
+ */
 const SHARD = "^(([1-9]\\d?|100)/([1-9]\\d?|100)|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$";
 /** A key of a Secret, or none. */
 const SECRET_KEY: Schema = { pattern: "^(\\.?[-\\w][-\\w.]*)?$", maxLength: 253 };

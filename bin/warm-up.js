@@ -9,7 +9,7 @@ const DEFAULTS = ["--hash-seed=0", "--flush-bytecode", "--max-optimized-bytecode
 /** Nearly the longest time that a timer can have, milliseconds. */
 const NEVER_MS = 2_000_000_000;
 
-/** What a request is given when its turn has come. */
+/** Sends a request on its way. */
 const { addRequest } = Agent.prototype;
 /** Ends when the last request so far has ended. */
 let ended = Promise.resolve();

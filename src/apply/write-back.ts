@@ -101,8 +101,10 @@ async function attempt(object: ReportFailure["object"], write: Promise<unknown>)
 }
 
 /**
- * Writes Events; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. Exceptions, in which the others are still written: only the
- * permission to count an Event that is there is missing; the cluster refuses the Event of this object alone, as in a namespace that is being deleted.
+ * Writes Events; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. After two kinds of refusal the others are still written:
+ *
+ *   - only the permission to count an Event that is there is missing
+ *   - the cluster refuses the Event of this object alone, as in a namespace that is being deleted
  */
 export async function writeEvents(
   events: readonly ObjectEvent[],

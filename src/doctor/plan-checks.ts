@@ -37,13 +37,7 @@ export const PLAN_CHECKS: Checks<
     const open = asked.flatMap(({ nodeName, error }) =>
       error === undefined ? [] : [unknown(`${nodeName}: ${error}`)],
     );
-    const all =
-      asked.length === count
-        ? "every machine is known"
-        : asked.length === 1
-          ? `the 1 machine that was asked about, of ${count}, is known`
-          : `the ${asked.length} machines that were asked about, of ${count}, are known`;
-    return allOr([...missing, ...open], fine(all));
+    return allOr([...missing, ...open], fine(knownText(asked.length, count)));
   }),
   FLP161: held("name", ["ZoneNotFound"], "every zone is there"),
   FLP162: held("name", ["Conflict"], "no name is asked for twice"),
@@ -65,6 +59,12 @@ function held(about: Subject, reasons: readonly Reason[], good: string): Check {
     );
     return judged(about, plan, found.map(verdictOf), good);
   });
+}
+
+function knownText(asked: number, count: number): string {
+  if (asked === count) return "every machine is known";
+  if (asked === 1) return `the 1 machine that was asked about, of ${count}, is known`;
+  return `the ${asked} machines that were asked about, of ${count}, are known`;
 }
 
 /** What is wrong, or that nothing is; where something could not be read, nobody knows of the rest. */

@@ -1,5 +1,5 @@
 import { durationText, formatTime } from "../model/time.ts";
-import { listText } from "../report/text/layout.ts";
+import { countText, listText } from "../report/text/layout.ts";
 import type { Account, Facts, Probe } from "./facts.ts";
 import { runsAnHour } from "./runs.ts";
 import {
@@ -148,7 +148,7 @@ function quotaOf(accounts: readonly Account[], { plan }: Facts["plan"]): readonl
         const has = Object.values(status.ips).filter(({ state }) => state !== "disabled").length;
         return sum + Math.max(0, desired - has);
       }, 0);
-    const text = `${label}: ${used} of ${limit} reserved ${limit === 1 ? "address" : "addresses"} used`;
+    const text = `${label}: ${used} of ${countText(limit, "reserved address", "reserved addresses")} used`;
     if (missing === 0 || missing <= limit - used) return fine(text);
     return suspicious(`${text}, and objects still want ${missing}`);
   });

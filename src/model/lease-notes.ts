@@ -74,7 +74,8 @@ export function sharedChange(
 }
 
 /**
- * Returns what is left of changes of the notes on one Lease that were made on older ones: what others share and have changed meanwhile is changed as {@link sharedChange} says. Pure.
+ * Returns the changes of the notes on a Lease that are still to be made. Others may have changed it since it was seen.
+ * A shared note that they have changed is changed as {@link sharedChange} says, any other one as it was wanted. Pure.
  */
 export function changeAmongOthers(
   changes: Readonly<Record<string, string | null>>,

@@ -2,6 +2,7 @@ import { type PodFacts, podSelectorKey } from "./node.ts";
 import type { PodSummary } from "./observation.ts";
 import type { MatchSpec, Pool } from "./resource.ts";
 import { type EndpointSliceFacts, endpointsKey, NO_NODE } from "./service.ts";
+import { laterMs } from "./time.ts";
 
 /** The part of an object that says which pods its nodes must run. */
 interface AskingForPods {
@@ -45,7 +46,7 @@ function add(sum: Sum, pod: PodFacts): void {
   }
   sum.notReady += 1;
   if (sum.ready > 0) return;
-  const sinceMs = later(sum.unreadySinceMs, stoppedAtMs(pod));
+  const sinceMs = laterMs(sum.unreadySinceMs, stoppedAtMs(pod));
   if (sinceMs !== undefined) sum.unreadySinceMs = sinceMs;
 }
 
@@ -56,11 +57,6 @@ function canServe({ phase, ready, deletedAtMs }: PodFacts): boolean {
 function stoppedAtMs({ ready, deletedAtMs }: PodFacts): number | undefined {
   const times = [deletedAtMs, ready.isReady ? undefined : ready.sinceMs].flatMap((ms) => ms ?? []);
   return times.length === 0 ? undefined : Math.min(...times);
-}
-
-function later(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined) return b;
-  return b === undefined ? a : Math.max(a, b);
 }
 
 /** The endpoints of all slices of a Service, by node, as if they were pods. Pure. */

@@ -55,6 +55,11 @@ export function laterTime(a: string | undefined, b: string | undefined): string 
   return Number.isNaN(bMs) || aMs >= bMs ? a : b;
 }
 
+/** Returns the later of two times in milliseconds; one that is absent loses. Pure. */
+export function laterMs(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
+
 const UNITS: readonly (readonly [number, string])[] = [
   [86_400_000, "d"],
   [3_600_000, "h"],

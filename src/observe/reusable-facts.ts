@@ -45,7 +45,7 @@ interface Reading {
   readonly state: ReadState;
   readonly mark: unknown;
   /** Where the cluster says that an address is, as a machine id; absent where nothing says it. */
-  readonly expected?: string;
+  readonly expected?: string | undefined;
 }
 
 interface Entry {
@@ -59,7 +59,7 @@ interface Entry {
   /** Monotonic milliseconds; `Infinity` while it is settled. */
   readonly dueMs: number;
   /** As of the {@link Reading}. */
-  readonly expected?: string;
+  readonly expected?: string | undefined;
 }
 
 const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
@@ -139,10 +139,7 @@ export class ReusableFacts {
       ...readingsOf(world).filter(({ piece }) => !left.has(piece)),
     ];
     this.#entries = new Map(
-      readings.map((reading) => [
-        reading.key,
-        { ...entryOf(reading, this.#entries.get(reading.key), nowMs), ...expectedField(reading) },
-      ]),
+      readings.map((reading) => [reading.key, entryOf(reading, this.#entries.get(reading.key), nowMs)]),
     );
   }
 
@@ -165,22 +162,16 @@ function kept<F>(
   return new Map([...[...world].filter((one) => !isLeft(one)), ...[...before].filter(isLeft)]);
 }
 
-function expectedField({ expected }: Reading): Pick<Entry, "expected"> {
-  return expected === undefined ? {} : { expected };
-}
-
-function entryOf({ piece, state, mark }: Reading, before: Entry | undefined, nowMs: number): Entry {
-  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs) {
-    const { expected: _expected, ...entry } = before;
-    return entry;
-  }
+function entryOf({ piece, state, mark, expected }: Reading, before: Entry | undefined, nowMs: number): Entry {
+  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs)
+    return { ...before, expected };
   if (state === "settled") {
     const count = before === undefined || before.state === "failed" ? 0 : before.count;
-    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY };
+    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY, expected };
   }
   const count = 1 + (before === undefined ? 0 : countBefore(before, state, nowMs));
   const row = state === "moving" ? WAITS.moving : WAITS.unreadable;
-  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(row, count - 1) };
+  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(row, count - 1), expected };
 }
 
 /** A subject that was settled only for a moment between two changes (its machine is busy at every attempt) goes on with its waits. */
@@ -215,7 +206,7 @@ function addressReadings({ providers, pools, nodes, registry }: Observation): re
       if (fact === undefined) return [];
       const expected = wanted.holders.get(ip);
       const state = addressState(fact, expected);
-      return [{ key: factKey("address", name, ip), piece, state, mark: fact, ...(expected && { expected }) }];
+      return [{ key: factKey("address", name, ip), piece, state, mark: fact, expected }];
     });
     return [whole, ...list, ...singles];
   });

@@ -1,7 +1,7 @@
 import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.ts";
 import { addressesWithout } from "../model/dns.ts";
 import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
-import { parseTime, timestamp } from "../model/time.ts";
+import { laterMs, parseTime, timestamp } from "../model/time.ts";
 import { type PoolView, storedDrain } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
@@ -74,8 +74,8 @@ export function rememberedLeft(
 /**
  * Whether resolvers may still hand an address out:
  *
- *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`. `others`: the name, where another process has to take it
- *               out. Whenever that comes a stored time goes on, so that status stays as it is: the name itself remembers then for how long resolvers have the address
+ *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`. `others`: the name, if only another process can take it out.
+ *               Then a stored time stays as it is, and so does the status. Once the address is out, the name says for how long resolvers have it
  *   unwritable  such a name cannot be written just now, or (`isUnread`) has not been read; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has
  *               begun before
  *   waits       it has left its names; resolvers may have it until `untilMs`
@@ -178,16 +178,12 @@ function unshownDrain(
 ): Drain {
   const leftMs = left.get(ip);
   const extraMs = drainMs(pool);
-  const storedMs = later(parseTime(storedDrain(pool, ip) ?? ""), leftMs === undefined ? undefined : leftMs + extraMs);
+  const storedMs = laterMs(parseTime(storedDrain(pool, ip) ?? ""), leftMs === undefined ? undefined : leftMs + extraMs);
   if (storedMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
     return { kind: "unwritable", name: unknown, isUnread: true };
   if (storedMs === undefined) return { kind: "over" };
   const untilMs = Math.min(storedMs, nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
-}
-
-function later(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 /** How much longer than a TTL the addresses of a pool stay, milliseconds. */

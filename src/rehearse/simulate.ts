@@ -139,7 +139,7 @@ function holders({ nodes, providers, registry }: Observation): (provider: string
 
 const MINUTE_MS = 60_000;
 
-/** Counts the calls of a story by provider, for addresses of both families together as its limit does; those of a round as if they were made when it begins. */
+/** Counts the calls of a story by provider. Both families of addresses have one limit, so they are counted together. The calls of a round count as if they were made when it begins. */
 function callsOf({ steps }: Pick<Story, "steps">, observation: Observation): readonly CallCount[] {
   const counted = steps.flatMap((step: Step) =>
     providerBudgets(observation, step.actions).map(({ provider, calls }) => ({

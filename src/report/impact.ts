@@ -367,7 +367,7 @@ function keptText(kept: Harm["kept"]): readonly string[] {
   const [only, ...more] = [...names.values()];
   return only === undefined || more.length > 0
     ? []
-    : [`${only.name} keeps ${only.left} of ${only.of} ${only.of === 1 ? "address" : "addresses"}.`];
+    : [`${only.name} keeps ${only.left} of ${countText(only.of, "address", "addresses")}.`];
 }
 
 /** What changes for others, or of what others made. */

@@ -19,9 +19,10 @@ import { callLimitMs, isOvertaken, isTransient, leaseCall, leaseDurationMs, rene
  * Of two that overlap one writes the base first, since the API server refuses the other one's write at the same resourceVersion; the other one reads the base again
  * and finds the first one at work. So never both go on, and it costs a process without shards not a single call.
  *
- * A shard that is named and holds nothing keeps nobody away. One that works looks every lease duration whether the base still names it: a person may have deleted the base. It
- * enters itself again. Where a process has begun meanwhile that it overlaps, the shard gives up, since that process does not look again. What shards share they note on the base, too: the times of acquisitions, and what providers asked for. There a person
- * suspends everything.
+ * A shard that is named and holds nothing keeps nobody away. One that works looks every lease duration whether the base still names it: a person may have deleted the base.
+ * It enters itself again. If a process has begun meanwhile that works for some of the same objects, the shard gives up: that process does not look again.
+ *
+ * What shards share they note on the base, too: the times of acquisitions, and what providers asked for. There a person suspends everything.
  */
 
 /** What is held: the Lease of a shard, or the base itself without one. */

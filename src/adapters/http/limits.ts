@@ -195,9 +195,10 @@ export const SILENT_MS = 1000;
 
 /**
  * Returns a runner that lets at most `most` tasks run at a time, and one more for an address or a firewall.
- * So names whose calls hang keep no address from moving. Nor do addresses whose calls hang: a task that has run for {@link SILENT_MS} leaves its place to an address.
- * The most urgent of those that wait goes next. Among the equally urgent a write goes before a read, and the first before the second. A run changes what it has looked at before it
- * looks at more. So what a small rate limit allows is made whole.
+ * So an address moves although calls for names hang. It moves although calls for other addresses hang, too: a task that has run for {@link SILENT_MS} leaves its place to an address.
+ *
+ * Of those that wait the most urgent goes next. Of the equally urgent a write goes before a read. Of equals the first goes first.
+ * So a run changes what it has looked at before it looks at more: where few calls are allowed some changes are finished, instead of many looked at.
  */
 export function inFlightLimit(most: number): InFlightLimit {
   let running = 0;

@@ -88,7 +88,7 @@ const DENIED_BY: ReadonlySet<number> = new Set([401, 403, 404, 409]);
 const BY_ADMISSION = /^admission webhook "| denied (?:the )?request\b/;
 
 /**
- * True if a refusal is about the object of the call alone. An authorizer always says who may not do it; what else the API server forbids comes from admission, and names the object.
+ * True if a refusal is about the object of the call alone. An authorizer names the user who may not do it. Every other refusal comes from admission, and is about the object:
  *
  *   nodes "worker-1" is forbidden: User "flipop" cannot patch resource "nodes" in API group "" at the cluster scope     no permission
  *   nodes "worker-1" is forbidden: ValidatingAdmissionPolicy 'frozen' with binding 'frozen' denied request: no          this node alone
