@@ -23,7 +23,10 @@ export interface ReadAddressesOptions extends AskOptions<IPProviderReader> {
   readonly nodes: readonly NodeFacts[];
 }
 
-/** What objects ask a provider of addresses, as a text; undefined when none names it. Pure. */
+/**
+ * What objects ask a provider of addresses, and where the cluster says that these are, as a text; undefined when no object names it. So a reading that began before the
+ * cluster said otherwise serves no later pass: another process may have moved the address after it was read. Pure.
+ */
 export function askedOfAddresses({
   name,
   pools,
@@ -31,8 +34,9 @@ export function askedOfAddresses({
   registry,
 }: Pick<ReadAddressesOptions, "name" | "pools" | "nodes" | "registry">): string | undefined {
   if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
-  const { ips, mayAcquire } = wantedAddresses(name, pools, nodes, registry);
-  return JSON.stringify([[...ips].toSorted(compareText), mayAcquire]);
+  const { ips, holders, mayAcquire } = wantedAddresses(name, pools, nodes, registry);
+  const told = [...ips].toSorted(compareText).map((ip) => [ip, holders.get(ip)]);
+  return JSON.stringify([told, mayAcquire]);
 }
 
 /**

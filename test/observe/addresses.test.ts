@@ -3,7 +3,7 @@ import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { ProviderFacts } from "../../src/model/observation.ts";
 import type { IPStatus, Pool } from "../../src/model/resource.ts";
-import { readAddresses } from "../../src/observe/addresses.ts";
+import { askedOfAddresses, readAddresses } from "../../src/observe/addresses.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import { completeState } from "../../src/sandbox/digitalocean/cloud-state.ts";
@@ -178,6 +178,16 @@ describe("a process that goes on", () => {
     expect([await callsFor(0), await callsFor(1), await callsFor(1)]).toEqual([[], ["get"], []]);
     expect([await callsFor(), await callsFor()]).toEqual([["get"], []]);
     expect([await callsFor(0), await callsFor(0)]).toEqual([[], []]);
+  });
+
+  test("asks for something else once the cluster says that an address is elsewhere: what was read before that is not waited for", () => {
+    const askedWhere = (place?: number): string | undefined => {
+      const shown = nodes(3).map((node, at) =>
+        at === place ? { ...node, addressAnnotation: "203.0.0.0", poolAnnotation: "ingress/web" } : node,
+      );
+      return askedOfAddresses({ name: "digitalocean", pools: [poolOf(2)], nodes: shown, registry: PROVIDERS });
+    };
+    expect(new Set([askedWhere(), askedWhere(0), askedWhere(1), askedWhere(0)]).size).toBe(3);
   });
 
   test.each([

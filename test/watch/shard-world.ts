@@ -25,14 +25,8 @@ export const PATIENT: readonly string[] = [
 /** What is installed. Namespace `ingress` falls to 1/2 and 3/4, namespace `shop` to 2/2 and 2/4. */
 const INSTALLED = ["1/2", "2/4", "4/4", "vip"];
 const PARTS: readonly ManifestPart[] = ["namespace", "crds", "rbac", "watcher"];
-/**
- * A Lease short enough to wait for a takeover. A machine that stands still for seconds costs nobody its Lease: whoever loses it ends.
- * Whoever gets an object right after another shard has moved its address may know an older place of it until the next full look, so that comes soon.
- */
-const QUICK = [
-  ...["--lease-duration", "15s", "--renew-deadline", "12s", "--retry-period", "500ms"],
-  ...["--interval", "15s"],
-];
+/** A Lease short enough to wait for a takeover. A machine that stands still for seconds costs nobody its Lease: whoever loses it ends. */
+const QUICK = ["--lease-duration", "15s", "--renew-deadline", "12s", "--retry-period", "500ms"];
 
 /** One object with one address and one name, and whose it is. */
 export interface Owned {

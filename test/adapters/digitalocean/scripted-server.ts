@@ -41,11 +41,6 @@ export async function startScriptedServer(script: (request: Received, at: number
   let mostOpen = 0;
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    open += 1;
-    mostOpen = Math.max(mostOpen, open);
-    response.once("close", () => {
-      open -= 1;
-    });
     const request = await receive(message);
     faults.push(...validator.checkRequest(request.method, request.path, request.body));
     requests.push(request);
@@ -57,11 +52,17 @@ export async function startScriptedServer(script: (request: Received, at: number
     await sendReply(response, reply);
   }
 
-  const server = createServer((message, response) => {
-    serve(message, response).catch((error: unknown) => {
+  const server = createServer(async (message, response) => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    try {
+      await serve(message, response);
+    } catch (error) {
       faults.push(String(error));
       response.destroy();
-    });
+    }
+    // Before the client can have seen the answer, and begun another request.
+    open -= 1;
   });
   const url = await listenOnLoopback(server);
   return {
