@@ -1,7 +1,7 @@
 import { refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import { adviceFor, whyHeld } from "../model/hold.ts";
-import type { Hold } from "../model/plan.ts";
+import type { GapSubject, Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { toldWith } from "../report/held-for.ts";
 import type { Planned } from "./facts.ts";
@@ -49,10 +49,8 @@ export const PLAN_CHECKS: Checks<
   FLP172: held("firewall", ["FirewallFull"], "every firewall has room"),
 };
 
-type Subject = "address" | "name" | "firewall";
-
 /** A check that nothing is held for one of these reasons. */
-function held(about: Subject, reasons: readonly Reason[], good: string): Check {
+function held(about: GapSubject, reasons: readonly Reason[], good: string): Check {
   return check(["plan"], ({ plan }) => {
     const found = toldWith(plan.plan.holds, reasons).filter(
       (hold) => about === "firewall" || isName(hold) === (about === "name"),
@@ -68,34 +66,26 @@ function knownText(asked: number, count: number): string {
 }
 
 /** What is wrong, or that nothing is; where something could not be read, nobody knows of the rest. */
-function judged(about: Subject, planned: Planned, wrong: readonly Verdict[], good: string): readonly Verdict[] {
+function judged(about: GapSubject, planned: Planned, wrong: readonly Verdict[], good: string): readonly Verdict[] {
   const { plan } = planned;
   if (!has(about, planned)) return [notApplicable(NOTHING[about])];
-  const gaps = plan.gaps.filter(({ subject, putOff }) => putOff === undefined && isGapOf(about, subject));
+  const gaps = plan.gaps.filter((gap) => gap.putOff === undefined && gap.about.includes(about));
   const open = gaps.map(({ subject, error }) => unknown(subject === "" ? error : `${subject}: ${error}`));
   return allOr([...wrong, ...open], fine(good));
 }
 
-const NOTHING: Readonly<Record<Subject, string>> = {
+const NOTHING: Readonly<Record<GapSubject, string>> = {
   address: "no object has addresses",
   name: "no object has a name",
   firewall: "no issuer names a firewall",
 };
 
-function has(about: Subject, { plan, observation }: Planned): boolean {
+function has(about: GapSubject, { plan, observation }: Planned): boolean {
   if (about === "address") return plan.pools.length > 0;
   if (about === "name")
     return plan.recordSets.length > 0 || observation.pools.some(({ spec }) => spec.dnsRecordSet !== undefined);
   return observation.pools.some(({ firewall }) => firewall !== undefined);
 }
-
-/** A gap without a subject is of the whole provider. */
-function isGapOf(about: Subject, subject: string): boolean {
-  if (subject === "") return true;
-  return about === (IPV4.test(subject) ? "address" : "name");
-}
-
-const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 
 function isName({ kind }: Hold): boolean {
   return kind !== "reconcile" && ACTIONS[kind].affects === "name";

@@ -60,9 +60,16 @@ export interface PlanGrants {
   readonly refusal?: string;
 }
 
+/** What of an object a gap can leave open. */
+export const GAP_SUBJECTS = ["address", "name", "firewall"] as const;
+/** See {@link GAP_SUBJECTS}. */
+export type GapSubject = (typeof GAP_SUBJECTS)[number];
+
 /** Something that could not be read. */
 export interface Gap {
   readonly provider: string;
+  /** What cannot be told without it, in the order of {@link GAP_SUBJECTS}. */
+  readonly about: readonly GapSubject[];
   /** Address, or the name of records or a zone; `""` for the whole provider. */
   readonly subject: string;
   readonly error: string;

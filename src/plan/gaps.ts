@@ -2,7 +2,7 @@ import type { DNSFacts } from "../model/dns.ts";
 import type { FirewallFacts } from "../model/firewall.ts";
 import { putOffAt } from "../model/lease-notes.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
-import type { Gap } from "../model/plan.ts";
+import { GAP_SUBJECTS, type Gap, type GapSubject } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
 import { undecidedText } from "./holds.ts";
@@ -16,12 +16,24 @@ const NAMED = 20;
  */
 export function findGaps(observation: Observation): readonly Gap[] {
   const { providers, dns, firewalls } = observation;
-  const gaps = [...providers.values()].flatMap(addressGaps);
-  const known = new Set(gaps.map(({ provider, subject, error }) => `${provider} ${subject} ${error}`));
-  const named = [...sortedByName(dns).flatMap(dnsGaps), ...sortedByName(firewalls).flatMap(firewallGaps)].filter(
-    ({ provider, subject, error }) => !known.has(`${provider} ${subject} ${error}`),
+  const all: readonly Gap[] = [
+    ...about("address", [...providers.values()].flatMap(addressGaps)),
+    ...about("name", sortedByName(dns).flatMap(dnsGaps)),
+    ...about("firewall", sortedByName(firewalls).flatMap(firewallGaps)),
+  ];
+  // One account that does not answer is one gap, whatever was asked of it.
+  const same = Map.groupBy(all, ({ provider, subject, error }) => `${provider} ${subject} ${error}`);
+  const gaps = [...same.values()].flatMap(([first, ...more]) =>
+    first === undefined ? [] : [{ ...first, about: [...new Set([first, ...more].flatMap((gap) => gap.about))] }],
   );
-  return [...clusterGaps(observation), ...gaps, ...named];
+  return [...clusterGaps(observation), ...gaps];
+}
+
+/** A gap of one provider, before it is told what it is about. */
+type Unread = Omit<Gap, "about">;
+
+function about(subject: GapSubject, gaps: readonly Unread[]): readonly Gap[] {
+  return gaps.map((gap) => ({ ...gap, about: [subject] }));
 }
 
 function clusterGaps({ missingKinds, nodes, pods }: Observation): readonly Gap[] {
@@ -38,14 +50,18 @@ function clusterGaps({ missingKinds, nodes, pods }: Observation): readonly Gap[]
   const all = [...sorted(broken), ...sorted(serving)];
   const rest = all.length - NAMED;
   const more = rest > 0 ? [{ subject: "", error: `${rest} more nodes, pods or EndpointSlices cannot be read` }] : [];
-  return [...missing, ...all.slice(0, NAMED), ...more].map((gap) => ({ provider: "kubernetes", ...gap }));
+  return [...missing, ...all.slice(0, NAMED), ...more].map((gap) => ({
+    provider: "kubernetes",
+    about: GAP_SUBJECTS,
+    ...gap,
+  }));
 }
 
 function sortedByName<T extends { readonly name: string }>(facts: ReadonlyMap<string, T>): readonly T[] {
   return [...facts.values()].toSorted((a, b) => compareText(a.name, b.name));
 }
 
-function firewallGaps({ name, unusable, firewalls }: FirewallFacts): readonly Gap[] {
+function firewallGaps({ name, unusable, firewalls }: FirewallFacts): readonly Unread[] {
   if (unusable !== undefined) return [{ provider: name, subject: "", error: unusable.message }];
   return sorted(
     [...firewalls].flatMap(([subject, fact]) =>
@@ -54,7 +70,7 @@ function firewallGaps({ name, unusable, firewalls }: FirewallFacts): readonly Ga
   );
 }
 
-function addressGaps({ name, unusable, addresses }: ProviderFacts): readonly Gap[] {
+function addressGaps({ name, unusable, addresses }: ProviderFacts): readonly Unread[] {
   if (unusable !== undefined) return [{ provider: name, subject: "", error: unusable.message }];
   return sorted(
     [...addresses].flatMap(([subject, fact]) =>
@@ -63,7 +79,7 @@ function addressGaps({ name, unusable, addresses }: ProviderFacts): readonly Gap
   );
 }
 
-function dnsGaps(facts: DNSFacts): readonly Gap[] {
+function dnsGaps(facts: DNSFacts): readonly Unread[] {
   const { name, unusable, zones, records } = facts;
   if (unusable !== undefined) return [{ provider: name, subject: "", error: unusable.message }];
   const unread = [
@@ -81,7 +97,7 @@ function dnsGaps(facts: DNSFacts): readonly Gap[] {
 }
 
 /** Names that were not looked at are told of together. */
-function putOffGaps(facts: DNSFacts): readonly Gap[] {
+function putOffGaps(facts: DNSFacts): readonly Unread[] {
   const putOff = putOffAt(facts);
   if (putOff === undefined) return [];
   const { names, untilMs } = putOff;

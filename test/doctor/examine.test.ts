@@ -241,6 +241,19 @@ test("a firewall without room is told", () => {
   expect(resultsOf("FLP172", planned({}))).toEqual(["success"]);
 });
 
+test.for([
+  ["an address", ["address"], "2604:a880:5:1::f0", ["unknown", "success", "success"]],
+  ["a name", ["name"], "www.example.net", ["success", "unknown", "success"]],
+  ["a firewall", ["firewall"], "firewall f1", ["success", "success", "unknown"]],
+  ["an account", ["address", "firewall"], "", ["unknown", "success", "unknown"]],
+] as const)("%s that cannot be read leaves open only what is about it", ([, about, subject, results]) => {
+  const gap = { provider: "digitalocean", about, subject, error: "it did not answer" };
+  const codes = ["FLP151", "FLP161", "FLP171"] as const;
+  const object = { object: { kind: "recordset", namespace: "ingress", name: "www" }, skipped: [] };
+  const answers = planned({ gaps: [gap], recordSets: [object] });
+  expect(codes.flatMap((code) => resultsOf(code, answers))).toEqual(results);
+});
+
 test("a write that was refused for its scope is told, and none is not known", () => {
   const retries = [
     {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Plan } from "../../src/model/plan.ts";
+import type { Gap, Plan } from "../../src/model/plan.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { planDocument } from "../../src/report/json/plan.ts";
 import { runDocument } from "../../src/report/json/run.ts";
@@ -117,7 +117,7 @@ describe("a rendered plan with DNS", () => {
   });
 
   test("tells a gap of a zone once, as a hold where there is one", () => {
-    const gap = { provider: "cloudflare", subject: "example.com", error: "HTTP 500" };
+    const gap: Gap = { provider: "cloudflare", about: ["name"], subject: "example.com", error: "HTTP 500" };
     const hold = aDNSHold({ reason: "Unreadable", detail: "HTTP 500" });
     expect(renderPlan(aDNSPlan({ gaps: [gap], holds: [hold] }), layout).match(/HTTP 500/g)).toHaveLength(1);
     expect(renderPlan(aDNSPlan({ gaps: [gap] }), layout)).toContain("  ! example.com at cloudflare\n      HTTP 500\n");
@@ -125,7 +125,13 @@ describe("a rendered plan with DNS", () => {
 
   test("tells looks that were put off apart from what could not be read", () => {
     const error = "312 names were not looked at";
-    const gap = { provider: "cloudflare", subject: "", error, putOff: { names: 312, untilMs: 0 } };
+    const gap: Gap = {
+      provider: "cloudflare",
+      about: ["name"],
+      subject: "",
+      error,
+      putOff: { names: 312, untilMs: 0 },
+    };
     const plan = aDNSPlan({ gaps: [gap] });
     expect(renderPlan(plan, layout)).toContain(
       "Not looked at, so taken to be as status has it:\n  ! cloudflare\n      312 names were not looked at\n",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import { parseGrants } from "../../src/model/grants.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
-import type { Hold, Plan } from "../../src/model/plan.ts";
+import type { Gap, Hold, Plan } from "../../src/model/plan.ts";
 import { ownerKey, type Pool } from "../../src/model/resource.ts";
 import { impactOf } from "../../src/report/impact.ts";
 import { narrowPlan } from "../../src/report/narrow-plan.ts";
@@ -105,7 +105,9 @@ describe("a rendered plan", () => {
 
   test("tells until when a provider that could not be read asked for no calls, as people read it", () => {
     const until = new Date(NOW_MS + 58_000).toISOString();
-    const gaps = [{ provider: "digitalocean", subject: "", error: `No call before ${until}.` }];
+    const gaps: readonly Gap[] = [
+      { provider: "digitalocean", about: ["address"], subject: "", error: `No call before ${until}.` },
+    ];
     expect(renderPlan({ ...planOf(steady()), gaps }, layout)).toMatch(/No call before \d\d:\d\d:58 UTC \(in 58s\)\./);
   });
 

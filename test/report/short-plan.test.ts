@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Refusal } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
+import type { Gap } from "../../src/model/plan.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { budgetTexts, renderPlan } from "../../src/report/text/plan.ts";
 import { renderRun } from "../../src/report/text/run.ts";
@@ -156,8 +157,9 @@ Nothing to do now: 500 held.
   });
 
   test("says once why names could not be read, and names three of them", () => {
-    const gap = (subject: string) => ({
+    const gap = (subject: string): Gap => ({
       provider: "cloudflare",
+      about: ["name"],
       subject,
       error: `Cloudflare failed to read ${subject}`,
     });

@@ -16,7 +16,7 @@ const LEFT_OUT = new Set(
 );
 /** Words of flipop. */
 const WORDS = new Set(
-  "kind reason state status type impact waitsFor fault grant effect mode cause expected protocol cluster source blocked reclaimPolicy ipFamily".split(
+  "kind reason state status type impact waitsFor fault grant effect mode cause expected protocol cluster source blocked reclaimPolicy ipFamily about".split(
     " ",
   ),
 );

@@ -3,7 +3,7 @@ import type { AddressFact } from "../../../src/model/address.ts";
 import { LAST_SUCCESS_ANNOTATION } from "../../../src/model/lease-annotations.ts";
 import { CALL_BOUNDS, histogramOf, type MeterReading } from "../../../src/model/meter.ts";
 import type { Observation } from "../../../src/model/observation.ts";
-import type { Plan } from "../../../src/model/plan.ts";
+import type { Gap, Plan } from "../../../src/model/plan.ts";
 import type { PassResult, RunEnd } from "../../../src/model/run.ts";
 import { afterFailureWithDNS } from "../dns-world.ts";
 import { anIssuer, aRoutedIP, aService, onWorker, withRoutedIPs } from "../routed-world.ts";
@@ -60,7 +60,9 @@ function aResult(): PassResult {
     { ...hold, reason: "Grace", notBeforeMs: NOW_MS + 10_000 },
     { ...hold, reason: "CoolOff", notBeforeMs: NOW_MS + 45_000 },
   ] as const;
-  const gaps = [{ provider: "cloudflare", subject: "www.example.net", error: "timeout" }];
+  const gaps: readonly Gap[] = [
+    { provider: "cloudflare", about: ["name"], subject: "www.example.net", error: "timeout" },
+  ];
   const suspended = { source: "object", by: "ana", why: "maintenance 4711", untilMs: NOW_MS + 7_200_000 } as const;
   const pools = run.remaining.pools.map((pool) => (pool.object.name === "mail" ? { ...pool, suspended } : pool));
   return { ...run, remaining: { ...run.remaining, pools, holds, gaps, ...ungranted(object) } };
