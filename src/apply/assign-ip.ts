@@ -1,5 +1,6 @@
 import type { AssignIP, ObjectRef, Place, UnassignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { ProviderError } from "../model/errors.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
@@ -19,11 +20,15 @@ import { type Preparation, recordAssignmentTime } from "./on-record.ts";
 const FRESH_ADDRESS_MS = 2000;
 
 /**
- * Assigns or moves one address. A move reads the address and its holder first, and so does an assignment that comes late; a target that may carry an unreadable address
+ * Assigns or moves one address, when it is the turn of its machines. A move reads the address and its holder first, and so does an assignment that comes late; a target that may carry an unreadable address
  * is looked at first. All of that, and what goes on record, goes on at once: it is time in which nothing serves. An address that leaves a machine on record does not
  * wait until the next one is: that is on its way to the API server before anything is asked of the provider, and a write that takes its time delays no failover.
  */
-export async function assignIP(action: AssignIP, context: ApplyContext, prepared: Preparation): Promise<Result> {
+export function assignIP(action: AssignIP, context: ApplyContext, prepared: Preparation): Promise<Result> {
+  return context.machineTurns.run(machinesOf(action), () => assign(action, context, prepared));
+}
+
+async function assign(action: AssignIP, context: ApplyContext, prepared: Preparation): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const target = action.after.machineID;
   const ready = leavesKnownMachine(action, context) ? prepared.vital : prepared.whole;
@@ -95,8 +100,18 @@ async function hasMoved(
   return skipped("Stale", "it is not where it was when the pass began", [learn(action.ip, address)]);
 }
 
-/** Detaches one address, if it still is where the plan saw it, and its node does not match again. Already detached is done. */
-export async function unassignIP(action: UnassignIP, context: ApplyContext): Promise<Result> {
+/** The machines that a change keeps busy. A provider has one machine for the addresses of both families. */
+function machinesOf({ provider, before, after }: AssignIP | UnassignIP): readonly string[] {
+  const { provider: account } = sourceNamed(provider);
+  return [before, after].flatMap((place) => (place === undefined ? [] : `${account} ${place.machineID}`));
+}
+
+/** Detaches one address, when it is the turn of its machine, if it still is where the plan saw it, and its node does not match again. Already detached is done. */
+export function unassignIP(action: UnassignIP, context: ApplyContext): Promise<Result> {
+  return context.machineTurns.run(machinesOf(action), () => unassign(action, context));
+}
+
+async function unassign(action: UnassignIP, context: ApplyContext): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const { ip } = action;
   const address = await provider.getAddress(ip);

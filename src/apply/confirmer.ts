@@ -168,6 +168,46 @@ export class Confirmer {
   }
 }
 
+/** So long a change waits for others of its machines, milliseconds. */
+const PATIENCE_MS = 2000;
+
+/**
+ * Lets changes of addresses through one at a time on each machine, as the providers do: while one is under way they refuse the next, which costs a call and a longer wait. One that
+ * takes its time holds up nobody for more than two seconds: then the provider is asked all the same, and says whether it is busy.
+ */
+export class MachineTurns {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** @param signal - ends all waits */
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
+  }
+
+  /** Makes the change once what came before it on these machines has ended. Resolves or rejects as the change does. */
+  async run<T>(machines: readonly string[], change: () => Promise<T>): Promise<T> {
+    const ahead = machines.flatMap((machine) => this.#last.get(machine) ?? []);
+    const own = Promise.withResolvers<void>();
+    const last = Promise.all([...ahead, own.promise]);
+    for (const machine of machines) this.#last.set(machine, last);
+    try {
+      if (ahead.length > 0) await this.#waitFor(Promise.all(ahead));
+      return await change();
+    } finally {
+      own.resolve();
+    }
+  }
+
+  async #waitFor(ahead: Promise<unknown>): Promise<void> {
+    const timer = new AbortController();
+    const patience = this.#clock.sleep(PATIENCE_MS, AbortSignal.any([this.#signal, timer.signal]));
+    await Promise.race([ahead, patience]);
+    timer.abort();
+  }
+}
+
 /** Runs pieces of work one after another, in the order they came. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();

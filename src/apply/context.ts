@@ -10,7 +10,7 @@ import type { Learned, Outcome } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import type { DNSProvider, FirewallProvider, IPProvider, ProviderAccess } from "../ports/providers.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { Confirmer, Mutex } from "./confirmer.ts";
+import { Confirmer, MachineTurns, Mutex } from "./confirmer.ts";
 import { ResourceStores } from "./resource-store.ts";
 
 /** What a mutating run may write to. */
@@ -37,6 +37,7 @@ export interface ApplyContext {
   /** By firewall id: lets changes of a firewall through one at a time, over all objects. Filled as they are needed. */
   readonly firewallMutexes: Map<string, Mutex>;
   readonly confirmers: ReadonlyMap<string, Confirmer>;
+  readonly machineTurns: MachineTurns;
   readonly clock: Clock;
   readonly lock: LockState;
   /** By provider, when its addresses began to be read, by the cluster's clock, milliseconds. Filled as they arrive. */
@@ -96,6 +97,7 @@ export function applyContext(
     confirmers: new Map(
       [...providers].map(([name, one]) => [name, new Confirmer(one, clock, deadlineMs, stopWaiting)] as const),
     ),
+    machineTurns: new MachineTurns(clock, stopWaiting),
     stores: new ResourceStores(cluster, stored, () => lock.isHeld()),
     acquisitionMutexes: new Map(),
     progress,

@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
-import { Confirmer } from "../../src/apply/confirmer.ts";
+import { describe, expect, test } from "vitest";
+import { Confirmer, MachineTurns } from "../../src/apply/confirmer.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import { completeState } from "../../src/sandbox/digitalocean/cloud-state.ts";
+import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 
 const IPS: readonly string[] = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
@@ -53,3 +54,77 @@ test.for(["rate-limited", "unauthorized", "forbidden"] as const)(
     expect(provider.recorded.filter(({ operation }) => operation === "get")).toHaveLength(1);
   },
 );
+
+describe("changes of the same machine", () => {
+  /** Begins changes of these machines, one after the other, each of which takes so long, milliseconds; for ever where that is absent. Returns when each began. */
+  async function begins(
+    changes: readonly { readonly on: readonly string[]; readonly takesMs?: number; readonly fails?: boolean }[],
+    stopAtMs?: number,
+  ): Promise<readonly (number | undefined)[]> {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const turns = new MachineTurns(clock, stop.signal);
+    const began: (number | undefined)[] = changes.map(() => undefined);
+    for (const [at, { on, takesMs, fails }] of changes.entries()) {
+      const change = async (): Promise<void> => {
+        began[at] = clock.monotonicMs();
+        await (takesMs === undefined ? new Promise(() => undefined) : clock.sleep(takesMs));
+        if (fails === true) throw new Error("refused");
+      };
+      turns.run(on, change).catch(() => undefined);
+    }
+    await clock.advance(stopAtMs ?? 0);
+    if (stopAtMs !== undefined) stop.abort();
+    await clock.advance(10_000);
+    return began;
+  }
+
+  test.for([
+    [
+      "one after the other",
+      [
+        { on: ["1"], takesMs: 300 },
+        { on: ["1"], takesMs: 200 },
+        { on: ["1"], takesMs: 1 },
+      ],
+      [0, 300, 500],
+    ],
+    [
+      "those of other machines do not wait",
+      [
+        { on: ["1"], takesMs: 300 },
+        { on: ["2"], takesMs: 1 },
+      ],
+      [0, 0],
+    ],
+    [
+      "one that fails lets the next begin",
+      [
+        { on: ["1"], takesMs: 300, fails: true },
+        { on: ["1"], takesMs: 1 },
+      ],
+      [0, 300],
+    ],
+    [
+      "one that hangs holds up the next for two seconds",
+      [{ on: ["1"] }, { on: ["1"] }, { on: ["1"], takesMs: 1 }],
+      [0, 2000, 2000],
+    ],
+    [
+      "a move waits for the machine that it leaves, and for the one that it goes to",
+      [
+        { on: ["1"], takesMs: 300 },
+        { on: ["2"], takesMs: 700 },
+        { on: ["1", "2"], takesMs: 100 },
+        { on: ["1"], takesMs: 1 },
+      ],
+      [0, 0, 700, 800],
+    ],
+  ] as const)("%s", async ([, changes, expected]) => {
+    expect(await begins(changes)).toEqual(expected);
+  });
+
+  test("wait no longer once waits are to end", async () => {
+    expect(await begins([{ on: ["1"] }, { on: ["1"], takesMs: 1 }], 500)).toEqual([0, 500]);
+  });
+});
