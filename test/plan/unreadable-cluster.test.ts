@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { NodeFacts } from "../../src/model/node.ts";
 import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation, PodSummary } from "../../src/model/observation.ts";
+import { GAP_SUBJECTS } from "../../src/model/plan.ts";
 import type { IPStatus, MatchSpec } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, aPool, known, nodes } from "./builders.ts";
@@ -67,7 +68,7 @@ describe("an address on a node that cannot be read", () => {
     const why = NOBODY("n1", n1.unreadable ?? "");
     expect(planText(world)).toEqual([`hold assign-ip ${A}: Unreadable (${why})`]);
     const { gaps, pools } = plan(world, {});
-    expect(gaps).toEqual([{ provider: "kubernetes", subject: "n1", error: why }]);
+    expect(gaps).toEqual([{ provider: "kubernetes", about: GAP_SUBJECTS, subject: "n1", error: why }]);
     expect(pools[0]?.status.ips[A]).toEqual({ ...active(1), reason: "Unreadable", fault: "unread", error: why });
     expect(pools[0]?.notMatching).toEqual([
       { nodeName: "n1", reason: "Unreadable", detail: `${n1.unreadable} cannot be read` },
@@ -132,7 +133,12 @@ describe("an address on a node whose pods cannot be read", () => {
     const world = serving({ n1: {}, match: WEB, pods: byNode({ n1: { ...ready, ...odd("web-0"), ready: 1 } }) });
     expect(planText(world)).toEqual([]);
     expect(plan(world, {}).gaps).toEqual([
-      { provider: "kubernetes", subject: "pod shop/web-0", error: "pod shop/web-0 cannot be read" },
+      {
+        provider: "kubernetes",
+        about: GAP_SUBJECTS,
+        subject: "pod shop/web-0",
+        error: "pod shop/web-0 cannot be read",
+      },
     ]);
   });
 
@@ -216,6 +222,7 @@ describe("gaps", () => {
     expect(gaps).toHaveLength(21);
     expect(gaps[0]).toMatchObject({ provider: "kubernetes", subject: "n1" });
     expect(gaps[20]).toEqual({
+      about: GAP_SUBJECTS,
       provider: "kubernetes",
       subject: "",
       error: "30 more nodes, pods or EndpointSlices cannot be read",
