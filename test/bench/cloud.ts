@@ -1,3 +1,4 @@
+import { isIPv6 } from "node:net";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 
@@ -40,11 +41,12 @@ export async function openCloud({ droplets, ips, actionMs = 0, firewallTag }: Cl
     now: () => Date.now(),
     onCall: (call) => calls.push({ ...call, atMs: performance.now() }),
     state: {
-      account: { reserved_ip_limit: ips.length },
+      account: { reserved_ip_limit: ips.length, reserved_ipv6_limit: ips.length },
       settings: { action_delay_ms: actionMs, rate_limit: { per_hour: 1_000_000, per_minute: 1_000_000 } },
       droplets: Array.from({ length: droplets }, (_, index) => ({ id: index + 1, region: REGION, ...tags })),
       ...(firewallTag === undefined ? {} : { firewalls: [{ name: "web", ...tags }] }),
-      reserved_ips: ips.map((ip) => ({ ip, region: REGION })),
+      reserved_ips: ips.filter((ip) => !isIPv6(ip)).map((ip) => ({ ip, region: REGION })),
+      reserved_ipv6: ips.filter(isIPv6).map((ip) => ({ ip, region: REGION })),
     },
   });
   const server = await account.serve();

@@ -1,3 +1,4 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
 import { isAssignRequest } from "./cloud.ts";
 import { callFigure, type Figure, timeFigure } from "./figure.ts";
 import { withScene } from "./scene.ts";
@@ -10,7 +11,7 @@ const FILLS = [
   { addresses: 100, runs: 5, most: 110, goOperator: "400" },
 ] as const;
 
-/** A pool's existing addresses are put on nodes for the first time. */
+/** A pool's existing addresses are put on nodes for the first time; then also those of IPv6, alone and beside the others on the same nodes. */
 export async function benchFirstFill(world: World): Promise<Section> {
   const calls: Figure[] = [];
   const times: Figure[] = [];
@@ -30,6 +31,15 @@ export async function benchFirstFill(world: World): Promise<Section> {
       }),
     );
   }
+  for (const { addresses, most } of FILLS) {
+    const alone = await fill(world, addresses, ["IPv6"]);
+    const both = await fill(world, addresses, ["IPv4", "IPv6"]);
+    calls.push(
+      callFigure(`${addresses} addresses of IPv6: provider calls`, [alone.calls], { most }),
+      // One that had to wait for the other address of its node for long is read once more.
+      callFigure(`${addresses} of each family: provider calls`, [both.calls], { most: 2 * most + addresses }),
+    );
+  }
   return { title: "First fill of one pool", figures: [...calls, ...times] };
 }
 
@@ -39,11 +49,12 @@ interface Fill {
   readonly wallMs: number;
 }
 
-async function fill(world: World, addresses: number): Promise<Fill> {
-  return await withScene(world, { nodes: addresses, addresses }, async ({ cloud, run }) => {
+async function fill(world: World, addresses: number, families: readonly IPFamily[] = ["IPv4"]): Promise<Fill> {
+  return await withScene(world, { nodes: addresses, addresses, families }, async ({ cloud, run }) => {
     const { startedAtMs, wallMs } = await run(["reconcile"]);
     const assigns = cloud.calls.filter(isAssignRequest);
-    if (assigns.length !== addresses) throw new Error(`${assigns.length} of ${addresses} addresses were assigned`);
+    const wanted = addresses * families.length;
+    if (assigns.length !== wanted) throw new Error(`${assigns.length} instead of ${wanted} assignments were asked for`);
     return { calls: cloud.calls.length, assignedMs: (assigns.at(-1)?.atMs ?? Number.NaN) - startedAtMs, wallMs };
   });
 }

@@ -1,3 +1,4 @@
+import type { IPFamily } from "../../src/model/address-source.ts";
 import { nodeBody } from "../cluster/objects.ts";
 import { type Cloud, openCloud, REGION } from "./cloud.ts";
 import type { Container } from "./container.ts";
@@ -25,8 +26,10 @@ export interface RunOptions {
 export interface SceneOptions {
   /** Ready nodes that match. */
   readonly nodes: number;
-  /** Unattached addresses, all of the pool. */
+  /** Unattached addresses of each family, all of its pool. */
   readonly addresses: number;
+  /** A pool for each. Default: IPv4. */
+  readonly families?: readonly IPFamily[];
   readonly actionMs?: number;
   /** `spec.match` of the pool; without it every ready node matches. */
   readonly match?: Readonly<Record<string, string>>;
@@ -35,20 +38,28 @@ export interface SceneOptions {
 /** Empties the cluster, sets a scene up, lends it to the work and takes its account down again. */
 export async function withScene<T>(
   world: World,
-  { nodes, addresses, actionMs = 0, match = {} }: SceneOptions,
+  { nodes, addresses, families = ["IPv4"], actionMs = 0, match = {} }: SceneOptions,
   work: (scene: Scene) => Promise<T>,
 ): Promise<T> {
   const { api } = world;
-  const ips = someIPs(addresses);
+  const ips = families.flatMap((family) => someIPs(addresses, family));
   await emptyCluster(api);
   await createNodes(api, { from: 1, to: nodes, body: (droplet) => nodeBody(nodeOptions(droplet)) });
-  await createPool(api, { provider: "digitalocean", region: REGION, ips, match });
+  for (const ipFamily of families) {
+    const spec = { provider: "digitalocean", region: REGION, match, ipFamily, ips: someIPs(addresses, ipFamily) };
+    await createPool(api, spec, poolName(ipFamily));
+  }
   const cloud = await openCloud({ droplets: nodes, ips, actionMs });
   try {
     return await work({ cloud, run: (args, how) => runOn(world, cloud, args, how) });
   } finally {
     await cloud.close();
   }
+}
+
+/** The pool of each family. */
+export function poolName(family: IPFamily): string {
+  return family === "IPv4" ? "web" : "web-ipv6";
 }
 
 /** Runs flipop on a world and an account. */
@@ -71,9 +82,11 @@ export function environmentOf(kubeconfig: string, cloud: Cloud): Readonly<Record
   return { KUBECONFIG: kubeconfig, DIGITALOCEAN_API_URL: cloud.url, DIGITALOCEAN_ACCESS_TOKEN: "sandbox" };
 }
 
-/** Different addresses of a benchmark range. */
-export function someIPs(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `198.19.${index >> 8}.${index & 255}`);
+/** Different addresses of a benchmark range; of IPv6 each in a network of its own. */
+export function someIPs(count: number, family: IPFamily = "IPv4"): readonly string[] {
+  const of = (index: number): string =>
+    family === "IPv4" ? `198.19.${index >> 8}.${index & 255}` : `2001:db8:${(index + 1).toString(16)}::1`;
+  return Array.from({ length: count }, (_, index) => of(index));
 }
 
 function nodeOptions(droplet: number): Parameters<typeof nodeBody>[0] {

@@ -61,8 +61,8 @@ export async function emptyCluster(api: API): Promise<void> {
 }
 
 /** Creates the pool `default/web`. */
-export async function createPool(api: API, spec: Readonly<Record<string, unknown>>): Promise<void> {
-  await api.call("POST", POOLS, { apiVersion: API_VERSION, kind: "FloatingIPPool", metadata: { name: "web" }, spec });
+export async function createPool(api: API, spec: Readonly<Record<string, unknown>>, name = "web"): Promise<void> {
+  await api.call("POST", POOLS, { apiVersion: API_VERSION, kind: "FloatingIPPool", metadata: { name }, spec });
 }
 
 /** Adds an address to those of the pool. */
