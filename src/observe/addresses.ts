@@ -24,7 +24,7 @@ export interface ReadAddressesOptions extends AskOptions<IPProviderReader> {
 }
 
 /**
- * What objects ask a provider of addresses, and where the cluster says that these are, as a text; undefined when no object names it. So a reading that began before the
+ * What objects ask a provider of addresses, and what the cluster says of these, as a text; undefined when no object names it. So a reading that began before the
  * cluster said otherwise serves no later pass: another process may have moved the address after it was read. Pure.
  */
 export function askedOfAddresses({
@@ -34,9 +34,8 @@ export function askedOfAddresses({
   registry,
 }: Pick<ReadAddressesOptions, "name" | "pools" | "nodes" | "registry">): string | undefined {
   if (!pools.some(({ spec }) => spec.provider === name)) return undefined;
-  const { ips, holders, mayAcquire } = wantedAddresses(name, pools, nodes, registry);
-  const told = [...ips].toSorted(compareText).map((ip) => [ip, holders.get(ip)]);
-  return JSON.stringify([told, mayAcquire]);
+  const { ips, told, mayAcquire } = wantedAddresses(name, pools, nodes, registry);
+  return JSON.stringify([[...ips].toSorted(compareText).map((ip) => [ip, told.get(ip)]), mayAcquire]);
 }
 
 /**
@@ -89,8 +88,7 @@ function openWork(known: ProviderFacts, wanted: WantedAddresses, reusable: Reusa
     const fact = known.addresses.get(ip);
     const held = fact?.kind === "known" ? fact.address.holderID : undefined;
     // Another process may have moved it, before its object became this one's, or was deleted and made anew.
-    const told = wanted.holders.get(ip);
-    const isToldOtherwise = told !== held && told !== reusable.toldBefore(key);
+    const isToldOtherwise = wanted.holders.get(ip) !== held && wanted.told.get(ip) !== reusable.toldBefore(key);
     return fact === undefined || isToldOtherwise || reusable.isDue(key);
   };
   const open = [...wanted.ips].filter(isOpen);

@@ -44,8 +44,8 @@ interface Reading {
   readonly piece: string;
   readonly state: ReadState;
   readonly mark: unknown;
-  /** Where the cluster says that an address is, as a machine id; absent where nothing says it. */
-  readonly expected?: string | undefined;
+  /** What the cluster says of an address, see {@link WantedAddresses.told}; absent where it says nothing. */
+  readonly told?: string | undefined;
 }
 
 interface Entry {
@@ -59,7 +59,7 @@ interface Entry {
   /** Monotonic milliseconds; `Infinity` while it is settled. */
   readonly dueMs: number;
   /** As of the {@link Reading}. */
-  readonly expected?: string | undefined;
+  readonly told?: string | undefined;
 }
 
 const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
@@ -106,9 +106,9 @@ export class ReusableFacts {
     return Math.min(dueMs, this.#others?.dueMs ?? dueMs) <= this.#clock.monotonicMs();
   }
 
-  /** Returns where the cluster said that an address is when the last pass ended, as a machine id; undefined where nothing said it. */
+  /** Returns what the cluster said of an address when the last pass ended, see {@link WantedAddresses.told}; undefined where it said nothing. */
   toldBefore(key: string): string | undefined {
-    return this.#entries.get(key)?.expected;
+    return this.#entries.get(key)?.told;
   }
 
   /** Tells whether something waits for what another process has to do at a provider: then everything is read again, after waits that grow. */
@@ -162,16 +162,16 @@ function kept<F>(
   return new Map([...[...world].filter((one) => !isLeft(one)), ...[...before].filter(isLeft)]);
 }
 
-function entryOf({ piece, state, mark, expected }: Reading, before: Entry | undefined, nowMs: number): Entry {
+function entryOf({ piece, state, mark, told }: Reading, before: Entry | undefined, nowMs: number): Entry {
   if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs)
-    return { ...before, expected };
+    return { ...before, told };
   if (state === "settled") {
     const count = before === undefined || before.state === "failed" ? 0 : before.count;
-    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY, expected };
+    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY, told };
   }
   const count = 1 + (before === undefined ? 0 : countBefore(before, state, nowMs));
   const row = state === "moving" ? WAITS.moving : WAITS.unreadable;
-  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(row, count - 1), expected };
+  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(row, count - 1), told };
 }
 
 /** A subject that was settled only for a moment between two changes (its machine is busy at every attempt) goes on with its waits. */
@@ -204,9 +204,8 @@ function addressReadings({ providers, pools, nodes, registry }: Observation): re
     const singles = [...wanted.ips].flatMap((ip): readonly Reading[] => {
       const fact = facts.addresses.get(ip);
       if (fact === undefined) return [];
-      const expected = wanted.holders.get(ip);
-      const state = addressState(fact, expected);
-      return [{ key: factKey("address", name, ip), piece, state, mark: fact, expected }];
+      const state = addressState(fact, wanted.holders.get(ip));
+      return [{ key: factKey("address", name, ip), piece, state, mark: fact, told: wanted.told.get(ip) }];
     });
     return [whole, ...list, ...singles];
   });

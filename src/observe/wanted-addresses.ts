@@ -11,6 +11,8 @@ export interface WantedAddresses {
   readonly ips: ReadonlySet<string>;
   /** Where they are by status, or else by the annotation of a node, as machine ids; absent where neither says. */
   readonly holders: ReadonlyMap<string, string>;
+  /** What the cluster says of those: the holder, and how the address stands by status. As a text, to see whether it changes. */
+  readonly told: ReadonlyMap<string, string>;
   /** True when by status every one of them is active and no node is in error: then a cheap look is enough to see that nothing changed. */
   readonly isSteady: boolean;
   /** True when some object lacks addresses or waits for the answer of an acquisition: then the whole account matters. */
@@ -48,12 +50,14 @@ export function wantedAddresses(
   const hasOpenIntent = own.some(({ status }) =>
     status.pendingAcquisitions.some(({ candidates }) => candidates === undefined),
   );
+  const places: readonly Place[] = [
+    ...annotated.flatMap(([ip, machine]) => (machine === "" ? [] : [{ ip, machine, state: "" }])),
+    ...own.flatMap((pool) => placesByStatus(pool, registry)),
+  ];
   return {
     ips,
-    holders: new Map([
-      ...annotated.filter(([, machine]) => machine !== ""),
-      ...own.flatMap((pool) => holdersByStatus(pool, registry)),
-    ]),
+    holders: new Map(places.map(({ ip, machine }) => [ip, machine])),
+    told: new Map(places.map(({ ip, machine, state }) => [ip, `${machine} ${state}`])),
     // What is wrong with a node is known from the whole list: a look at less would forget it.
     isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
     // An answer stays open also for a pool that wants nothing more: only the whole list shows which address it may be about.
@@ -66,12 +70,17 @@ function lacks(spec: Pool["spec"], status: Pool["status"]): boolean {
   return spec.desiredIPs > new Set([...spec.ips, ...status.acquired.map(({ ip }) => ip)]).size;
 }
 
-function holdersByStatus(
-  { spec, status }: Pool,
-  registry: ProviderRegistry,
-): readonly (readonly [ip: string, machine: string])[] {
-  return Object.entries(status.ips).flatMap(([ip, { providerID }]) => {
+/** Where an address is told to be. */
+interface Place {
+  readonly ip: string;
+  readonly machine: string;
+  /** Its state in status; `""` where only an annotation tells the place. */
+  readonly state: string;
+}
+
+function placesByStatus({ spec, status }: Pool, registry: ProviderRegistry): readonly Place[] {
+  return Object.entries(status.ips).flatMap(([ip, { providerID, state }]) => {
     const machine = registry.machineID(spec.provider, providerID ?? "");
-    return machine === undefined ? [] : [[ip, machine] as const];
+    return machine === undefined ? [] : [{ ip, machine, state }];
   });
 }

@@ -180,6 +180,21 @@ describe("a process that goes on", () => {
     expect([await callsFor(0), await callsFor(0)]).toEqual([[], []]);
   });
 
+  test("reads an address at once when its move is said to have ended: it was read while another process moved it", async () => {
+    const { reusable } = aProcess();
+    const provider = account(1, true);
+    const callsWhile = async (state: IPStatus["state"]): Promise<readonly string[]> => {
+      const status = { ips: { "203.0.0.0": { state, providerID: "digitalocean://102" } } };
+      return (await read(provider, aPool({ spec: { ips: ips(1) }, status }), undefined, reusable)).calls;
+    };
+    await callsWhile("in-progress");
+    expect([await callsWhile("in-progress"), await callsWhile("active"), await callsWhile("active")]).toEqual([
+      [],
+      ["get"],
+      [],
+    ]);
+  });
+
   test("asks for something else once the cluster says that an address is elsewhere: what was read before that is not waited for", () => {
     const askedWhere = (place?: number): string | undefined => {
       const shown = nodes(3).map((node, at) =>
