@@ -14,6 +14,7 @@ import {
   type Pool,
   type RecordSet,
   shownText,
+  type Toleration,
 } from "../model/resource.ts";
 import { NO_NODE } from "../model/service.ts";
 import { personNeeded } from "./holds.ts";
@@ -48,6 +49,7 @@ export type SpecRule =
   | "provider"
   | "amount"
   | "selector"
+  | "toleration"
   | "addressType"
   | "ipFamilies"
   | "ipFamily"
@@ -135,12 +137,13 @@ export function wishViolations(wish: DNSWish): readonly Violation[] {
   return wish.kind === "invalid" ? [{ rule: wish.part, path: wish.path, text: wish.error }] : [];
 }
 
-/** Returns what is wrong with the texts that select nodes and pods. Pure. */
+/** Returns what is wrong with what selects nodes and pods. Pure. */
 export function selectorViolations({
   nodeLabel,
   podLabel,
   podNamespace,
-}: Pick<MatchSpec, "nodeLabel" | "podLabel" | "podNamespace">): readonly Violation[] {
+  tolerations,
+}: MatchSpec): readonly Violation[] {
   const nodes = parseLabelSelector(nodeLabel);
   const pods = podSelectorProblem({ namespace: podNamespace, label: podLabel });
   const selector = (field: string, text: string, offset?: number): Violation => ({
@@ -160,6 +163,28 @@ export function selectorViolations({
             pods.offset,
           ),
         ]),
+    ...tolerations.flatMap(tolerationViolations),
+  ];
+}
+
+const OPERATORS: readonly string[] = ["Exists", "Equal"];
+const EFFECTS: readonly string[] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/** What tolerates nothing is a typo, and Kubernetes takes it for one, too (rules for the tolerations of a pod, checked 2026-11 with kube-apiserver 1.35). */
+function tolerationViolations({ key, operator, effect }: Toleration, at: number): readonly Violation[] {
+  const violation = (field: string, text: string): Violation => ({
+    rule: "toleration",
+    path: `spec.match.tolerations[${at}].${field}`,
+    text: `invalid tolerations[${at}].${field}: ${text}`,
+  });
+  const isOneOf = (field: string, value: string | undefined, known: readonly string[]): readonly Violation[] =>
+    value === undefined || known.includes(value)
+      ? []
+      : [violation(field, `"${shownText(value)}" must be ${known.join(" or ")}`)];
+  return [
+    ...isOneOf("operator", operator, OPERATORS),
+    ...isOneOf("effect", effect, EFFECTS),
+    ...(key === undefined && operator !== "Exists" ? [violation("key", "without a key operator must be Exists")] : []),
   ];
 }
 

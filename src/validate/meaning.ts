@@ -165,12 +165,12 @@ function routedIPRemarks(routedIP: RoutedIP, registry: ProviderRegistry): readon
 }
 
 function issuerRemarks({ decodeError, spec }: RoutedIPIssuer, registry: ProviderRegistry): readonly Remark[] {
-  const { nodeLabel } = spec;
-  const selectors = selectorViolations({ nodeLabel, podLabel: "", podNamespace: "" });
+  const { nodeLabel, tolerations } = spec;
+  const selectors = selectorViolations({ nodeLabel, tolerations, podLabel: "", podNamespace: "" });
   return [
     ...(decodeError === undefined ? [] : [decodingRemark(decodeError)]),
     ...addressProviderViolations(spec.provider, registry).map(remarkOf),
-    ...selectors.map((violation) => remarkOf({ ...violation, path: "spec.nodeLabel" })),
+    ...selectors.map((violation) => remarkOf({ ...violation, path: violation.path.replace("spec.match.", "spec.") })),
     ...hostRemarks(spec, registry),
   ];
 }
@@ -179,6 +179,7 @@ const CODES: Readonly<Record<Exclude<SpecRule, "decoding">, FindingCode>> = {
   provider: "FLP211",
   amount: "FLP212",
   selector: "FLP213",
+  toleration: "FLP202",
   addressType: "FLP202",
   ipFamilies: "FLP202",
   ipFamily: "FLP211",

@@ -58,7 +58,7 @@ export async function withScene<T>(
 }
 
 /** The pool of each family. */
-export function poolName(family: IPFamily): string {
+function poolName(family: IPFamily): string {
   return family === "IPv4" ? "web" : "web-ipv6";
 }
 

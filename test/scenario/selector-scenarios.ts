@@ -6,7 +6,7 @@ import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
-type Match = Readonly<Record<string, string>>;
+type Match = Readonly<Record<string, unknown>>;
 
 const NAMESPACE_RULE = "at most 63 lower-case letters, digits and '-', with a letter or digit at both ends";
 
@@ -43,6 +43,21 @@ const HOSTILE: readonly (readonly [what: string, match: Match, error: string | R
     "a node label compared with a negative number",
     { nodeLabel: "size>-5" },
     "Error parsing node selector: unable to parse requirement: value '-5' is not a valid label value",
+  ],
+  [
+    "an operator in small letters in a toleration",
+    { tolerations: [{ key: "ded", operator: "exists" }] },
+    'invalid tolerations[0].operator: "exists" must be Exists or Equal',
+  ],
+  [
+    "a mistyped effect in the second toleration",
+    { tolerations: [{ operator: "Exists" }, { key: "ded", effect: "Noschedule" }] },
+    'invalid tolerations[1].effect: "Noschedule" must be NoSchedule or PreferNoSchedule or NoExecute',
+  ],
+  [
+    "a toleration without a key",
+    { tolerations: [{ value: "lb" }] },
+    "invalid tolerations[0].key: without a key operator must be Exists",
   ],
 ];
 

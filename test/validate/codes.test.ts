@@ -47,6 +47,14 @@ const CASES: Readonly<Record<OfflineCode, readonly (readonly [text: string, ...t
   ],
   FLP202: [
     [pool("desiredIPs: -1", "ips: [203.0.113.10]"), "7:15 FLP202 spec.desiredIPs"],
+    [
+      pool("ips: [203.0.113.10]", "match:", "  tolerations:", "    - {key: ded, operator: exists}"),
+      "10:30 FLP202 spec.match.tolerations[0].operator",
+    ],
+    [
+      `${ISSUER.replace("---\n", "")}  tolerations: [{key: ded, effect: Noschedule}]\n`,
+      "7:36 FLP202 spec.tolerations[0].effect",
+    ],
     [pool("ips: [203.0.113.10]", "reclaimPolicy: delete"), "8:18 FLP202 spec.reclaimPolicy"],
     [pool("ips: [203.0.113.10]", "gracePeriodSeconds: .inf"), "8:23 FLP202 spec.gracePeriodSeconds"],
     [pool("ips: [203.0.113.10]", "maxUnavailable: 0%"), "8:19 FLP202 spec.maxUnavailable"],
