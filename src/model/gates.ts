@@ -47,7 +47,7 @@ interface GateFacts {
 export const GATES: Readonly<Record<GateID, GateFacts>> = {
   spec: { of: "object", reasons: ["InvalidSpec", "SelectorRefused", "CRDTooOld"] },
   suspend: { of: "object", reasons: ["Suspended"] },
-  provider: { of: "object", reasons: ["ProviderUnavailable", "RateLimited", "PermissionMissing"] },
+  provider: { of: "object", reasons: ["ProviderUnavailable", "RateLimited"] },
   selects: { of: "object", reasons: ["EmptyTarget"] },
   address: {
     of: "address",
@@ -91,7 +91,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
   },
   free: { of: "pair", reasons: ["NodeHasForeignIP", "NodeHasOtherIP", "NodePromised", "StillPublished"] },
   region: { of: "pair", reasons: ["RegionMismatch"] },
-  due: { of: "pair", reasons: ["Backoff"] },
+  due: { of: "pair", reasons: ["Backoff", "PermissionMissing"] },
   turn: { of: "pair", reasons: ["NoCandidate"] },
   pace: { of: "pair", reasons: ["DisruptionBudget", "Draining", "LastServing", "Limited"] },
   approval: { of: "pair", reasons: ["AwaitsApproval", "NotConfirmed"] },

@@ -331,6 +331,8 @@ export interface RetryStatus {
   /** RFC 3339. */
   readonly nextAttemptTime: string;
   readonly error: string;
+  /** Why only a person can end it: the last attempt lacked a permission. Absent = it may end by itself. */
+  readonly reason?: "PermissionMissing";
 }
 
 /** Returns what a retry is about, for people: `203.0.113.10`, `firewall 9aa1…`, `annotations`. Pure. */

@@ -94,18 +94,22 @@ export class Retries {
   /** Returns why a subject is not tried now: its last attempt failed, and the wait is not over. */
   obstacle(subject: string): Obstacle | undefined {
     const notBeforeMs = this.dueMs(subject);
-    if (notBeforeMs <= this.#nowMs) return undefined;
-    return obstacle("Backoff", this.error(subject), { notBeforeMs });
+    return notBeforeMs <= this.#nowMs ? undefined : this.wait([subject], { notBeforeMs });
+  }
+
+  /**
+   * Returns why something waits for the next attempt. The error is the first one that is stored under these subjects. A missing permission needs a person, and is
+   * tried again all the same: nobody tells flipop that it was granted.
+   */
+  wait(subjects: readonly string[], until: Pick<Obstacle, "notBeforeMs" | "waitsFor">): Obstacle {
+    const [retry] = subjects.flatMap((subject) => this.of(subject) ?? []);
+    const why = { ...until, needsPerson: retry?.reason !== undefined };
+    return obstacle(retry?.reason ?? "Backoff", retry?.error, why);
   }
 
   /** Returns why the annotations of a node are not written now: no node's may be written, or those of this one could not be. */
   annotationObstacle(nodeName: string): Obstacle | undefined {
     return this.obstacle(ANNOTATIONS_SUBJECT) ?? this.obstacle(annotationSubject(nodeName));
-  }
-
-  /** Returns the first error that is stored under these subjects; `""` if there is none. */
-  error(...subjects: readonly string[]): string {
-    return subjects.flatMap((subject) => this.of(subject)?.error ?? [])[0] ?? "";
   }
 
   /**
@@ -164,6 +168,7 @@ interface Failure {
   readonly subject: string;
   readonly retryClass: "fast" | "slow";
   readonly error: string;
+  readonly reason?: RetryStatus["reason"];
 }
 
 /** The subjects whose failures an outcome ends. An accepted change of an address counts, too, until it is seen to have failed. */
@@ -237,7 +242,8 @@ function targetNode(action: Action): string | undefined {
 function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
   if (error instanceof ProviderError && error.failure === "rate-limited") return [];
   const retryClass = retryClassOf(error);
-  const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text });
+  const reason = isForbidden(error) ? { reason: "PermissionMissing" as const } : {};
+  const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text, ...reason });
   const nodeName = targetNode(action);
   const text = `${nodeName}: ${error.message}`;
   switch (action.kind) {
@@ -253,6 +259,7 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
       return refusedMachines(action, error, ips).map((subject) => failure(subject));
     case "annotate-node":
     case "clear-annotation":
+      // A permission that is missing is missing for every node.
       return isForbidden(error)
         ? [failure(ANNOTATIONS_SUBJECT, error.message.replace(` ${action.nodeName}:`, ":"))]
         : [failure(ownSubject(action))];
@@ -261,8 +268,9 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
   }
 }
 
-/** A permission that is missing is missing for every node. */
+/** True if a permission is missing: only a person can grant it. */
 function isForbidden(error: Error): boolean {
+  if (error instanceof ProviderError) return error.failure === "forbidden" || error.failure === "unauthorized";
   return error instanceof KubeError && error.failure === "forbidden";
 }
 
@@ -290,15 +298,20 @@ function retryClassOf(error: Error): "fast" | "slow" {
 /** The retries with one more failed attempt of a subject. Sorted by subject. */
 function withRetry(
   retries: readonly RetryStatus[],
-  { subject, retryClass, error }: Failure,
+  { subject, retryClass, error, reason }: Failure,
   nowMs: number,
 ): readonly RetryStatus[] {
   const attempts = (retries.find((entry) => entry.subject === subject)?.attempts ?? 0) + 1;
   const nextAttemptTime = timestamp(nowMs + retryDelayMs(retryClass, attempts));
   const others = retries.filter((other) => other.subject !== subject);
-  return [...others, { subject, attempts, nextAttemptTime, error: plain(error) }].toSorted((a, b) =>
-    a.subject < b.subject ? -1 : 1,
-  );
+  const entry = {
+    subject,
+    attempts,
+    nextAttemptTime,
+    error: plain(error),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  return [...others, entry].toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
 
 /** The retries without those of the subjects; the same list if there are none. */

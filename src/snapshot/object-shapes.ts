@@ -177,12 +177,16 @@ const PUBLISHED: Shape<PublishedName> = fields<PublishedName>(
 
 const LEFT: Shape<LeftAddress> = fields<LeftAddress>({ address: text, drainingUntil: text });
 
-const RETRY: Shape<RetryStatus> = fields<RetryStatus>({
-  subject: textOf("subject"),
-  attempts: number,
-  nextAttemptTime: text,
-  error: sentence,
-});
+const RETRY: Shape<RetryStatus> = fields<RetryStatus>(
+  {
+    subject: textOf("subject"),
+    attempts: number,
+    nextAttemptTime: text,
+    error: sentence,
+    reason: word("PermissionMissing"),
+  },
+  "reason",
+);
 
 const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
   {

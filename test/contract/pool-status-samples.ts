@@ -90,7 +90,7 @@ export const FULL_STATUS: Required<PoolStatus> = {
       unseen: [{ address: "192.0.2.9", since: TIME }],
     },
   ],
-  retries: [{ subject: "ip/192.0.2.5", attempts: 2, nextAttemptTime: TIME, error: "busy" }],
+  retries: [{ subject: "ip/192.0.2.5", attempts: 2, nextAttemptTime: TIME, error: "403", reason: "PermissionMissing" }],
   lastAssignmentTime: TIME,
   assignments: 3,
 };

@@ -151,6 +151,7 @@ describe.for(KINDS)("$file", ({ file, spec, status }) => {
       "status.retries[].attempts",
       "status.retries[].nextAttemptTime",
       "status.retries[].error",
+      "status.retries[].reason",
     ]);
   });
 

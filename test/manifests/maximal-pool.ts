@@ -92,7 +92,7 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
       unseen: [{ address: "192.0.2.4", since: time }],
     },
   ],
-  retries: [{ subject: "ip/192.0.2.1", attempts: 3, nextAttemptTime: time, error: "e" }],
+  retries: [{ subject: "ip/192.0.2.1", attempts: 3, nextAttemptTime: time, error: "e", reason: "PermissionMissing" }],
   lastAssignmentTime: time,
   assignments: 12,
 };

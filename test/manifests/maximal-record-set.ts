@@ -22,7 +22,15 @@ export const MAXIMAL_RECORD_SET_STATUS: Full<RecordSetStatus> = {
     fight,
   },
   unreadyNodes: [{ nodeName: "n1", since: "2026-01-02T03:04:05Z" }],
-  retries: [{ subject: "dns/www.example.com", attempts: 3, nextAttemptTime: "2026-01-02T03:04:05Z", error: "e" }],
+  retries: [
+    {
+      subject: "dns/www.example.com",
+      attempts: 3,
+      nextAttemptTime: "2026-01-02T03:04:05Z",
+      error: "e",
+      reason: "PermissionMissing",
+    },
+  ],
 };
 
 const { match, dnsRecordSet } = MAXIMAL_SPEC;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { KubeError, type Refusal } from "../../src/model/errors.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
-import { FINALIZER } from "../../src/model/resource.ts";
+import { FINALIZER, type RetryStatus } from "../../src/model/resource.ts";
 import { NOT_BEGUN } from "../../src/model/restraint.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { exitCodeOfPlan, exitCodeOfRun, troubleText } from "../../src/report/exit-code.ts";
@@ -14,6 +14,14 @@ const waiting = (names: readonly string[] = ["web"]): Observation =>
     names.map((_, at) => aNode(at + 1)),
     Object.fromEntries(names.map((_, at) => [`203.0.113.${at + 1}`, undefined])),
   );
+
+/** A pool whose address could not be assigned in an earlier run. */
+const retried = (why: Pick<RetryStatus, "reason">): Observation => {
+  const retry = { attempts: 2, nextAttemptTime: "2026-08-01T12:01:00Z", error: "no", ...why };
+  const retries = ["ip/203.0.113.1", "node/worker-1"].map((subject) => ({ subject, ...retry }));
+  const pool = aPool("web", ["203.0.113.1"], { status: { retries } });
+  return anObservation([pool], [aNode(1)], { "203.0.113.1": undefined });
+};
 
 function unusable(observation: Observation, kind: Refusal["kind"]): Observation {
   const facts: ProviderFacts = {
@@ -130,6 +138,8 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
   ["every action failed for the moment", all("unavailable"), 75],
   ["every action was refused", all("refused"), 3],
   ["every action was forbidden", all("forbidden"), 77],
+  ["an action of an earlier run was forbidden, and is not due", quiet(retried({ reason: "PermissionMissing" })), 3],
+  ["an action of an earlier run failed otherwise, and is not due", quiet(retried({})), 0],
   [
     "one object failed for the moment and another was served",
     aRun(waiting(["a", "b"]), waiting(["a", "b"]), (action) =>

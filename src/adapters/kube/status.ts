@@ -108,6 +108,7 @@ const RETRY = object<RetryStatus>({
   attempts: { read: (value) => Math.max(1, asInteger(value) ?? 1) },
   nextAttemptTime: textOrEmpty,
   error: textOrEmpty,
+  reason: optional(word(["PermissionMissing"])),
 });
 
 const POOL_SUMMARY = object<PoolSummary>({ addresses: text, nodes: textOrEmpty });

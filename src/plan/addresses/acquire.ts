@@ -227,8 +227,7 @@ function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle 
     .map(({ node }) => nodeSubject(node.name))
     .filter((subject) => view.retries.of(subject) !== undefined);
   const [next] = failed.toSorted((a, b) => view.retries.dueMs(a) - view.retries.dueMs(b));
-  if (next !== undefined)
-    return obstacle("Backoff", view.retries.error(next), { notBeforeMs: view.retries.dueMs(next) });
+  if (next !== undefined) return view.retries.wait([next], { notBeforeMs: view.retries.dueMs(next) });
   const [closed] = view.matches.flatMap(({ providerID }) => {
     const machine = view.machineOf(providerID);
     return machine === undefined ? [] : (view.firewallObstacle(view.placeOf(machine)) ?? []);

@@ -234,7 +234,7 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[]): number 
   if (near.length === 0) return obstacle("RegionMismatch", `the address is in ${region}`, { waitsFor: "region" });
   const subjects = [ipSubject(ip), ...near.map(({ node }) => nodeSubject(node.name))];
   const notBeforeMs = Math.min(...near.map(due));
-  return obstacle("Backoff", view.retries.error(...subjects), { waitsFor: "retry", notBeforeMs });
+  return view.retries.wait(subjects, { waitsFor: "retry", notBeforeMs });
 }
 
 /** Of the fitting candidates with the fewest addresses of the pool returns the index of the first one in a region, else of the first one; -1 if none fits. */

@@ -1,7 +1,6 @@
 import type { Hold } from "../../model/plan.ts";
 import type { Pool } from "../../model/resource.ts";
 import type { ServingNames } from "../drain.ts";
-import { obstacle } from "../holds.ts";
 import { type ManagedIP, type PoolView, type Succession, statusOf } from "../pool-view.ts";
 import { ipSubject, retryDueMs } from "../retries.ts";
 import { type Assignments, assignPool } from "./assign.ts";
@@ -123,7 +122,7 @@ function heldNamed(
   const notBeforeMs = swapDueMs(view, named);
   const holds = (choices.at(-1)?.assignments.holds ?? []).filter(({ subject }) => subject === named);
   if (isServing && notBeforeMs > view.nowMs) {
-    const why = obstacle("Backoff", view.retries.error(ipSubject(named)), { waitsFor: "retry", notBeforeMs });
+    const why = view.retries.wait([ipSubject(named)], { waitsFor: "retry", notBeforeMs });
     return holds.map((held) => ({ ...held, ...why }));
   }
   return holds.map((held) => (held.waitsFor === "region" ? { ...held, needsPerson: true } : held));

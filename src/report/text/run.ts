@@ -212,7 +212,8 @@ function heldAfter({ remaining, outcomes, saved }: PassResult): readonly Hold[] 
   );
   const isTold = ({ object, subject, reason, detail }: Hold): boolean => {
     const key = `${refKey(object)} ${subject}`;
-    const isWaiting = reason === "Backoff" || reason === "InProgress" || reason === "Failed";
+    const isWaiting =
+      reason === "Backoff" || reason === "PermissionMissing" || reason === "InProgress" || reason === "Failed";
     return told.has(key) && (isWaiting || (detail !== "" && detail === told.get(key)));
   };
   // A saved plan says what is to be done, not what is to wait.
