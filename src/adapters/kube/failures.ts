@@ -160,7 +160,13 @@ function deniedFix(why: string): string {
 function forbiddenFix(call: Call, connection: Connection, why: string): string {
   if (why.includes('User "system:anonymous"'))
     return `No credentials were given: set the user of ${connection.source}.`;
-  return `Grant the verb "${call.verb}" on "${qualifiedResource(call)}" (see cronjob/rbac.yaml).`;
+  return `Grant the verb "${call.verb}" on "${qualifiedResource(call)}" (see ${roleFile(call, why)}).`;
+}
+
+/** The file with the rule that is missing: of the host's agent, of what only `--watch` does, or of a run. */
+function roleFile({ verb }: Call, why: string): string {
+  if (why.includes(':flipop-host"')) return "cronjob/host/rbac.yaml";
+  return verb === "watch" ? "cronjob/watch/rbac.yaml" : "cronjob/rbac.yaml";
 }
 
 function namespaceOf(call: Call): string {

@@ -131,6 +131,12 @@ describe("a refusal", () => {
       `Cannot list nodes: ${forbidden} (403). Grant the verb "list" on "nodes" (see cronjob/rbac.yaml).`,
     ],
     [
+      "403 of the host's agent names its own role",
+      failure(403, "Forbidden", forbidden.replace("x", "system:serviceaccount:flipop-host:flipop-host")),
+      "forbidden",
+      `Cannot list nodes: ${forbidden.replace("x", "system:serviceaccount:flipop-host:flipop-host")} (403). Grant the verb "list" on "nodes" (see cronjob/host/rbac.yaml).`,
+    ],
+    [
       "401 names the credentials",
       failure(401, "Unauthorized", "Unauthorized"),
       "unauthorized",

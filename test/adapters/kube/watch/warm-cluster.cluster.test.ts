@@ -168,7 +168,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: warm-lister}]
     );
     expect((await rejection(cluster.listNodes())).message).toBe(
       'Cannot watch nodes: nodes is forbidden: User "warm-lister" cannot watch resource "nodes" in API group "" at the cluster scope (403). ' +
-        'Grant the verb "watch" on "nodes" (see cronjob/rbac.yaml).',
+        'Grant the verb "watch" on "nodes" (see cronjob/watch/rbac.yaml).',
     );
   });
 

@@ -156,7 +156,7 @@ describe("a watch over HTTP", () => {
       const error = await rejection(cluster.listNodes());
       expect(error).toMatchObject({ name: "KubeError", failure: "forbidden", operation: "watch nodes", status: 403 });
       expect(error.message).toBe(
-        `Cannot watch nodes: ${message} (403). Grant the verb "watch" on "nodes" (see cronjob/rbac.yaml).`,
+        `Cannot watch nodes: ${message} (403). Grant the verb "watch" on "nodes" (see cronjob/watch/rbac.yaml).`,
       );
       expect(cluster.staleness()).toMatchObject({ sinceMs: 0, error: { failure: "forbidden" } });
     });
