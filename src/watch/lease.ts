@@ -120,20 +120,26 @@ function checkPeriods(options: LeaseTerms): void {
   const { durationMs, renewDeadlineMs, retryMs, identity } = options;
   if (!(durationMs >= 1000)) throw unfit("--lease-duration", durationMs, "must be at least 1s");
   if (!(renewDeadlineMs < durationMs)) {
-    throw unfit("--renew-deadline", renewDeadlineMs, `must be shorter than --lease-duration (${durationMs} ms)`);
+    throw unfit("--renew-deadline", renewDeadlineMs, `must be shorter than --lease-duration (${flagText(durationMs)})`);
   }
   if (!(retryMs > 0 && retryMs * 1.2 < renewDeadlineMs)) {
     throw unfit(
       "--retry-period",
       retryMs,
-      `must be above 0 and 1.2 times it below --renew-deadline (${renewDeadlineMs} ms)`,
+      `must be above 0 and 1.2 times it below --renew-deadline (${flagText(renewDeadlineMs)})`,
     );
   }
   if (identity === "") throw new ConfigError("usage", "The Lease needs a holder with a name: the identity is empty.");
 }
 
 function unfit(flag: string, ms: number, rule: string): ConfigError {
-  return new ConfigError("usage", `${flag} is ${ms} ms: it ${rule}.`);
+  return new ConfigError("usage", `${flag} is ${flagText(ms)}: it ${rule}.`);
+}
+
+/** Returns a duration as a flag takes it, exactly: `2m`, `20s`, `1500ms`. */
+function flagText(ms: number): string {
+  if (ms !== 0 && ms % 60_000 === 0) return `${ms / 60_000}m`;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
 type Changes = Parameters<LockState["annotate"]>[0];
@@ -326,7 +332,8 @@ class LeaseKeeper implements LockState {
   private loseAfter(ms: number): void {
     const agoMs = this.options.clock.monotonicMs() - this.renewedAtMs;
     if (agoMs < ms) return;
-    const why = this.lastError instanceof Error ? `: ${this.lastError.message}` : "";
+    // The sentence goes on: the error brings a full stop of its own.
+    const why = this.lastError instanceof Error ? `: ${this.lastError.message.replace(/\.$/, "")}` : "";
     this.lose("timeout", `it could not be renewed for ${Math.round(agoMs / 1000)} s${why}`);
   }
 

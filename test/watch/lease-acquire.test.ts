@@ -194,12 +194,11 @@ describe("a Lease that someone holds", () => {
 
 describe("options that do not fit", () => {
   test.for([
-    [{ durationMs: 500 }, "--lease-duration is 500 ms: it must be at least 1s."],
-    [{ renewDeadlineMs: 15_000 }, "--renew-deadline is 15000 ms: it must be shorter than --lease-duration (15000 ms)."],
-    [
-      { retryMs: 9_000 },
-      "--retry-period is 9000 ms: it must be above 0 and 1.2 times it below --renew-deadline (10000 ms).",
-    ],
+    [{ durationMs: 500 }, "--lease-duration is 500ms: it must be at least 1s."],
+    [{ renewDeadlineMs: 20_000 }, "--renew-deadline is 20s: it must be shorter than --lease-duration (15s)."],
+    [{ renewDeadlineMs: 120_000 }, "--renew-deadline is 2m: it must be shorter than --lease-duration (15s)."],
+    [{ durationMs: 1500 }, "--renew-deadline is 10s: it must be shorter than --lease-duration (1500ms)."],
+    [{ retryMs: 9_000 }, "--retry-period is 9s: it must be above 0 and 1.2 times it below --renew-deadline (10s)."],
     [{ identity: "" }, "The Lease needs a holder with a name: the identity is empty."],
   ] as const)("%o is refused before any call", async ([changes, message]) => {
     const world = aLeaseWorld();

@@ -116,7 +116,7 @@ describe("losing", () => {
       expect(run.lock.isHeld()).toBe(false);
       expect(run.lock.lost.reason).toMatchObject({
         message: expect.stringMatching(
-          /^Lost Lease flipop\/flipop: it could not be renewed for 10 s: .+ This run changes nothing more; the next one carries on\.$/,
+          /^Lost Lease flipop\/flipop: it could not be renewed for 10 s: .+[^.]\. This run changes nothing more; the next one carries on\.$/,
         ),
       });
       world.connection.away = undefined;
