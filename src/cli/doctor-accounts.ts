@@ -8,6 +8,7 @@ import { accessTo, type ProviderAccess } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 import type { Config, Runtime } from "./config.ts";
 import type { DoctorTerms } from "./doctor-sources.ts";
+import { given } from "./environment.ts";
 import { openProviderReaders, readMeters } from "./providers.ts";
 
 /** What accounts are read with. */
@@ -82,7 +83,8 @@ async function accountOf(use: ProviderUse, access: Access, nodes: Facts["nodes"]
   const known = { provider, label: entry?.label ?? provider };
   const any: ProviderAccess<unknown> | undefined =
     access.providers.get(provider) ?? accessTo(access.dnsProviders, provider, PROVIDERS);
-  if (any?.kind === "no-token") return { ...known, missing: any.variables, probes: [] };
+  if (any?.kind === "no-token")
+    return { ...known, missing: any.variables, ...given({ emptyFile: any.emptyFile }), probes: [] };
   const counts: Counts = {};
   const questions = [
     ...use.sources.flatMap((source) => questionsOfAddresses(source, use, access, { nodes, counts })),

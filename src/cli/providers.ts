@@ -59,11 +59,15 @@ async function mapsOf<IP, DNS, Firewalls>(
   config: Config,
   open: (entry: ProviderEntry, settings: ProviderSettings) => Promise<Opened<IP, DNS, Firewalls>>,
 ): Promise<ProviderMaps<IP, DNS, Firewalls>> {
-  const all: { readonly entry: ProviderEntry; readonly opened: Opened<IP, DNS, Firewalls> | undefined }[] = [];
+  const all: {
+    readonly entry: ProviderEntry;
+    readonly settings: ProviderSettings;
+    readonly opened: Opened<IP, DNS, Firewalls> | undefined;
+  }[] = [];
   for (const [entry, settings] of settingsOf(config)) {
     const hasOwn = hasToken(settings.token, config.secrets);
     if (hasOwn) warnOfPlainText(config.warn, settings.apiURL ?? "", `The token of ${entry.label}`);
-    all.push({ entry, opened: hasOwn ? await open(entry, settings) : undefined });
+    all.push({ entry, settings, opened: hasOwn ? await open(entry, settings) : undefined });
   }
   const accesses = <P>(
     kind: "addresses" | "addressesIPv6" | "dns" | "firewalls",
@@ -72,7 +76,10 @@ async function mapsOf<IP, DNS, Firewalls>(
     new Map(
       all
         .filter(({ entry }) => entry.traits[kind] !== undefined)
-        .map(({ entry, opened }) => [entry.traits.name, usableOr(entry, opened && of(opened))] as const),
+        .map(
+          ({ entry, settings, opened }) =>
+            [entry.traits.name, usableOr(entry, settings, opened && of(opened))] as const,
+        ),
     );
   return {
     registry: PROVIDERS,
@@ -91,12 +98,15 @@ async function mapsOf<IP, DNS, Firewalls>(
 
 function usableOr<P>(
   { traits: { name, family }, tokenVariables: [variable] }: ProviderEntry,
+  { token }: ProviderSettings,
   provider: P | undefined,
 ): ProviderAccess<P> {
   if (provider !== undefined) return { kind: "usable", provider };
   // The token of a family's member comes by a flag, which has no twin.
   const variables = family === undefined ? [variable, `${variable}_FILE`] : [variable];
-  return { kind: "no-token", name, variables };
+  if (token.kind !== "file") return { kind: "no-token", name, variables };
+  const emptyFile = `the token file ${token.path} that ${token.variable} names is empty`;
+  return { kind: "no-token", name, variables, emptyFile };
 }
 
 /** What says how providers are reached. */

@@ -125,6 +125,8 @@ export interface Account {
   readonly label: string;
   /** Variables that would hold the token; empty where there is one. */
   readonly missing: readonly string[];
+  /** Says that a token file is there and empty. */
+  readonly emptyFile?: string;
   readonly probes: readonly Probe[];
   /** In what time the token ends, milliseconds, negative once it has; or why nobody knows. Absent = it does not, or the provider does not tell. */
   readonly tokenEnd?: { readonly atMs: number; readonly inMs: number } | { readonly error: string };

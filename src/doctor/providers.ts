@@ -25,8 +25,10 @@ export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" |
       : allOr(
           accounts
             .filter(({ missing }) => missing.length > 0)
-            .map(({ label, missing }) =>
-              failing(`there is no token for ${label}`, { hint: `Set ${missing.join(" or ")}.` }),
+            .map(({ label, missing, emptyFile }) =>
+              emptyFile === undefined
+                ? failing(`there is no token for ${label}`, { hint: `Set ${missing.join(" or ")}.` })
+                : failing(`there is no token for ${label}: ${emptyFile}`, { hint: "Write the token into it." }),
             ),
           fine(accounts.map(({ label }) => label).join(", ")),
         ),

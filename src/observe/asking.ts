@@ -30,7 +30,7 @@ export function unusableWhy({
   if (access.kind === "no-token")
     return {
       kind: "no-access",
-      message: `provider "${name}" cannot be used: set ${access.variables.join(" or ")}`,
+      message: `provider "${name}" cannot be used: ${access.emptyFile ?? `set ${access.variables.join(" or ")}`}`,
     };
   if (notBeforeMs === undefined || notBeforeMs <= nowMs) return undefined;
   const message = `${name} asked for no calls until ${formatTime(notBeforeMs)}`;

@@ -186,10 +186,18 @@ export interface FirewallProvider extends FirewallProviderReader {
   removeMachines(id: string, machineIDs: readonly string[]): Promise<void>;
 }
 
-/** A provider as the program may use it: ready, or without what it needs. `variables` are those that would supply it: a token, or where it is. */
+/**
+ * A provider as the program may use it: ready, or without what it needs. `variables` are those that would supply it: a token, or where it is. `emptyFile` says that one of
+ * them names a token file in which nothing is.
+ */
 export type ProviderAccess<P> =
   | { readonly kind: "usable"; readonly provider: P }
-  | { readonly kind: "no-token"; readonly name: string; readonly variables: readonly string[] };
+  | {
+      readonly kind: "no-token";
+      readonly name: string;
+      readonly variables: readonly string[];
+      readonly emptyFile?: string;
+    };
 
 /** Returns the access to a provider. One of a family that nobody has set up is without what says where it is. Undefined if there is no such provider. */
 export function accessTo<P>(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -6,6 +6,7 @@ import { type Config, resolveConfig } from "../../src/cli/config.ts";
 import { KnownSecrets } from "../../src/cli/output.ts";
 import { openProviderReaders, openProviders } from "../../src/cli/providers.ts";
 import { SYSTEM_CLOCK } from "../../src/cli/system-clock.ts";
+import { unusableWhy } from "../../src/observe/asking.ts";
 import type { ProviderAccess } from "../../src/ports/providers.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
@@ -56,6 +57,21 @@ describe("the providers of a run", () => {
       ],
       hetzner,
     ]);
+  });
+
+  test.for([
+    ["DIGITALOCEAN_ACCESS_TOKEN_FILE", "digitalocean", ""],
+    ["CLOUDFLARE_TOKEN_FILE", "cloudflare", "\n"],
+    ["HCLOUD_TOKEN_FILE", "hetzner", "\r\n\n"],
+  ] as const)("are not available where the file of %s is empty, and say so", async ([variable, name, text]) => {
+    const path = join(dir, "empty-token");
+    writeFileSync(path, text);
+    const { dnsProviders } = await openProviders(config({ [variable]: path }), { clock: SYSTEM_CLOCK });
+    const access = dnsProviders.get(name);
+    if (access === undefined) throw new Error("no such provider");
+    expect(unusableWhy({ name, access, notBeforeMs: undefined, nowMs: 0 })?.message).toBe(
+      `provider "${name}" cannot be used: the token file ${path} that ${variable} names is empty`,
+    );
   });
 
   test("that reads have no method that writes", async () => {
