@@ -42,7 +42,7 @@ export async function loadConfig(inputs: KubeConfigInputs): Promise<Connection> 
     return complete(connection, inputs);
   }
   const inside = inputs.context ? undefined : await inClusterConnection(inputs.inCluster);
-  if (inside === undefined) throw nothingConfigured(inputs);
+  if (inside === undefined) throw nothingConfigured(inputs, kubeconfig);
   return complete(inside, inputs);
 }
 
@@ -95,14 +95,29 @@ function impersonation(inputs: KubeConfigInputs): Impersonation | undefined {
   throw new ConfigError("usage", "--as-group needs --as: Kubernetes impersonates groups only together with a user.");
 }
 
-function nothingConfigured(inputs: KubeConfigInputs): ConfigError {
-  const why = inputs.context
-    ? `Cannot use context "${inputs.context}": no kubeconfig was found`
-    : "No cluster is configured";
+function nothingConfigured(inputs: KubeConfigInputs, empty: Kubeconfig | undefined): ConfigError {
+  const what = inputs.context ? `Cannot use context "${inputs.context}"` : "No cluster is configured";
+  const isListed = empty !== undefined && Boolean(inputs.kubeconfigEnv);
   return new ConfigError(
     "invalid",
-    `${why}: neither --kubeconfig nor $KUBECONFIG is given, ~/.kube/config is missing or empty, and this is not a pod ` +
-      "with a service account. Set KUBECONFIG or pass --kubeconfig FILE; to try flipop without a cluster, pass --sandbox.",
+    isListed
+      ? `${what}: ${emptyText(empty.source)}`
+      : `${what}: ${inputs.context ? "no kubeconfig was found: " : ""}${NOTHING_GIVEN}`,
+  );
+}
+
+const NOTHING_GIVEN =
+  "neither --kubeconfig nor $KUBECONFIG is given, ~/.kube/config is missing or empty, and this is not a pod " +
+  "with a service account. Set KUBECONFIG or pass --kubeconfig FILE; to try flipop without a cluster, pass --sandbox.";
+
+/** Of the files that `$KUBECONFIG` names, and nothing is in. */
+function emptyText(source: string): string {
+  const which = source.includes(", ")
+    ? `all of the kubeconfigs ${source} that $KUBECONFIG names are empty`
+    : `the kubeconfig ${source} that $KUBECONFIG names is empty`;
+  return (
+    `${which}, and this is not a pod with a service account. Write a kubeconfig into it, set KUBECONFIG to another ` +
+    "or pass --kubeconfig FILE; to try flipop without a cluster, pass --sandbox."
   );
 }
 

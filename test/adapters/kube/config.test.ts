@@ -234,6 +234,17 @@ describe("what is wrong", () => {
     expect(await refused({ context: "x" })).toContain('Cannot use context "x": no kubeconfig was found');
   });
 
+  test("the files of $KUBECONFIG are empty", async () => {
+    const hint = "and this is not a pod with a service account. Write a kubeconfig into it, set KUBECONFIG to another";
+    expect(await refused({ kubeconfigEnv: file("none", "") })).toContain(
+      `No cluster is configured: the kubeconfig HOME/none that $KUBECONFIG names is empty, ${hint}`,
+    );
+    const kubeconfigEnv = [file("none", "\n"), file("bare", "apiVersion: v1\n")].join(delimiter);
+    expect(await refused({ kubeconfigEnv, context: "x" })).toMatch(
+      /^Cannot use context "x": all of the kubeconfigs HOME\/none, HOME\/bare that \$KUBECONFIG names are empty, /,
+    );
+  });
+
   test("a context that does not exist lists those that do, sorted", async () => {
     const kubeconfigEnv = [file("b", second), file("a", first)].join(delimiter);
     expect(await refused({ kubeconfigEnv, context: "z" })).toBe(
