@@ -25,9 +25,9 @@ export interface PostTerms {
   readonly over: AbortSignal;
 }
 
-/** The answer, or why there is none; texts without secrets, in one line, and cut. */
+/** The answer, or why there is none; texts without secrets, in one line, and cut. `isPage`: it is a web page, as those of logins and proxies are. */
 export type PostAnswer =
-  | { readonly kind: "answered"; readonly status: number; readonly text: string }
+  | { readonly kind: "answered"; readonly status: number; readonly text: string; readonly isPage: boolean }
   | { readonly kind: "broken"; readonly why: string };
 
 /** The most that is read of an answer, bytes: it is shown in one line. */
@@ -51,7 +51,9 @@ async function attempt({ url, ...request }: Post, { send, secrets, over: signal 
   const shown = (text: string): string => oneLine(secrets.redactQuoted(text)).slice(0, MOST_SHOWN);
   try {
     const answer = await send(url, { ...request, signal });
-    return { kind: "answered", status: answer.statusCode ?? 0, text: shown(await startOf(answer)) };
+    const start = await startOf(answer);
+    const isPage = /^text\/html\b/i.test(answer.headers["content-type"] ?? "") || start.trimStart().startsWith("<");
+    return { kind: "answered", status: answer.statusCode ?? 0, text: shown(start), isPage };
   } catch (error) {
     return { kind: "broken", why: shown(connectionFault(error).message) };
   }

@@ -40,7 +40,7 @@ const LIMIT_MS = 5000;
 
 /**
  * Pushes metrics: one request, repeated once after a broken connection or a 5xx, all within 5 s, whatever the server does. Redirects are not followed; they count as
- * failures, as does every other answer that is no 2xx. TLS as Node has it (`NODE_EXTRA_CA_CERTS`).
+ * failures, as does every other answer that is no 2xx, and a web page. TLS as Node has it (`NODE_EXTRA_CA_CERTS`).
  * @throws never
  */
 export async function pushMetrics(
@@ -73,10 +73,17 @@ export async function pushMetrics(
       const why = over.aborted ? `no answer within ${limitMs / 1000} s` : attempted.why;
       return failed(why, "Check that it runs and that the URL is right.");
     }
-    const { status, text } = attempted;
-    if (status >= 200 && status <= 299) return { kind: "pushed" };
-    return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status));
+    const { status, text, isPage } = attempted;
+    if (!isSuccess(status)) return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status));
+    // A Pushgateway answers a push with an empty body.
+    return isPage ? failed(`it answered ${status} with a web page`, PAGE_ADVICE) : { kind: "pushed" };
   }
+}
+
+const PAGE_ADVICE = "Check that the URL is that of the Pushgateway itself, not of a login page or proxy.";
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
 }
 
 function adviceFor(status: number): string {
