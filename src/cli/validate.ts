@@ -40,7 +40,9 @@ export async function runValidate(session: Session, paths: readonly string[], fl
   const suppressed = all.length - findings.length;
   const result: Findings = { findings, objects: count, others, files: files.length, suppressed };
   const failing = countOf(findings, "error") + (flags.failOn === "warning" ? countOf(findings, "warning") : 0);
-  await write(session, flags.output, result, failing === 0 && unread.length === 0);
+  // A summary of nothing, before the error, would be false comfort. A program gets its document all the same.
+  if (flags.output !== "table" || unread.length === 0 || files.length > 0)
+    await write(session, flags.output, result, failing === 0 && unread.length === 0);
   for (const { message } of unread) writeLine(session, "error", message);
   if (unread.length > 0) return EXIT.invalidConfiguration;
   return failing === 0 ? EXIT.done : EXIT.unhealthy;

@@ -105,8 +105,8 @@ describe("flipop validate", () => {
     [["validate", "nowhere.yaml"], 78, "flipop: There is no file nowhere.yaml.\n"],
   ] as const)("%j ends with %i and says why", async ([argv, code, text]) => {
     const given = argv.map((word) => (word === "empty" || word === "nowhere.yaml" ? at(word) : word));
-    const { stderr, exitCode } = await invoke(given);
-    expect({ stderr: lineOf(stderr), exitCode }).toEqual({ stderr: text, exitCode: code });
+    const { stdout, stderr, exitCode } = await invoke(given);
+    expect({ stdout, stderr: lineOf(stderr), exitCode }).toEqual({ stdout: "", stderr: text, exitCode: code });
   });
 
   test("checks the other files when one cannot be read, and says so with 78", async () => {
