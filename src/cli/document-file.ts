@@ -70,7 +70,9 @@ function asJSON(text: string): unknown {
 function asYAML(text: string): unknown {
   const document = parseDocument(text, { logLevel: "silent" });
   const [wrong] = document.errors;
-  if (wrong !== undefined) throw new ConfigError("invalid", `It is no YAML: ${wrong.message.split("\n", 1)[0]}`);
+  // Below its first line the parser shows the place, so that line ends in a colon.
+  const told = wrong?.message.split("\n", 1)[0]?.replace(/:$/, "");
+  if (told !== undefined) throw new ConfigError("invalid", `It is no YAML: ${told}.`);
   return document.toJS({ maxAliasCount: 0 }) ?? {};
 }
 

@@ -142,6 +142,7 @@ describe("reconcile --plan", () => {
   ] as const)("refuses a file that is %s", async ([, by, said]) => {
     const printed = await invoke(["reconcile", "--plan", edited(by)], { observation });
     expect([printed.exitCode, printed.stderr, printed.requests]).toEqual([78, expect.stringContaining(said), []]);
+    expect(printed.stderr).toMatch(/[^.:]\.\n$/);
   });
 
   test("refuses a file that is not there", async () => {

@@ -310,7 +310,11 @@ describe("--from", () => {
   });
 
   test.for([
-    ["a: [", 78, "It is no YAML"],
+    [
+      "a: [",
+      78,
+      "It is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 5.\n",
+    ],
     ["kind: Pod", 78, "It is no snapshot: its kind is not Snapshot."],
     ["newer", 78, "Its apiVersion is cli.flipop.digitalocean.com/v2"],
     ["wrong", 78, "observed.pools[0].spec.desiredIPs must be a number"],
