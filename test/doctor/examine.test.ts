@@ -221,6 +221,19 @@ test("the rate limit has room for the runs of its time, or it is told", () => {
   expect(resultsOf("FLP146", planned({}, 84))).toEqual(["warning"]);
 });
 
+test("a token that is not set is told otherwise than one whose file is empty", () => {
+  const emptyFile = "the token file /run/t that HCLOUD_TOKEN_FILE names is empty";
+  const said = (own: object): readonly unknown[] => {
+    const account = { ...ACCOUNT, missing: ["HCLOUD_TOKEN", "HCLOUD_TOKEN_FILE"], ...own };
+    const answers = { ...planned({}), accounts: known([account]) } as unknown as Answers;
+    return examine(ALL, answers).findings.flatMap(({ code, message, hint }) =>
+      code === "FLP141" ? [`${message}. ${hint}`] : [],
+    );
+  };
+  expect(said({})).toEqual(["there is no token for DigitalOcean. Set HCLOUD_TOKEN or HCLOUD_TOKEN_FILE."]);
+  expect(said({ emptyFile })).toEqual([`there is no token for DigitalOcean: ${emptyFile}. Write the token into it.`]);
+});
+
 test("a machine that the provider does not know is told for each node", () => {
   const machine = { provider: "digitalocean", nodeName: "n1", machineID: "1" };
   const asked = (own: object, count = 1): Answers =>
