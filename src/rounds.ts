@@ -95,6 +95,8 @@ export class Rounds {
   /** How often something was begun for what an action is about, by {@link thingOf}. */
   readonly #begun = new Map<string, number>();
   #lastPlanMs = 0;
+  /** When the last plan was made, monotonic milliseconds. */
+  #plannedAtMs = 0;
   /** Aborted by a change of the cluster that no round has looked at. */
   #change: AbortSignal | undefined;
 
@@ -138,9 +140,9 @@ export class Rounds {
     do {
       while (this.#beginWhatIsNew()) {
         this.#statuses.write(this.#atRest(), this.outcomes.length);
-        const { arrived, ended, isOvertaken } = await this.#news();
+        const { arrived, ended, isOvertaken, isRipe } = await this.#news();
         this.#learn(arrived, ended);
-        await this.#plan({ mayBeUnsettled: isOvertaken || arrived.length > 0 });
+        await this.#plan({ mayBeUnsettled: isOvertaken || isRipe || arrived.length > 0 });
         if (arrived.length > 0) await this.#show(arrived);
       }
     } while (await this.#mayDoMoreOnceStored());
@@ -265,20 +267,39 @@ export class Rounds {
     const ended: Outcome[] = [];
     let newsAtMs = NEVER;
     let overtakenAtMs = NEVER;
+    const ripeAtMs = this.#ripeAtMs();
     for (;;) {
       arrived.push(...this.#looking.take());
       ended.push(...this.#scheduler.take());
       const nowMs = clock.monotonicMs();
       if (arrived.length + ended.length > 0) newsAtMs = Math.min(newsAtMs, nowMs);
       if (this.#isOvertaken()) overtakenAtMs = Math.min(overtakenAtMs, nowMs);
-      const dueMs = Math.min(newsAtMs + this.#restMs(arrived, ended), overtakenAtMs + OVERTAKEN_MS + this.#lastPlanMs);
+      const dueMs = Math.min(
+        newsAtMs + this.#restMs(arrived, ended),
+        overtakenAtMs + OVERTAKEN_MS + this.#lastPlanMs,
+        ripeAtMs,
+      );
       if (dueMs <= nowMs || !(this.#scheduler.isBusy || this.#awaitsPieces())) break;
       await this.#somethingWithin(dueMs - nowMs);
     }
     const isOvertaken = await this.#lookAgain();
     arrived.push(...this.#looking.take());
     ended.push(...this.#scheduler.take());
-    return { arrived, ended, isOvertaken };
+    return { arrived, ended, isOvertaken, isRipe: clock.monotonicMs() >= ripeAtMs };
+  }
+
+  /**
+   * When the first hold of the plan ends, monotonic milliseconds: then something may be done, whatever is still waited for. Only where somebody tells of changes of the cluster: elsewhere
+   * what was seen of it may be old by then.
+   */
+  #ripeAtMs(): number {
+    const { cluster, clock } = this.#deps;
+    if (this.#options.nextChange === undefined) return NEVER;
+    const { holds, observedAtMs } = this.remaining;
+    // A time that was over when the plan was made ended nothing.
+    const ends = holds.flatMap(({ notBeforeMs = 0 }) => (notBeforeMs > observedAtMs ? [notBeforeMs] : []));
+    const inMs = Math.min(...ends, NEVER) - cluster.now();
+    return Math.max(clock.monotonicMs() + inMs, this.#plannedAtMs + TOGETHER_PLANS * this.#lastPlanMs);
   }
 
   /** How long to wait for more before it is planned on, milliseconds. */
@@ -365,7 +386,8 @@ export class Rounds {
       this.observation = { ...this.observation, settling: waiting };
       made = await planned();
     }
-    this.#lastPlanMs = clock.monotonicMs() - startMs;
+    this.#plannedAtMs = clock.monotonicMs();
+    this.#lastPlanMs = this.#plannedAtMs - startMs;
     this.planMs += this.#lastPlanMs;
     this.#remaining = made;
   }
@@ -430,6 +452,8 @@ interface News {
   readonly ended: readonly Outcome[];
   /** True when nodes and pods were looked at once more. */
   readonly isOvertaken: boolean;
+  /** True when a hold of the plan has ended. */
+  readonly isRipe: boolean;
 }
 
 /** The observation without what was to wait before. */

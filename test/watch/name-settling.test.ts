@@ -44,6 +44,20 @@ test("one node that leaves is out of the name after half a second", async () => 
   expect(world.dns.world.set("digitalocean", "www.example.com")).toHaveLength(19);
 });
 
+test("one node that leaves is out of the name after half a second, although the addresses of a pool get no answer", async () => {
+  const { world } = await aWatchedName("cloudflare");
+  world.cloud.address(ip(1), { on: "n20" });
+  world.takesMs = ({ port }) => (port === "addresses" ? 25_000 : undefined);
+  await world.pools.create("web", { ips: [ip(1)], match: { nodeLabel: "role=web" } });
+  await world.clock.advance(3000);
+  for (const [at, name] of ["n1", "n2", "n3"].entries()) {
+    await world.nodes.setReady(name, false);
+    await world.clock.advance(700);
+    expect(world.dns.world.set("cloudflare", "www.example.com")).toHaveLength(19 - at);
+    await world.clock.advance(9000);
+  }
+});
+
 test("nodes that never stand still are followed after five and a half seconds all the same", async () => {
   const { world } = await aWatchedName("cloudflare");
   for (let at = 0; at < 20; at += 1) {
