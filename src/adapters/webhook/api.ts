@@ -13,12 +13,11 @@ import { oneLine } from "../../model/text.ts";
 import { comparableName } from "../dns/names.ts";
 import type { ARecord } from "../dns/record-sets.ts";
 import {
-  ANY,
   type Answer,
   anyList,
   COUNT,
+  choose,
   type Fields,
-  fieldsOf,
   map,
   maybe,
   object,
@@ -137,17 +136,20 @@ export function webhookError(name: string, call: CallInfo, details: FailureDetai
 export interface Endpoint {
   /** Lower case without trailing dot. */
   readonly fqdn: string;
+  /** Upper case; `?` where it cannot be understood. */
   readonly type: string;
   readonly targets: readonly string[];
   /** Seconds; 0 = the provider decides, or does not tell. */
   readonly ttlSeconds: number;
   /** Tells apart several sets of one name and type that a policy of the provider chooses from; `""` = there is only one. */
   readonly setIdentifier: string;
+  /** Set where all but name and type cannot be understood; then the fields between are empty. */
+  readonly isUnclear?: true;
   /** All of it as it came: what is read here and not understood is sent back with a change. */
   readonly raw: Fields;
 }
 
-const FIELDS: Schema<Omit<Endpoint, "raw">> = map(
+const FIELDS: Schema<Omit<Endpoint, "raw" | "isUnclear">> = map(
   object({
     dnsName: TEXT,
     recordType: TEXT,
@@ -164,17 +166,24 @@ const FIELDS: Schema<Omit<Endpoint, "raw">> = map(
   }),
 );
 
-/** Reads a list of sets. An empty list may come as `null`. An item without a name is left out. A set that cannot be understood has the type `?`. */
+/**
+ * Reads a list of sets. An empty list may come as `null`. A set that cannot be understood is unclear, and keeps its type if that is a text.
+ * @throws AnswerFault for an item without a name: whose set it is nobody knows, and a name that lacks it may look empty
+ */
 export function readEndpoints(body: unknown): readonly Endpoint[] {
-  return read(anyList(ANY), body).flatMap((item): Endpoint | [] => {
-    const raw = fieldsOf(item);
+  return read(anyList(NAMED), body).map(({ dnsName, raw }): Endpoint => {
     const endpoint = readable(FIELDS, raw);
     if (endpoint !== undefined) return { ...endpoint, raw };
-    const { dnsName } = raw;
-    if (typeof dnsName !== "string") return [];
-    return { fqdn: comparableName(dnsName), type: "?", targets: [], ttlSeconds: 0, setIdentifier: "", raw };
+    const { recordType } = raw;
+    const type = typeof recordType === "string" && recordType !== "" ? recordType.toUpperCase() : "?";
+    const fqdn = comparableName(dnsName);
+    return { fqdn, type, targets: [], ttlSeconds: 0, setIdentifier: "", isUnclear: true, raw };
   });
 }
+
+const NAMED: Schema<{ readonly dnsName: string; readonly raw: Fields }> = choose((raw) =>
+  map(object({ dnsName: TEXT }), ({ dnsName }) => ({ dnsName, raw })),
+);
 
 /** True where the provider decides the TTL, or does not tell it: 0, or 1, which is Cloudflare's `automatic`. */
 export function isAutomatic({ ttlSeconds }: Endpoint): boolean {

@@ -242,9 +242,10 @@ function readingOf(text: string): CallInfo {
 }
 
 /** Why flipop cannot tell the records of a type of a set's name; undefined where it can. */
-function troubleOf({ type, targets, setIdentifier }: Endpoint, asked: RecordType): string | undefined {
+function troubleOf({ type, targets, setIdentifier, isUnclear }: Endpoint, asked: RecordType): string | undefined {
   if (type === "?") return "a record of the name cannot be understood";
   if (type !== asked) return undefined;
+  if (isUnclear) return `the ${asked} records of the name cannot be understood`;
   if (setIdentifier !== "")
     return `the provider chooses among several sets of ${asked} records of the name (${setIdentifier}), which flipop does not do`;
   const { canonical, family } = RECORD_TYPES[asked];

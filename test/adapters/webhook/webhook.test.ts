@@ -114,6 +114,103 @@ test("what is no set of A records of one name is told, and keeps no other name f
     },
   ));
 
+test.for<[string, object]>([
+  ["a TTL that is a text", { targets: ["2001:db8::1"], recordTTL: "300" }],
+  ["a target that is none", { targets: [null] }],
+  ["no list of targets", { targets: "2001:db8::1" }],
+])("AAAA records that cannot be understood, with %s, leave the A records of the name alone", ([, fields]) =>
+  withWebhook({ domains: ["example.org"] }, async ({ provider, faults, changes }) => {
+    await provider.findZone("example.org");
+    const body = JSON.stringify([www([IP1]), { dnsName: WWW, recordType: "aaaa", ...fields }]);
+    faults.add({
+      server: "webhook",
+      method: "GET",
+      path: "^/records$",
+      status: 200,
+      body,
+      contentType: MEDIA_TYPE,
+      times: 0,
+    });
+    expect(await provider.readRecords(ZONE, WWW)).toMatchObject({ addresses: [IP1], ttlSeconds: 60 });
+    const a = await provider.listRecords(ZONE, 1);
+    expect([[...(a?.names.keys() ?? [])], a?.unclear]).toEqual([[WWW], new Set()]);
+    const six = await provider.listRecords(ZONE, 1, false, "AAAA");
+    expect([[...(six?.names.keys() ?? [])], six?.unclear]).toEqual([[], new Set([`${WWW} AAAA`])]);
+    const held = await failureOf(provider.writeRecords(ZONE, `${WWW} AAAA`, change([], ["2001:db8::2"])));
+    expect(held).toMatchObject({ failure: "malformed", isAmbiguous: false });
+    expect(held.message).toContain("the AAAA records of the name cannot be understood");
+    expect((await provider.writeRecords(ZONE, WWW, change([IP1], [IP1]))).kind).toBe("written");
+    expect(changes).toEqual([]);
+  }),
+);
+
+test.for([[{}], [{ recordType: null }], [{ recordType: 1 }], [{ recordType: "" }]])(
+  "a set whose type cannot be understood, %j, holds every type of its name and no other name",
+  ([fields]) =>
+    withWebhook({ domains: ["example.org"] }, async ({ provider, faults }) => {
+      await provider.findZone("example.org");
+      const sets = [
+        www([IP1]),
+        { dnsName: WWW, targets: [null], ...fields },
+        www([IP2], { dnsName: "api.example.org" }),
+      ];
+      const body = JSON.stringify(sets);
+      faults.add({
+        server: "webhook",
+        method: "GET",
+        path: "^/records$",
+        status: 200,
+        body,
+        contentType: MEDIA_TYPE,
+        times: 0,
+      });
+      for (const name of [WWW, `${WWW} AAAA`])
+        expect((await failureOf(provider.readRecords(ZONE, name))).message).toContain(
+          "a record of the name cannot be understood",
+        );
+      expect((await provider.readRecords(ZONE, "api.example.org")).addresses).toEqual([IP2]);
+    }),
+);
+
+test.for([[null], [{}], ["www"], [{ dnsName: null, recordType: "A", targets: [IP1] }], [{ dnsName: 1 }]])(
+  "a list with a set that has no name, %j, is no answer: nothing is taken for empty",
+  ([item]) =>
+    withWebhook({ domains: ["example.org"] }, async ({ provider, faults, changes }) => {
+      await provider.findZone("example.org");
+      const body = JSON.stringify([www([IP1], { dnsName: "api.example.org" }), item]);
+      faults.add({
+        server: "webhook",
+        method: "GET",
+        path: "^/records$",
+        status: 200,
+        body,
+        contentType: MEDIA_TYPE,
+        times: 0,
+      });
+      for (const call of [
+        () => provider.readRecords(ZONE, WWW),
+        () => provider.listRecords(ZONE, 1),
+        () => provider.writeRecords(ZONE, WWW, change([], [IP1])),
+      ])
+        expect(await failureOf(call())).toMatchObject({ failure: "malformed" });
+      expect(changes).toEqual([]);
+    }),
+);
+
+test("null in the place of the whole list is an empty one", () =>
+  withWebhook({ domains: ["example.org"] }, async ({ provider, faults }) => {
+    await provider.findZone("example.org");
+    faults.add({
+      server: "webhook",
+      method: "GET",
+      path: "^/records$",
+      status: 200,
+      body: "null",
+      contentType: MEDIA_TYPE,
+    });
+    expect((await provider.readRecords(ZONE, WWW)).addresses).toEqual([]);
+  }));
+
 test("a change sends the set as it was read and as it is wanted: labels and settings stay", () => {
   const kept = {
     labels: { owner: "somebody" },
