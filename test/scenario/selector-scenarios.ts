@@ -197,7 +197,7 @@ async function twoPools(world: World, match: Match, podNamespace = "shop"): Prom
 
 /** Gives `b` and `r` another match. */
 async function edit(world: World, match: Match): Promise<void> {
-  const whole = { nodeLabel: "", podNamespace: "", podLabel: "", ...match };
+  const whole = { nodeLabel: "", podNamespace: "", podLabel: "", tolerations: null, ...match };
   for (const objects of [world.pools, world.recordSets])
     await objects.edit(objects === world.pools ? "b" : "r", { match: whole });
 }
