@@ -207,11 +207,11 @@ export function noteChanges(
       : [],
   );
   const known = new Set(observed.map(([name]) => name));
-  // A provider that no object names now was not asked; what it said still holds for the next object that does.
+  // A provider that no object names now was not asked; what it said still holds for the next object that does. Another process may have been told a later time.
   // By what the lock knows: the Lease may have been unreadable while the world was observed.
   const standing = byProvider(stored, NOT_BEFORE_PREFIX)
     .map(([name, text]) => [name, Date.parse(text)] as const)
-    .filter(([name, ms]) => !known.has(name) && ms > nowMs);
+    .filter(([name, ms]) => ms > nowMs && (!known.has(name) || ms <= nowMs + LONGEST_NOT_BEFORE_MS));
   const desired: ReadonlyMap<string, string> = new Map(
     // Addresses of both families, DNS and firewalls of one provider share its limit: the later time stands.
     [...standing, ...met, ...observed]

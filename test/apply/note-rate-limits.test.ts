@@ -64,6 +64,23 @@ test("a rate limit that only a list of firewalls has met is noted for later runs
   expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]);
 });
 
+test.for([
+  ["nothing", undefined, [{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]],
+  ["an earlier time", "1970-01-01T00:00:03Z", [{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]],
+  ["a later time, which another process was told", "1970-01-01T00:00:09Z", []],
+  ["no possible time", "2199-01-01T00:00:00Z", [{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]],
+] as const)("of two rate limits the later one is noted: the Lease has %s", async ([, stored, expected]) => {
+  const { lock, noted } = takingLease();
+  const annotations = (): Readonly<Record<string, string>> =>
+    stored === undefined ? {} : { [`${NOT_BEFORE_PREFIX}digitalocean`]: stored };
+  const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
+  const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
+  const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
+  await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: new Map(), cluster, clock });
+  expect(noted.slice(0, 1)).toEqual(expected);
+});
+
 const zones: DNSFacts["zones"] = new Map([
   ["example.com", { kind: "gap", error: "later", isRefused: false, putOffUntilMs: 7000 }],
 ]);

@@ -132,8 +132,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A rate limit is taken off the Lease once no object names its provider.",
     file: "src/model/lease-notes.ts",
-    find: "!known.has(name) && ms > nowMs",
-    replace: "!known.has(name) && ms > nowMs + 9e9",
+    find: "ms > nowMs && (!known.has(name)",
+    replace: "ms > nowMs + 9e9 && (!known.has(name)",
   },
   {
     name: "A name that cannot be read counts as empty.",
