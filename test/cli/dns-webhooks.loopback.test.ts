@@ -106,7 +106,9 @@ test("a webhook with a token file gets the token, and a wrong one is told withou
     const { stdout } = await run("wrong-and-secret");
     expect(stdout).toContain("The DNS webhook did not accept the token");
     expect(stdout).not.toContain("and-secret");
-    expect((await run("")).stdout).toMatch(/Provider "webhook" cannot be used: set --dns-token-file\.\n/);
+    expect((await run("")).stdout).toMatch(
+      /Provider "webhook" cannot be used: the token file \S+token\.txt that --dns-token-file webhook names is empty\.\n/,
+    );
   } finally {
     await sandbox.close();
   }
