@@ -16,6 +16,7 @@ import type { Enter, Looking } from "./observe/looking.ts";
 import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
 import { readNodesAgain } from "./observe/read-cluster.ts";
 import { duringActions, fold } from "./plan/fold.ts";
+import { firstEndMs } from "./plan/next-look.ts";
 import { planInSteps } from "./plan/plan.ts";
 import { announceInSteps } from "./rehearse/announce.ts";
 import { MOST_ROUNDS } from "./rehearse/passing.ts";
@@ -289,16 +290,14 @@ export class Rounds {
   }
 
   /**
-   * When the first hold of the plan ends, monotonic milliseconds: then something may be done, whatever is still waited for. Only where somebody tells of changes of the cluster: elsewhere
-   * what was seen of it may be old by then.
+   * When the first hold of the plan ends, monotonic milliseconds: something may be done then, whatever else is waited for. Never where nobody tells of changes of the cluster: what was seen of it
+   * may be old by then.
    */
   #ripeAtMs(): number {
     const { cluster, clock } = this.#deps;
-    if (this.#options.nextChange === undefined) return NEVER;
-    const { holds, observedAtMs } = this.remaining;
-    // A time that was over when the plan was made ended nothing.
-    const ends = holds.flatMap(({ notBeforeMs = 0 }) => (notBeforeMs > observedAtMs ? [notBeforeMs] : []));
-    const inMs = Math.min(...ends, NEVER) - cluster.now();
+    const endMs = this.#options.nextChange === undefined ? undefined : firstEndMs(this.remaining);
+    if (endMs === undefined) return NEVER;
+    const inMs = endMs - cluster.now();
     return Math.max(clock.monotonicMs() + inMs, this.#plannedAtMs + TOGETHER_PLANS * this.#lastPlanMs);
   }
 

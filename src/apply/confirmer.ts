@@ -2,7 +2,7 @@ import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
-import type { Clock } from "../ports/system.ts";
+import { type Clock, within } from "../ports/system.ts";
 
 /** How an accepted change stands when the wait for it ends. `address` is the newest reading; absent when none succeeded. `endedBy` is why the provider could not be asked any more. */
 type Confirmation =
@@ -193,18 +193,11 @@ export class MachineTurns {
     const last = Promise.all([...ahead, own.promise]);
     for (const machine of machines) this.#last.set(machine, last);
     try {
-      if (ahead.length > 0) await this.#waitFor(Promise.all(ahead));
+      if (ahead.length > 0) await within(this.#clock, PATIENCE_MS, Promise.all(ahead), this.#signal);
       return await change();
     } finally {
       own.resolve();
     }
-  }
-
-  async #waitFor(ahead: Promise<unknown>): Promise<void> {
-    const timer = new AbortController();
-    const patience = this.#clock.sleep(PATIENCE_MS, AbortSignal.any([this.#signal, timer.signal]));
-    await Promise.race([ahead, patience]);
-    timer.abort();
   }
 }
 

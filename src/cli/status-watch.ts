@@ -1,7 +1,7 @@
 import { KubeError } from "../model/errors.ts";
 import type { Selection } from "../model/run.ts";
 import { durationText } from "../model/time.ts";
-import type { Clock } from "../ports/system.ts";
+import { type Clock, within } from "../ports/system.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { overviewDocument } from "../report/json/status.ts";
 import { type Overview, seenAtTimesOf } from "../report/overview.ts";
@@ -107,16 +107,6 @@ function tellWhatIsWaitedFor(session: Session, { problems }: Overview, leftMs: n
 /** Waits for the next look. Nobody need be told of it: a person asked for it. */
 function rest({ session, clock }: Looking, ms: number): Promise<void> {
   return session.progress.paused(() => clock.sleep(ms, session.signal));
-}
-
-/** Returns what the work comes to, or `late` if that is not known after `ms`. */
-async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | "late"> {
-  const ending = new AbortController();
-  try {
-    return await Promise.race([work, clock.sleep(ms, ending.signal).then(() => "late" as const)]);
-  } finally {
-    ending.abort();
-  }
 }
 
 function unanswered(limitMs: number): KubeError {

@@ -1,5 +1,5 @@
 import type { Observation } from "../model/observation.ts";
-import type { Clock } from "../ports/system.ts";
+import { type Clock, within } from "../ports/system.ts";
 
 /** Enters what was read into an observation. Pure. */
 export type Enter = (observation: Observation) => Observation;
@@ -158,11 +158,7 @@ export class Looking {
       await Promise.race(left);
       return false;
     }
-    const timer = new AbortController();
-    const arrived = Promise.race(left).then(() => false);
-    const isOver = await Promise.race([arrived, this.#clock.sleep(patienceMs, timer.signal).then(() => true)]);
-    timer.abort();
-    return isOver;
+    return (await within(this.#clock, patienceMs, Promise.race(left))) === "late";
   }
 
   async #follow(piece: Piece): Promise<void> {

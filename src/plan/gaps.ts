@@ -23,9 +23,10 @@ export function findGaps(observation: Observation): readonly Gap[] {
   ];
   // One account that does not answer is one gap, whatever was asked of it.
   const same = Map.groupBy(all, ({ provider, subject, error }) => `${provider} ${subject} ${error}`);
-  const gaps = [...same.values()].flatMap(([first, ...more]) =>
-    first === undefined ? [] : [{ ...first, about: [...new Set([first, ...more].flatMap((gap) => gap.about))] }],
-  );
+  const gaps = [...same.values()].flatMap((alike) => {
+    const subjects = GAP_SUBJECTS.filter((subject) => alike.some((gap) => gap.about.includes(subject)));
+    return alike.slice(0, 1).map((gap) => ({ ...gap, about: subjects }));
+  });
   return [...clusterGaps(observation), ...gaps];
 }
 

@@ -22,13 +22,11 @@ interface LookWaits {
  * not be read, or the wait for actions that are left. Undefined when only a change from outside can. Pure.
  */
 export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }: LookWaits): NextLook | undefined {
-  const { holds, actions, observedAtMs, judgedUntilMs } = plan;
+  const { holds, actions, judgedUntilMs } = plan;
   const looks = holds.flatMap((hold): readonly NextLook[] => {
-    const { notBeforeMs } = hold;
-    // A time that was over when the plan was made ended nothing: only a reading can.
-    if (notBeforeMs !== undefined && notBeforeMs > observedAtMs)
-      return [{ inMs: Math.max(0, notBeforeMs - nowMs), hold }];
-    const isAwaited = notBeforeMs !== undefined || isInProgress(hold);
+    const endMs = endOf(hold, plan);
+    if (endMs !== undefined) return [{ inMs: Math.max(0, endMs - nowMs), hold }];
+    const isAwaited = hold.notBeforeMs !== undefined || isInProgress(hold);
     return isAwaited && nextReadInMs !== undefined ? [{ inMs: nextReadInMs, hold }] : [];
   });
   // Nodes are judged as of when they were read: what ended since then is due.
@@ -36,6 +34,17 @@ export function nextLook(plan: Plan, nowMs: number, { leftOverMs, nextReadInMs }
   const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
   const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];
   return [...looks, ...judged, ...readings, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
+}
+
+/** When the first hold ends for which this plan waits, milliseconds of the API server's clock. Undefined where none has such a time. Pure. */
+export function firstEndMs(plan: Pick<Plan, "holds" | "observedAtMs">): number | undefined {
+  const ends = plan.holds.flatMap((hold) => endOf(hold, plan) ?? []);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+/** When a hold ends by itself. A time that was over when the plan was made ended nothing: only a reading can. */
+function endOf({ notBeforeMs }: Hold, { observedAtMs }: Pick<Plan, "observedAtMs">): number | undefined {
+  return notBeforeMs !== undefined && notBeforeMs > observedAtMs ? notBeforeMs : undefined;
 }
 
 function isInProgress({ reason }: Hold): boolean {

@@ -10,6 +10,17 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Returns what the work comes to, or `late` once `ms` are over or the signal is aborted. Rejects as the work does. */
+export async function within<T>(clock: Clock, ms: number, work: Promise<T>, stop?: AbortSignal): Promise<T | "late"> {
+  const timer = new AbortController();
+  const signal = stop === undefined ? timer.signal : AbortSignal.any([stop, timer.signal]);
+  try {
+    return await Promise.race([work, clock.sleep(ms, signal).then(() => "late" as const)]);
+  } finally {
+    timer.abort();
+  }
+}
+
 /** What a mutating run needs of the lock it holds. */
 export interface LockState {
   /** True while mutations are allowed; asked before each one. */

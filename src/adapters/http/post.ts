@@ -59,6 +59,11 @@ async function attempt({ url, ...request }: Post, { send, secrets, over: signal 
   }
 }
 
+/** True for an answer by which the server says that it has taken the text. */
+export function isTaken(answer: PostAnswer): boolean {
+  return answer.kind === "answered" && answer.status >= 200 && answer.status <= 299;
+}
+
 /** Reads the start of a body, and lets go of the rest. */
 async function startOf(answer: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder();

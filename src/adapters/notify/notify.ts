@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Clock, Secrets } from "../../ports/system.ts";
-import { type PostAnswer, post } from "../http/post.ts";
+import { isTaken, type PostAnswer, post } from "../http/post.ts";
 import type { Send } from "../http/request.ts";
 
 /** Who is notified. */
@@ -95,10 +95,6 @@ function headersOf(
 
 function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac("sha256", secret).update(body, "utf8").digest("hex")}`;
-}
-
-function isTaken(answer: PostAnswer): boolean {
-  return answer.kind === "answered" && answer.status >= 200 && answer.status <= 299;
 }
 
 function whyNot(answer: PostAnswer): string {

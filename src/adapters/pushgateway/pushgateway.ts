@@ -10,7 +10,7 @@ import {
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { type MetricName, metricFacts } from "../../report/metrics/metrics.ts";
 import type { Sample } from "../../report/metrics/samples.ts";
-import { type PostAnswer, post } from "../http/post.ts";
+import { isTaken, type PostAnswer, post } from "../http/post.ts";
 import type { Send } from "../http/request.ts";
 
 /** Where metrics are pushed to. */
@@ -74,17 +74,13 @@ export async function pushMetrics(
       return failed(why, "Check that it runs and that the URL is right.");
     }
     const { status, text, isPage } = attempted;
-    if (!isSuccess(status)) return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status));
+    if (!isTaken(attempted)) return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status));
     // A Pushgateway answers a push with an empty body.
     return isPage ? failed(`it answered ${status} with a web page`, PAGE_ADVICE) : { kind: "pushed" };
   }
 }
 
 const PAGE_ADVICE = "Check that the URL is that of the Pushgateway itself, not of a login page or proxy.";
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status <= 299;
-}
 
 function adviceFor(status: number): string {
   if (status >= 300 && status <= 399) return "It redirects, which is not followed: use the URL it redirects to.";
