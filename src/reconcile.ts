@@ -122,6 +122,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
   deps.attempts?.leave(observation, context.stores);
+  const nextStatusInMs = deps.attempts?.nextStatusInMs(deps.cluster.now());
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
   const stored = (object: ObjectRef): readonly Condition[] =>
     context.stores[object.kind].get(object)?.status.conditions ?? [];
@@ -139,7 +140,12 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     ...(carriedOut === undefined ? {} : { saved: carriedOut.saved }),
     ...(notices.length === 0 ? {} : { notices }),
   };
-  return nextReadInMs === undefined ? { result, seen } : { result, seen, nextReadInMs };
+  return {
+    result,
+    seen,
+    ...(nextReadInMs === undefined ? {} : { nextReadInMs }),
+    ...(nextStatusInMs === undefined ? {} : { nextStatusInMs }),
+  };
 }
 
 /** Returns what tells how often an action has failed in a row, before a pass and after it. */
@@ -211,7 +217,7 @@ const SHORTEST_WAIT_MS = 500;
  * @throws KubeError and Interrupted as {@link reconcilePass}, in the very first pass.
  */
 export async function settle(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
-  const own = { ...deps, reusable: new ReusableFacts(deps.clock), attempts: new Attempts() };
+  const own = { ...deps, reusable: new ReusableFacts(deps.clock), attempts: new Attempts({ isLasting: false }) };
   const first = await pass(own, options);
   // Namespaces are listed once a run. Without an object they were not.
   const wasListed = first.seen.pools.length + first.seen.recordSets.length > 0;

@@ -132,6 +132,18 @@ export class ResourceStore<O extends StoredObject> {
     return this.#failed.has(objectKey(name));
   }
 
+  /** True where a status differs from the stored one only in what people read: nothing is decided by it, and nothing is lost where it comes late. */
+  onlyTells(name: ObjectName, status: O["status"]): boolean {
+    const stored = this.get(name)?.status;
+    if (stored === undefined) return false;
+    const decisive = (of: O["status"]): readonly unknown[] => [
+      of.observedGeneration,
+      of.conditions.map(({ hasAddresses }) => hasAddresses),
+      ...this.#access.recorded.filter((field) => field !== "conditions").map((field) => of[field]),
+    ];
+    return isDeepStrictEqual(decisive(status), decisive(stored));
+  }
+
   /**
    * Adds or removes flipop's finalizer. On `conflict` or `not-found` it reads the object again, once:
    * 1. The object is gone, or was made anew under its name: returns "gone".
@@ -284,7 +296,7 @@ type ObjectName = Pick<ObjectMeta, "namespace" | "name">;
 
 interface StoredObject {
   readonly meta: ObjectMeta;
-  readonly status: object;
+  readonly status: Pick<Pool["status"], "conditions" | "observedGeneration">;
 }
 
 /** How objects of one kind are read and written. */

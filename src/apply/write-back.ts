@@ -33,11 +33,13 @@ export class StatusWriter {
   write({ pools, recordSets, observedAtMs }: Plan, outcomes: number): void {
     for (const { object, status } of pools) {
       const store = this.#stores.ownersOf(object);
-      this.#begin(object, () => store.updateStatus(object, () => status), { observedAtMs, outcomes });
+      const onlyTells = store.onlyTells(object, status);
+      this.#begin(object, () => store.updateStatus(object, () => status), { observedAtMs, outcomes, onlyTells });
     }
     for (const { object, status } of recordSets) {
       const { dns } = this.#stores;
-      this.#begin(object, () => dns.updateStatus(object, () => status), { observedAtMs, outcomes });
+      const onlyTells = dns.onlyTells(object, status);
+      this.#begin(object, () => dns.updateStatus(object, () => status), { observedAtMs, outcomes, onlyTells });
     }
   }
 
@@ -63,21 +65,22 @@ export class StatusWriter {
     return written;
   }
 
-  #begin(object: ObjectRef, record: () => Promise<unknown>, planned: Planned): void {
+  #begin(object: ObjectRef, record: () => Promise<boolean>, planned: Planned): void {
     const key = refKey(object);
     if (this.#failures.has(key) || this.#onItsWay.has(key) || this.#written.has(key)) return;
     const work = this.#write(object, record, planned).finally(() => this.#onItsWay.delete(key));
     this.#onItsWay.set(key, work);
   }
 
-  async #write(object: ObjectRef, record: () => Promise<unknown>, { observedAtMs, outcomes }: Planned): Promise<void> {
-    const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs) !== false;
-    const [failure] = isDue ? await attempt(object, record()) : [];
-    if (failure !== undefined) {
-      this.#failures.set(refKey(object), failure);
+  async #write(object: ObjectRef, record: () => Promise<boolean>, planned: Planned): Promise<void> {
+    const { observedAtMs, outcomes, onlyTells } = planned;
+    const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false;
+    const written = isDue ? await attempt(object, record()) : false;
+    if (typeof written !== "boolean") {
+      this.#failures.set(refKey(object), written);
       return;
     }
-    if (isDue) this.#attempts?.wrote(object, observedAtMs);
+    if (isDue) this.#attempts?.wrote(object, observedAtMs, written && onlyTells);
     this.#written.set(refKey(object), outcomes);
   }
 }
@@ -87,15 +90,17 @@ interface Planned {
   readonly observedAtMs: number;
   /** How many outcomes. */
   readonly outcomes: number;
+  /** Whether it is only something else that people read. */
+  readonly onlyTells: boolean;
 }
 
-async function attempt(object: ReportFailure["object"], write: Promise<unknown>): Promise<readonly ReportFailure[]> {
+/** Returns whether anything was written, or why it could not be. */
+async function attempt(object: ObjectRef, write: Promise<boolean>): Promise<boolean | ReportFailure> {
   try {
-    await write;
-    return [];
+    return await write;
   } catch (error) {
-    if (error instanceof KubeError && error.failure === "not-found") return [];
-    if (error instanceof Error) return [{ object, what: "status", error }];
+    if (error instanceof KubeError && error.failure === "not-found") return false;
+    if (error instanceof Error) return { object, what: "status", error };
     throw error;
   }
 }

@@ -49,7 +49,7 @@ class WatchedPasses {
   readonly #lock: LockState;
   readonly #recorder: PassRecorder;
   readonly #reusable: ReusableFacts;
-  readonly #attempts = new Attempts();
+  readonly #attempts = new Attempts({ isLasting: true });
   #opened: Opened;
 
   constructor(watching: Watching, lock: LockState, opened: Opened) {

@@ -92,6 +92,8 @@ export interface Pass {
   readonly result: PassResult;
   /** Until something that is moving or could not be read may be read again, milliseconds; absent when there is nothing of that kind. */
   readonly nextReadInMs?: number;
+  /** Until a status that was held back may be written, milliseconds; absent where there is none. */
+  readonly nextStatusInMs?: number;
 }
 
 /** How a run that could read the cluster ended, and what metrics need beside its result. */

@@ -16,6 +16,7 @@ type WaitName =
   | "failedPass"
   | "fastRetry"
   | "slowRetry"
+  | "toldStatus"
   | "brokenWatch"
   | "refusedList"
   | "forbiddenWatch";
@@ -36,6 +37,8 @@ export const WAITS: Readonly<Record<WaitName, Waits>> = {
   fastRetry: { ms: [1000, 1000, 5000, 5000, 10_000, 10_000, 10_000, 60_000, 60_000, 60_000, 60_000, 60_000, 300_000] },
   /** Before the next attempt of an action that a provider refused. */
   slowRetry: { ms: [60_000, 300_000, 600_000] },
+  /** Before a status is written again that only tells people something else, in a process that keeps running. */
+  toldStatus: { ms: [0, 0, 0, 0, 0, 1000, 2000, 5000, 10_000] },
   /** Before a watch of the cluster is opened again. */
   brokenWatch: { ms: [800, 1600, 3200, 6400, 12_800, 25_600, 30_000], spread: 0.5 },
   /** Before a list of the cluster is read again that was refused for what it asks: only a change of the object or of the server helps. */

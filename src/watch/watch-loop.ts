@@ -137,7 +137,8 @@ class WatchLoop {
       if (isFullLook) this.#lookedAtMs = startMs;
       this.#remember(pass);
       const leftOverMs = waitMs(WAITS.fruitlessPass, this.#fruitlessPasses);
-      const next = nextLook(pass.result.remaining, cluster.now(), { leftOverMs, nextReadInMs: pass.nextReadInMs });
+      const { result, nextReadInMs, nextStatusInMs } = pass;
+      const next = nextLook(result.remaining, cluster.now(), { leftOverMs, nextReadInMs, nextStatusInMs });
       return { kind: "passed", cause, pass, ...(next === undefined ? {} : { next }) };
     } catch (error) {
       if (error instanceof Interrupted) return "interrupted";

@@ -31,7 +31,7 @@ export class WatchedProcess {
   readonly #time: LoopClock;
   readonly #news: HeldNews;
   readonly #reusable: ReusableFacts;
-  readonly #attempts = new Attempts();
+  readonly #attempts = new Attempts({ isLasting: true });
   readonly #ending = new AbortController();
   readonly #loop: Promise<void>;
   #isOver = false;

@@ -27,4 +27,10 @@ export const LASTING_BUGS: readonly Mutation[] = [
     find: "      if (isOver) return;",
     replace: "      if (isOver && left.length === 0) return;",
   },
+  {
+    name: "A status is written whenever it tells something else.",
+    file: "src/apply/attempts.ts",
+    find: "    if (!hasTold || !this.#isLasting) return;",
+    replace: "    if (hasTold || !this.#isLasting) return;",
+  },
 ];

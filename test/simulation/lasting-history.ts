@@ -11,6 +11,8 @@ const CHURN_MS = 60_000;
 const PERIOD_MS = 250;
 /** A full look every ten seconds, the failover and what is tried anew take 24 calls at most; asking at every change would take hundreds. */
 const MOST_CALLS = 50;
+/** The statuses of two objects: what concerns the failover at once, and what only people read of the pods a few times at once, and then every ten seconds. */
+const MOST_STATUSES = 40;
 /** How long the address of a lost node may take to move, milliseconds: no call takes longer than a hang of another provider. */
 const FAILOVER_MS = 2000;
 /** How often what lasts may fail: more often than anybody asks. */
@@ -68,7 +70,7 @@ export function lastingHistory(seed: number): History {
     // By its name the first one has the address.
     { atMs: lostAtMs, kind: "ready", name: "n1", value: false },
     { atMs: lostAtMs + FAILOVER_MS, kind: "expect-on", ip: GOOD, droplets: [102] },
-    { atMs: CHURN_FROM_MS + CHURN_MS, kind: "expect-calls", most: MOST_CALLS },
+    { atMs: CHURN_FROM_MS + CHURN_MS, kind: "expect-calls", most: MOST_CALLS, mostStatuses: MOST_STATUSES },
   ];
   return {
     seed,

@@ -52,7 +52,8 @@ export class Simulation {
   readonly #lines: string[] | undefined;
   #incarnations = 0;
   #providerCalls = 0;
-  #countedFrom = 0;
+  #statusWrites = 0;
+  #countFrom = { calls: 0, statuses: 0 };
 
   constructor(history: History, isTraced: boolean) {
     this.history = history;
@@ -103,6 +104,7 @@ export class Simulation {
   trace(process: Process, call: SimCall, failure: Failure | undefined): void {
     this.calls += 1;
     if (call.side !== "cluster") this.#providerCalls += 1;
+    else if (STATUS_WRITES.has(call.operation)) this.#statusWrites += 1;
     if (failure !== undefined) this.failed += 1;
     if (this.#lines === undefined) return;
     const args =
@@ -155,9 +157,10 @@ export class Simulation {
     else if (event.kind === "kill") this.killAt(event.slot);
     else if (event.kind === "stop") this.#stop(event.slot, event.ms);
     else if (event.kind === "leap") this.leap(event.slot, event.ms);
-    else if (event.kind === "count-calls") this.#countedFrom = this.#providerCalls;
+    else if (event.kind === "count-calls")
+      this.#countFrom = { calls: this.#providerCalls, statuses: this.#statusWrites };
     else if (event.kind === "expect-on") this.#expectOn(event);
-    else if (event.kind === "expect-calls") this.#expectCalls(event.most);
+    else if (event.kind === "expect-calls") this.#expectCalls(event);
     else if (event.kind === "read") void this.start(READER, { ...READING, skewMs: event.skewMs });
     else {
       this.monitor.beforeEvent();
@@ -172,10 +175,13 @@ export class Simulation {
     this.monitor.violated("P11", `${ip} is on ${holder ?? "nothing"}, and not on ${droplets.join(" or ")}`);
   }
 
-  #expectCalls(most: number): void {
-    const made = this.#providerCalls - this.#countedFrom;
+  #expectCalls({ most, mostStatuses }: Extract<WorldEvent, { kind: "expect-calls" }>): void {
+    const made = this.#providerCalls - this.#countFrom.calls;
+    const written = this.#statusWrites - this.#countFrom.statuses;
     if (made > most)
       this.monitor.violated("budget", `${made} calls to providers in a minute in which only pods change`);
+    if (written > mostStatuses)
+      this.monitor.violated("budget", `${written} statuses written in a minute in which only pods change`);
   }
 
   private killAt(slot: number): void {
@@ -211,6 +217,8 @@ export class Simulation {
     await this.world.scheduler.run(() => isDone || this.monitor.violation !== undefined);
   }
 }
+
+const STATUS_WRITES: ReadonlySet<string> = new Set(["status", "record-set-status", "routed-ip-status"]);
 
 /** The place of those who only read. */
 const READER = 7;

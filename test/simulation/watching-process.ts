@@ -90,7 +90,7 @@ export class WatchingProcess extends Process {
       shard: this.shard,
     };
     const reusable = new ReusableFacts(this.clock);
-    const attempts = new Attempts();
+    const attempts = new Attempts({ isLasting: true });
     return async ({ isFullLook, nextChange, ...manner }) => {
       const nowMs = world.nowMs();
       if (isFullLook) reusable.forget();

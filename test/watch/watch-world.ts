@@ -139,7 +139,7 @@ export class WatchWorld {
         onPass: (turn) => watcher.turns.push(turn),
         lead: (lock) => {
           const reusable = new ReusableFacts(clock);
-          const attempts = new Attempts();
+          const attempts = new Attempts({ isLasting: true });
           return ({ isFullLook, ...manner }) => {
             if (isFullLook) reusable.forget();
             return pass(
