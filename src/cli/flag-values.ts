@@ -61,6 +61,16 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** The shortest time between two looks at the providers, milliseconds: `1ms` for `1m` would ask them without a pause. */
+const SHORTEST_LOOK_MS = 1000;
+
+/** Milliseconds between two looks. @throws InvalidArgumentError for a text that is none, or too short */
+export function lookInterval(text: string): number {
+  const ms = parseDuration(text) ?? 0;
+  if (ms < SHORTEST_LOOK_MS) throw new InvalidArgumentError("Write it like 30s, 5m or 1h; at least 1s, at most 24h.");
+  return ms;
+}
+
 const MOST = 1_000_000;
 
 /** A whole number. @throws InvalidArgumentError for a text that is none */

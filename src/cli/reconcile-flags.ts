@@ -1,4 +1,4 @@
-import { addToList, anyText, duration, isURIReference, valid } from "./flag-values.ts";
+import { addToList, anyText, duration, isURIReference, lookInterval, valid } from "./flag-values.ts";
 import {
   COMMON,
   type CommonFlags,
@@ -73,7 +73,7 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
     interval: flag(
       "--interval <DURATION>",
       "with --watch: time between two looks at the providers; 60s by default",
-      duration,
+      lookInterval,
     ),
     metricsAddr: flag(
       "--metrics-addr <ADDRESS>",

@@ -173,6 +173,12 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ["reconcile --wach", "Unknown option '--wach'. Did you mean --watch? See flipop reconcile --help.", 64, scene],
   ["plan --color", "Option '--color <WHEN>' argument missing. See flipop plan --help.", 64, scene],
   [
+    "reconcile --watch --interval 1ms",
+    "Option '--interval <DURATION>' argument '1ms' is invalid. Write it like 30s, 5m or 1h; at least 1s, at most 24h. See flipop reconcile --help.",
+    64,
+    scene,
+  ],
+  [
     "reconcile --timeout soon",
     "Option '--timeout <DURATION>' argument 'soon' is invalid. Write it like 500ms, 30s, 5m or 1h; at most 24h. See flipop reconcile --help.",
     64,
