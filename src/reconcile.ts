@@ -1,6 +1,7 @@
 import { Attempts } from "./apply/attempts.ts";
 import { obstacle } from "./apply/context.ts";
-import { noteRateLimits, writeEvents } from "./apply/write-back.ts";
+import { type Batch, EventWriter } from "./apply/event-writer.ts";
+import { noteRateLimits } from "./apply/write-back.ts";
 import { inTurns } from "./in-turns.ts";
 import { type Action, type ObjectRef, refKey } from "./model/action.ts";
 import { KubeError } from "./model/errors.ts";
@@ -10,7 +11,7 @@ import type { Plan } from "./model/plan.ts";
 import { waitingFor } from "./model/progress.ts";
 import type { Condition } from "./model/resource.ts";
 import type { Restraint } from "./model/restraint.ts";
-import type { Outcome, Pass, PassResult, RunTiming, Selection } from "./model/run.ts";
+import type { Outcome, Pass, PassResult, ReportFailure, RunTiming, Selection } from "./model/run.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe, observeOwners, type Sight } from "./observe/observe.ts";
 import { readNearPods, readPods } from "./observe/read-cluster.ts";
@@ -127,7 +128,8 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const stored = (object: ObjectRef): readonly Condition[] =>
     context.stores[object.kind].get(object)?.status.conditions ?? [];
   const told = { seen, planned: announced, outcomes, remaining, stored };
-  const eventFailures = await writeEvents(eventsOf(told), context.stores, deps.cluster, mayTell);
+  const batch = { events: eventsOf(told), stores: context.stores, mayWrite: mayTell };
+  const eventFailures = await writeBatch(deps, batch, options);
   const notices = noticesOf(told, countFailures(seen, remaining));
   await noteRateLimits(() => rounds.latest, context);
   const result = {
@@ -146,6 +148,18 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     ...(nextReadInMs === undefined ? {} : { nextReadInMs }),
     ...(nextStatusInMs === undefined ? {} : { nextStatusInMs }),
   };
+}
+
+/** Writes the Events of a pass. The last pass of a process waits until all are written, any other one a moment. */
+async function writeBatch(
+  { events, cluster, clock }: WriterDeps,
+  batch: Batch,
+  { signal, hurry }: PassOptions,
+): Promise<readonly ReportFailure[]> {
+  const writer = events ?? new EventWriter(cluster, clock);
+  const failures = await writer.write(batch, hurry);
+  const isLastPass = events === undefined || signal.aborted;
+  return isLastPass ? [...failures, ...(await writer.ended())] : failures;
 }
 
 /** Returns what tells how often an action has failed in a row, before a pass and after it. */
@@ -217,18 +231,24 @@ const SHORTEST_WAIT_MS = 500;
  * @throws KubeError and Interrupted as {@link reconcilePass}, in the very first pass.
  */
 export async function settle(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
-  const own = { ...deps, reusable: new ReusableFacts(deps.clock), attempts: new Attempts({ isLasting: false }) };
+  const events = new EventWriter(deps.cluster, deps.clock);
+  const own = { ...deps, reusable: new ReusableFacts(deps.clock), attempts: new Attempts({ isLasting: false }), events };
+  const total = await passAgainAndAgain(own, options);
+  return { ...total, reportFailures: [...total.reportFailures, ...(await events.ended())] };
+}
+
+async function passAgainAndAgain(own: WriterDeps, options: PassOptions): Promise<PassResult> {
   const first = await pass(own, options);
   // Namespaces are listed once a run. Without an object they were not.
   const wasListed = first.seen.pools.length + first.seen.recordSets.length > 0;
   const later = wasListed ? { ...own, knownGrants: first.seen.grants } : own;
   let { result: total, nextReadInMs } = first;
   for (;;) {
-    const next = nextLook(total.remaining, deps.cluster.now(), { leftOverMs: LEFT_OVER_MS, nextReadInMs });
-    const leftMs = options.deadlineMs - CLOSING_MS - deps.clock.monotonicMs();
+    const next = nextLook(total.remaining, own.cluster.now(), { leftOverMs: LEFT_OVER_MS, nextReadInMs });
+    const leftMs = options.deadlineMs - CLOSING_MS - own.clock.monotonicMs();
     if (next === undefined || next.inMs > leftMs || total.wasInterrupted) return total;
-    await rest(deps, next, options.signal);
-    const stopped = interruption(options.signal, deps.lock);
+    await rest(own, next, options.signal);
+    const stopped = interruption(options.signal, own.lock);
     if (stopped.wasInterrupted) return { ...total, ...stopped };
     const again = await lookAgain(later, options);
     if (again === "unreadable") continue;
@@ -238,12 +258,13 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
   }
 }
 
-/** What passes of one run did: planned first, done in all of them, left after the last. */
+/** What passes of one run did: planned first, done in all of them, left after the last. A status is written again, an Event is not: its failure stays told. */
 function together(before: PassResult, after: PassResult): PassResult {
   return {
     ...after,
     plan: before.plan,
     outcomes: [...before.outcomes, ...after.outcomes],
+    reportFailures: [...before.reportFailures.filter(({ what }) => what === "event"), ...after.reportFailures],
     notices: [...(before.notices ?? []), ...(after.notices ?? [])],
     timing: addTiming(before.timing, after.timing),
   };

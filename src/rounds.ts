@@ -1,5 +1,6 @@
 import { type Attempts, untried } from "./apply/attempts.ts";
 import { type ApplyContext, applyContext, obstacle, skipped, type WriteAccess } from "./apply/context.ts";
+import type { EventWriter } from "./apply/event-writer.ts";
 import { Scheduler } from "./apply/scheduler.ts";
 import { StatusWriter } from "./apply/write-back.ts";
 import { inTurns } from "./in-turns.ts";
@@ -28,6 +29,8 @@ export type WriterDeps = ObserveDeps &
   WriteAccess & {
     /** What this process remembers of its own attempts. Absent for a process that makes one pass. */
     readonly attempts?: Attempts | undefined;
+    /** Writes the Events of all passes of this process. Absent for a process that makes one pass: it waits until they are written. */
+    readonly events?: EventWriter | undefined;
   };
 
 /** How a mutating run is bounded. */

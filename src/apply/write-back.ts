@@ -116,7 +116,7 @@ export async function writeEvents(
   stores: ResourceStores,
   cluster: ClusterWriter,
   mayWrite: () => boolean,
-): Promise<readonly ReportFailure[]> {
+): Promise<WrittenEvents> {
   const refused: ReportFailure[] = [];
   for (const { object, ...facts } of events) {
     if (!mayWrite()) break;
@@ -125,9 +125,17 @@ export async function writeEvents(
     if (stored === undefined) continue;
     const { error, isLast } = await write(cluster, { regarding: { kind: store.kind, meta: stored.meta }, ...facts });
     if (error !== undefined) refused.push({ object, what: "event", error });
-    if (isLast) return refused.slice(-1);
+    if (isLast) return { failures: refused.slice(-1), isOver: true };
   }
-  return refused.slice(0, 1);
+  return { failures: refused.slice(0, 1), isOver: false };
+}
+
+/** What came of the Events of one pass. */
+interface WrittenEvents {
+  /** At most one: what is wrong is told once. */
+  readonly failures: readonly ReportFailure[];
+  /** True where no other Event is worth a try now, of this pass or of another one. */
+  readonly isOver: boolean;
 }
 
 /** Writes one Event. `isLast` = no other one is worth a try. */

@@ -1,4 +1,5 @@
 import { Attempts } from "../apply/attempts.ts";
+import { EventWriter } from "../apply/event-writer.ts";
 import type { MeterReading } from "../model/meter.ts";
 import type { Pass, PassResult } from "../model/run.ts";
 import { ReusableFacts } from "../observe/reusable-facts.ts";
@@ -50,6 +51,7 @@ class WatchedPasses {
   readonly #recorder: PassRecorder;
   readonly #reusable: ReusableFacts;
   readonly #attempts = new Attempts({ isLasting: true });
+  readonly #events: EventWriter;
   #opened: Opened;
 
   constructor(watching: Watching, lock: LockState, opened: Opened) {
@@ -58,6 +60,7 @@ class WatchedPasses {
     this.#lock = lock;
     this.#opened = opened;
     this.#reusable = new ReusableFacts(runtime.clock);
+    this.#events = new EventWriter(cluster, runtime.clock);
     this.#recorder = new PassRecorder({
       clock: runtime.clock,
       lock,
@@ -76,10 +79,10 @@ class WatchedPasses {
     const { meters: _, ...access } = this.#opened.providers;
     // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
     const notes = isFullLook || this.#lock === NO_LOCK ? undefined : this.#lock.annotations();
-    const [reusable, attempts] = [this.#reusable, this.#attempts];
+    const [reusable, attempts, events] = [this.#reusable, this.#attempts, this.#events];
     const { lease: leaseName, shard, grants = "off" } = config;
     const made = await pass(
-      { cluster, ...access, clock, lock: this.#lock, leaseName, shard, grants, reusable, attempts, notes },
+      { cluster, ...access, clock, lock: this.#lock, leaseName, shard, grants, reusable, attempts, events, notes },
       { selection: request.selection, deadlineMs: startMs + request.passMs, signal: request.signal, ...manner },
     );
     const result = { ...made.result, unusableTokens: unusableTokens(config) };

@@ -28,7 +28,7 @@ test("without the permission to count a failure's Event, the other failures have
       return await Promise.resolve(written.length < 3 ? forbidden() : undefined);
     },
   } as unknown as ClusterWriter;
-  const failures = await writeEvents(["a", "b", "c"].map(refusal), stores, cluster, () => true);
+  const { failures } = await writeEvents(["a", "b", "c"].map(refusal), stores, cluster, () => true);
   expect(written).toEqual(["a", "b", "c"]);
   expect(failures.map(({ object, error }) => [object.name, error.message])).toEqual([["a", 'Grant the verb "patch".']]);
 });
@@ -55,7 +55,7 @@ test.for([
         return await Promise.resolve(undefined);
       },
     } as unknown as ClusterWriter;
-    const failures = await writeEvents(["a", "b", "c"].map(refusal), stores, cluster, () => true);
+    const { failures } = await writeEvents(["a", "b", "c"].map(refusal), stores, cluster, () => true);
     expect(written).toEqual(["a", "b", "c"]);
     expect(failures.map(({ object, error }) => [object.name, error.message])).toEqual([["a", "Not here."]]);
   },

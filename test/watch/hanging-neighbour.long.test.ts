@@ -74,6 +74,7 @@ async function failoverBesideMs(slow: (call: PortCall) => boolean): Promise<numb
 test.for([
   ["records are written for 25 s", ({ port, method }: PortCall) => port === "cloudflare" && method === "writeRecords"],
   ["names hang altogether", ({ port }: PortCall) => port === "cloudflare"],
+  ["Events are written for 25 s each", ({ method }: PortCall) => method === "createEvent"],
   ["another address is assigned for 25 s", ({ method, args }: PortCall) => method === "assign" && args[0] === ip(2)],
 ] as const)("%s: an address that loses its node meanwhile moves at once", async ([, slow]) => {
   expect(await failoverBesideMs(() => false)).toBeLessThan(300);

@@ -1,5 +1,6 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { Attempts } from "../../src/apply/attempts.ts";
+import { EventWriter } from "../../src/apply/event-writer.ts";
 import type { ProviderRegistry } from "../../src/model/provider.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { ProviderAccess } from "../../src/ports/providers.ts";
@@ -53,7 +54,7 @@ export class WatchWorld {
   readonly pools: WorldPools;
   readonly recordSets: WorldRecordSets;
   readonly cloud: WorldCloud;
-  /** How long a call to a provider takes before it leaves, milliseconds; absent = no time. */
+  /** How long a call to a provider, or an Event, takes before it leaves, milliseconds; absent = no time. The port of Events is `cluster`. */
   takesMs: ((call: PortCall) => number | undefined) | undefined;
   /** What a slow machine needs to find out the machine of one node, milliseconds, in which nothing else runs; a plan asks that many times. */
   machineIDMs = 0;
@@ -140,6 +141,7 @@ export class WatchWorld {
         lead: (lock) => {
           const reusable = new ReusableFacts(clock);
           const attempts = new Attempts({ isLasting: true });
+          const events = new EventWriter(slow("cluster", cluster), clock);
           return ({ isFullLook, ...manner }) => {
             if (isFullLook) reusable.forget();
             return pass(
@@ -153,6 +155,7 @@ export class WatchWorld {
                 leaseName,
                 reusable,
                 attempts,
+                events,
               },
               { selection: {}, deadlineMs: clock.monotonicMs() + 50_000, signal: stopping.signal, ...manner },
             );
