@@ -20,15 +20,15 @@ interface ReflectorOptions<T> {
 
 /** So long after a long absence the server has told what happened in it. */
 const CATCH_UP_MS = 500;
-/** After so many failures in a row the version itself is doubted, and the list is read anew. */
+/** After so many failed attempts in a row nobody relies on a watch any more. */
 const DOUBTED_FAILURES = 5;
 const RESYNC_MS = 600_000;
 /** Whoever wants the list so long after the last failure does not wait for the next attempt: it is made at once. */
 const PATIENCE_MS = 2_000;
 
-/** A watch that held for so long was sound, and its end is no sign of trouble. */
+/** A watch that lasted so long was sound, and the end of its history is no sign of trouble. */
 const SOUND_MS = 10_000;
-/** A watch that ends in good order sooner than this must not be asked for again at once. */
+/** A watch that ends sooner than this must not be asked for again at once, not even where it ends in good order. One that breaks later counts as the first to break. */
 const ABRUPT_MS = 1_000;
 
 /**
@@ -42,6 +42,8 @@ const ABRUPT_MS = 1_000;
  *    |               | v
  *    +-- 410 or ---- wait, longer after each failure; less when somebody asks for the list
  *        in doubt
+ *
+ * In doubt: five attempts have failed in a row, or nobody answered the last one. Then whoever asks for the list has it read, as a process that does not watch would.
  *
  * After every interruption the watch goes on from the last version. Every ten minutes the list is read beside the watch, which then goes on.
  */
@@ -60,6 +62,13 @@ export class Reflector<T> {
   #listings = 0;
   #failures = 0;
   #failedAtMs = 0;
+  #listFailedAtMs = Number.NEGATIVE_INFINITY;
+  /** True while no watch can be relied on to come. */
+  #isDoubtful = false;
+  /** A reading of the list that is under way. */
+  #reading: Promise<void> | undefined;
+  /** How long the last watch lasted. */
+  #lastedMs = 0;
   /** Ends the wait for the next attempt. */
   #rest: AbortController | undefined;
 
@@ -87,10 +96,15 @@ export class Reflector<T> {
 
   /** The list as it is now, once it is known. @throws KubeError, ConfigError: why it is not known, or not known to be current. */
   async values(): Promise<readonly T[]> {
-    const isLongAgo = this.#options.clock.monotonicMs() - this.#failedAtMs >= PATIENCE_MS;
-    if (isLongAgo) this.askAgain(false);
-    await this.#sync.wait();
+    const isUnwatched = this.#isDoubtful && this.#sync.isLongBehind && this.#isLongAgo(this.#listFailedAtMs);
+    if (isUnwatched) await this.#listOnce();
+    if (this.#isLongAgo(Math.max(this.#failedAtMs, this.#listFailedAtMs))) this.askAgain(false);
+    if (!isUnwatched || this.#ending.signal.aborted) await this.#sync.wait();
     return this.#store.values();
+  }
+
+  #isLongAgo(atMs: number): boolean {
+    return this.#options.clock.monotonicMs() - atMs >= PATIENCE_MS;
   }
 
   /** Begins the next attempt now, if the list is refused for what it asks; with `false`, if it is not. */
@@ -120,8 +134,9 @@ export class Reflector<T> {
     while (!signal.aborted) {
       try {
         this.#sync.begin();
+        this.#lastedMs = 0;
         const mustList = this.#mustList;
-        if (mustList) await this.#list();
+        if (mustList) await this.#listOnce();
         await this.#watch(mustList);
       } catch (error) {
         if (signal.aborted) return;
@@ -132,6 +147,19 @@ export class Reflector<T> {
         this.#rest = undefined;
       }
     }
+  }
+
+  /** Reads the list, or waits for the reading that is under way. */
+  async #listOnce(): Promise<void> {
+    this.#reading ??= this.#list()
+      .catch((error: unknown) => {
+        this.#listFailedAtMs = this.#options.clock.monotonicMs();
+        throw error;
+      })
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    await this.#reading;
   }
 
   async #list(): Promise<void> {
@@ -183,7 +211,7 @@ export class Reflector<T> {
       // A watch that was over before it began has shown nothing: the list is as old as it was before.
       const wasReal = hasTold || lastedMs() >= ABRUPT_MS;
       this.#sync.markBehind(wasReal ? undefined : behindSinceMs);
-      if (lastedMs() >= SOUND_MS) this.#failures = 0;
+      this.#lastedMs = lastedMs();
     }
     if (!signal.aborted && lastedMs() < ABRUPT_MS) throw source.refuse("the server ends it at once");
   }
@@ -191,7 +219,9 @@ export class Reflector<T> {
   /** What has happened in a long absence is told within moments; until then the list is as old as it was. */
   async #catchUp(isJustListed: boolean, over: AbortSignal): Promise<void> {
     if (this.#sync.isLongBehind && !isJustListed) await this.#options.clock.sleep(CATCH_UP_MS, over);
-    if (!over.aborted) this.#sync.markInSync();
+    if (over.aborted) return;
+    this.#isDoubtful = false;
+    this.#sync.markInSync();
   }
 
   #take(events: readonly WatchEvent<T>[]): void {
@@ -232,11 +262,14 @@ export class Reflector<T> {
 
   #fail(error: unknown): void {
     const failure = failureOf(error);
-    this.#failures += 1;
+    const soundMs = failure === "gone" ? SOUND_MS : ABRUPT_MS;
+    this.#failures = this.#lastedMs >= soundMs ? 1 : this.#failures + 1;
     this.#failedAtMs = this.#options.clock.monotonicMs();
-    const isDoubtful = this.#failures % DOUBTED_FAILURES === 0 && !isRefusal(failure);
     this.#sync.markFailed(error);
-    if (failure === "gone" || isDoubtful || this.#sync.isRefused) this.#mustList = true;
+    const isUnanswered = failure === "timeout" && this.#lastedMs === 0;
+    const isDoubtful = this.#failures >= DOUBTED_FAILURES || isUnanswered;
+    this.#isDoubtful = isDoubtful && !isRefusal(failure) && !this.#sync.isRefused;
+    if (failure === "gone" || this.#isDoubtful || this.#sync.isRefused) this.#mustList = true;
   }
 
   async #resyncAgainAndAgain(): Promise<void> {

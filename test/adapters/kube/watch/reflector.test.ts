@@ -329,6 +329,64 @@ describe("an interrupted watch", () => {
     expect(model.watches).toHaveLength(6);
     expect(model.lists).toBe(1);
   });
+
+  test("that breaks after a second, again and again, is opened again after 0.8 s each time, without reading the list", async () => {
+    const { model, clock } = await following("a");
+    for (let count = 0; count < 20; count++) {
+      await clock.advance(1_000);
+      model.end(failing("unavailable"));
+      await clock.advance(800);
+    }
+    expect(model.watches).toHaveLength(21);
+    expect(model.lists).toBe(1);
+  });
+});
+
+describe("a list that can be read and never watched", () => {
+  test.for(["unavailable", "gone", "malformed", "rate-limited", "timeout"] as const)(
+    "is read for whoever asks once the watch is in doubt, and each time (%s)",
+    async (failure) => {
+      const { model, clock, list } = await following("a");
+      model.watchRefusal = failing(failure);
+      model.end(failing(failure));
+      await clock.advance(31_500);
+      for (let count = 1; count <= 5; count++) {
+        model.isDeaf = true;
+        model.put("a", { spec: `s${count}` });
+        const before = model.lists;
+        expect(await list()).toEqual([`a s${count}`]);
+        expect(model.lists).toBe(before + 1);
+        await clock.advance(50_000);
+      }
+      model.watchRefusal = undefined;
+      model.isDeaf = false;
+      await clock.advance(31_000);
+      const before = model.lists;
+      expect(await list()).toEqual(["a s5"]);
+      expect(model.lists).toBe(before);
+    },
+  );
+
+  test("is read again before each attempt to watch it, so that changes are announced within half a minute", async () => {
+    const { model, clock, heard } = await following("a");
+    model.watchRefusal = failing("unavailable");
+    model.end(failing("unavailable"));
+    await clock.advance(60_000);
+    model.isDeaf = true;
+    model.put("a", { spec: "s1" });
+    await clock.advance(30_000);
+    expect(heard).toHaveLength(1);
+  });
+
+  test("is read once for two who ask at the same time", async () => {
+    const { model, clock, list } = await following("a");
+    model.watchRefusal = failing("unavailable");
+    model.end(failing("unavailable"));
+    await clock.advance(27_500);
+    const before = model.lists;
+    await Promise.all([list(), list()]);
+    expect(model.lists).toBe(before + 1);
+  });
 });
 
 describe("lost history", () => {
