@@ -123,7 +123,6 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
   deps.attempts?.leave(observation, context.stores);
-  const nextStatusInMs = deps.attempts?.nextStatusInMs(deps.cluster.now());
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
   const stored = (object: ObjectRef): readonly Condition[] =>
     context.stores[object.kind].get(object)?.status.conditions ?? [];
@@ -142,11 +141,12 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     ...(carriedOut === undefined ? {} : { saved: carriedOut.saved }),
     ...(notices.length === 0 ? {} : { notices }),
   };
+  const nextStatusMs = deps.attempts?.nextStatusMs();
   return {
     result,
     seen,
     ...(nextReadInMs === undefined ? {} : { nextReadInMs }),
-    ...(nextStatusInMs === undefined ? {} : { nextStatusInMs }),
+    ...(nextStatusMs === undefined ? {} : { nextStatusMs }),
   };
 }
 

@@ -117,6 +117,13 @@ export class Attempts {
     // Objects that this run may not write keep what is remembered of them.
     this.#memories = new Map([...[...this.#memories].filter(([key]) => this.#stored.has(key)), ...left]);
     for (const { object, what } of failures) if (what === "status") this.#refuse(refKey(object), observedAtMs);
+    for (const key of this.#refusals.keys()) if (!uids.has(key)) this.#refusals.delete(key);
+  }
+
+  /** Returns when a status may be written that was refused or held back, milliseconds of the API server's clock; undefined when there is none. */
+  nextStatusMs(): number | undefined {
+    const dueMs = [...Array.from(this.#refusals.values(), (refusal) => refusal.dueMs), ...this.#untold.values()];
+    return dueMs.length === 0 ? undefined : Math.min(...dueMs);
   }
 
   /**
@@ -143,11 +150,6 @@ export class Attempts {
     const before = this.#tellings.get(key);
     const count = before !== undefined && isGoingOn(before, nowMs) ? before.count + 1 : 1;
     this.#tellings.set(key, { count, lastMs: nowMs });
-  }
-
-  /** Until a status may be written that this pass has held back, milliseconds; undefined where there is none. */
-  nextStatusInMs(nowMs: number): number | undefined {
-    return this.#untold.size === 0 ? undefined : Math.max(0, Math.min(...this.#untold.values()) - nowMs);
   }
 
   #refuse(key: string, nowMs: number): void {

@@ -92,8 +92,8 @@ export interface Pass {
   readonly result: PassResult;
   /** Until something that is moving or could not be read may be read again, milliseconds; absent when there is nothing of that kind. */
   readonly nextReadInMs?: number;
-  /** Until a status that was held back may be written, milliseconds; absent where there is none. */
-  readonly nextStatusInMs?: number;
+  /** When a status that was refused or held back may be written, milliseconds of the API server's clock; absent when there is none. */
+  readonly nextStatusMs?: number;
 }
 
 /** How a run that could read the cluster ended, and what metrics need beside its result. */

@@ -15,16 +15,16 @@ interface LookWaits {
   readonly leftOverMs: number;
   /** Until something that is moving or could not be read may be read again, milliseconds; undefined when there is nothing of that kind. */
   readonly nextReadInMs: number | undefined;
-  /** Until a status that was held back may be written, milliseconds; absent or undefined where there is none. */
-  readonly nextStatusInMs?: number | undefined;
+  /** When a status that was refused or held back may be written, milliseconds of the API server's clock. Absent = nothing waits for that. */
+  readonly nextStatusMs?: number | undefined;
 }
 
 /**
  * When another pass can change something: the first end of a hold, the first time at which nodes are judged otherwise, the next reading of what is moving or could
- * not be read, the next status to write, or the wait for actions that are left. Undefined when only a change from outside can. Pure.
+ * not be read, the next writing of a status, or the wait for actions that are left. Undefined when only a change from outside can. Pure.
  */
 export function nextLook(plan: Plan, nowMs: number, waits: LookWaits): NextLook | undefined {
-  const { leftOverMs, nextReadInMs, nextStatusInMs } = waits;
+  const { leftOverMs, nextReadInMs, nextStatusMs } = waits;
   const { holds, actions, judgedUntilMs } = plan;
   const looks = holds.flatMap((hold): readonly NextLook[] => {
     const endMs = endOf(hold, plan);
@@ -35,9 +35,11 @@ export function nextLook(plan: Plan, nowMs: number, waits: LookWaits): NextLook 
   // Nodes are judged as of when they were read: what ended since then is due.
   const judged = judgedUntilMs === undefined ? [] : [{ inMs: Math.max(0, judgedUntilMs - nowMs) }];
   const readings = nextReadInMs === undefined ? [] : [{ inMs: nextReadInMs }];
-  const statuses = nextStatusInMs === undefined ? [] : [{ inMs: nextStatusInMs }];
   const left = actions.length > 0 ? [{ inMs: leftOverMs }] : [];
-  return [...looks, ...judged, ...readings, ...statuses, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
+  // A status that was due and is still not written waits for something else.
+  const unwritten =
+    nextStatusMs === undefined ? [] : [{ inMs: nextStatusMs > nowMs ? nextStatusMs - nowMs : leftOverMs }];
+  return [...looks, ...judged, ...readings, ...unwritten, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
 }
 
 /** When the first hold ends for which this plan waits, milliseconds of the API server's clock. Undefined where none has such a time. Pure. */

@@ -172,6 +172,52 @@ test("what is held until a time is done at that time", async () => {
   expect(causes(watcher.turns)).toContain("due");
 });
 
+test.for([
+  ["unavailable", 503],
+  ["forbidden", 403],
+  ["conflict", 409],
+] as const)(
+  "a status that could not be written (%s) is written again after waits that grow, though nothing changes, and soon once it may be",
+  async ([failure, status]) => {
+    const { world, watcher } = await aWatchedPool();
+    const resource = "patch floatingippools.flipop.digitalocean.com/status";
+    let tries = 0;
+    watcher.cluster.beforeCall = (operation, subject) => {
+      if (operation !== resource) return undefined;
+      tries += 1;
+      return { throw: new KubeError({ failure, operation, subject, status, message: failure }) };
+    };
+    await world.nodes.setReady("n1", false);
+    await world.clock.advance(40_000);
+    expect(tries).toBeLessThan(20);
+    watcher.cluster.beforeCall = undefined;
+    await world.clock.advance(10_000);
+    expect((await world.pools.status("web")).ips["203.0.113.1"]).toMatchObject({ state: "active", nodeName: "n2" });
+    const turns = watcher.turns.length;
+    await world.clock.advance(5000);
+    expect(watcher.turns).toHaveLength(turns);
+  },
+);
+
+test("a status that can never be written leads to no hot loop while a provider hangs, nor does that of an object that is gone", async () => {
+  const { world, watcher } = await aWatchedPool();
+  watcher.cluster.beforeCall = (operation, subject) =>
+    operation.endsWith("/status")
+      ? { throw: new KubeError({ failure: "forbidden", operation, subject, status: 403, message: "no" }) }
+      : undefined;
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(5000);
+  world.takesMs = () => 60_000;
+  const turns = watcher.turns.length;
+  await world.clock.advance(120_000);
+  expect(watcher.turns.length - turns).toBeLessThan(20);
+  await world.pools.delete("web");
+  await world.clock.advance(5000);
+  const later = watcher.turns.length;
+  await world.clock.advance(50_000);
+  expect(watcher.turns.length - later).toBeLessThanOrEqual(1);
+});
+
 test("a node whose toleration runs out loses its address and its record at that time, though nothing changes", async () => {
   const { world, watcher } = await aWatchedPool();
   world.dns.world.zone("digitalocean");
