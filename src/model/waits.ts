@@ -43,7 +43,7 @@ export const WAITS: Readonly<Record<WaitName, Waits>> = {
   brokenWatch: { ms: [800, 1600, 3200, 6400, 12_800, 25_600, 30_000], spread: 0.5 },
   /** Before a list of the cluster is read again that was refused for what it asks: only a change of the object or of the server helps. */
   refusedList: { ms: [800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 102_400, 204_800, 300_000], spread: 0.5 },
-  /** Before a watch is opened again that the cluster does not allow. */
+  /** Before a watch is opened again that the cluster has never allowed. */
   forbiddenWatch: { ms: [30_000], spread: 0.5 },
 };
 

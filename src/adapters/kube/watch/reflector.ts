@@ -142,8 +142,9 @@ export class Reflector<T> {
         if (signal.aborted) return;
         this.#fail(error);
         this.#rest = new AbortController();
-        const failure = this.#sync.isRefused ? "refused" : failureOf(error);
-        await clock.sleep(retryDelayMs(failure, this.#failures, random()), this.#rest.signal);
+        const failure = this.#sync.isRefused ? ("refused" as const) : failureOf(error);
+        const attempt = { failure, failures: this.#failures, wasAllowed: this.#sync.wasInSync };
+        await clock.sleep(retryDelayMs(attempt, random()), this.#rest.signal);
         this.#rest = undefined;
       }
     }

@@ -13,6 +13,7 @@ export class SyncState {
   #isListed = false;
   /** True once the server has let this process watch, or has not. */
   #isTried = false;
+  #wasInSync = false;
   #failure: unknown;
   /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
   #behindSinceMs: number | undefined;
@@ -45,6 +46,11 @@ export class SyncState {
     return this.#behindSinceMs !== undefined && this.#clock.monotonicMs() - this.#behindSinceMs >= TRUSTED_MS;
   }
 
+  /** True once the server has let this process watch. */
+  get wasInSync(): boolean {
+    return this.#wasInSync;
+  }
+
   /** True while somebody waits for the present attempt. */
   get isAwaited(): boolean {
     return this.#waiting > 0;
@@ -69,6 +75,7 @@ export class SyncState {
   /** The server watches: the attempt has succeeded. */
   markInSync(): void {
     this.#behindSinceMs = undefined;
+    this.#wasInSync = true;
     this.#failure = undefined;
     this.#endAttempt();
   }
@@ -140,14 +147,27 @@ export function isRefusal(failure: KubeFailure | undefined): boolean {
   return failure === undefined || REFUSALS.includes(failure);
 }
 
+/** An attempt to watch that has failed. */
+interface FailedAttempt {
+  /** Of a KubeError, or `refused` where the list is refused for what it asks. */
+  readonly failure: KubeFailure | "refused" | undefined;
+  /** How many have failed in a row, this one included. */
+  readonly failures: number;
+  /** True if the server has let this process watch before. */
+  readonly wasAllowed: boolean;
+}
+
 /**
- * How long to wait before a watch is tried again, milliseconds: 0.8 s at first, twice as long after each further failure, 30 s at most and after a refusal; up to half
- * as long again by chance, because many lose their watches at the same moment. None at all where the version is too old for the first time: the list can be read at once.
- * @param failure of a KubeError, or `refused` where the list is refused for what it asks: then it is 5 minutes at most.
- * @param failures in a row, the one just now included. @param random from 0 to 1.
+ * How long to wait before a watch is tried again, milliseconds: 0.8 s at first, twice as long after each further failure, 30 s at most; up to half as long again by
+ * chance, because many lose their watches at the same moment. Exceptions:
+ * 1. The version is too old for the first time: none at all, since the list can be read at once.
+ * 2. The list is refused for what it asks: 5 minutes at most.
+ * 3. What was never allowed is refused: 30 s. An API server that has just started also refuses what it will allow once it has read the roles.
+ * @param random from 0 to 1.
  */
-export function retryDelayMs(failure: KubeFailure | "refused" | undefined, failures: number, random: number): number {
+export function retryDelayMs({ failure, failures, wasAllowed }: FailedAttempt, random: number): number {
   if (failure === "gone" && failures === 1) return 0;
   if (failure === "refused") return waitMs(WAITS.refusedList, failures - 1, random);
-  return waitMs(isRefusal(failure) ? WAITS.forbiddenWatch : WAITS.brokenWatch, failures - 1, random);
+  const isForbidden = isRefusal(failure) && !wasAllowed;
+  return waitMs(isForbidden ? WAITS.forbiddenWatch : WAITS.brokenWatch, failures - 1, random);
 }

@@ -454,6 +454,28 @@ describe("a refusal", () => {
     },
   );
 
+  test.for(["forbidden", "unauthorized", "missing-resource"] as const)(
+    "of what was allowed before (%s) is looked at again as a broken watch is: a server that has just started refuses for a moment",
+    async (failure) => {
+      const { model, clock, heard, list } = await following("a");
+      await clock.advance(20_000);
+      model.refusal = failing(failure);
+      model.end(failing("unavailable"));
+      await clock.advance(2_300);
+      await expect(list()).rejects.toThrow(failure);
+      model.refusal = undefined;
+      model.put("a", { spec: "s1" });
+      await clock.advance(3_300);
+      expect(heard).toEqual(["a"]);
+      expect(await list()).toEqual(["a s1"]);
+      model.refusal = failing(failure);
+      model.end(failing("unavailable"));
+      const before = model.watches.length + model.lists;
+      await clock.advance(300_000);
+      expect(model.watches.length + model.lists - before).toBeLessThan(17);
+    },
+  );
+
   test("to watch is the answer to the first call although the list can be read, which is not read again and again", async () => {
     const { model, clock, reflector, list } = aReflector("a");
     model.watchRefusal = failing("forbidden");
