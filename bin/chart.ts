@@ -5,7 +5,7 @@
 //
 // So a template holds what `flipop manifests` prints, and what helm renders for the same choices is the same, object by object.
 import { readFileSync } from "node:fs";
-import { duration, wholeNumber } from "../src/cli/flag-values.ts";
+import { duration, lookInterval, wholeNumber } from "../src/cli/flag-values.ts";
 import type { FlagRow } from "../src/cli/flags.ts";
 import {
   MANIFEST_MODES,
@@ -423,7 +423,7 @@ function flagSchema({ help, value, spelling }: FlagRow): Schema {
   if (typeof value !== "function")
     return { enum: value.includes("off") ? [...value, false] : value, description: help };
   if (!spelling.includes("<")) return anyOf(help, "boolean");
-  if (value === duration) return text(help, { pattern: "^(\\d+(\\.\\d+)?(ms|s|m|h|d))+$" });
+  if (value === duration || value === lookInterval) return text(help, { pattern: "^(\\d+(\\.\\d+)?(ms|s|m|h|d))+$" });
   if (value === wholeNumber) return anyOf(help, "integer", { minimum: 0, maximum: 1_000_000 });
   if (value === RECONCILE.pushGrouping.value) return anyOf(help, "array", { items: { type: "string" } });
   return text(help, { minLength: 1 });

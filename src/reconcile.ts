@@ -232,7 +232,12 @@ const SHORTEST_WAIT_MS = 500;
  */
 export async function settle(deps: WriterDeps, options: PassOptions): Promise<PassResult> {
   const events = new EventWriter(deps.cluster, deps.clock);
-  const own = { ...deps, reusable: new ReusableFacts(deps.clock), attempts: new Attempts({ isLasting: false }), events };
+  const own = {
+    ...deps,
+    reusable: new ReusableFacts(deps.clock),
+    attempts: new Attempts({ isLasting: false }),
+    events,
+  };
   const total = await passAgainAndAgain(own, options);
   return { ...total, reportFailures: [...total.reportFailures, ...(await events.ended())] };
 }
