@@ -6,10 +6,9 @@ import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import { laterTime } from "../model/time.ts";
-import { WAITS, waitMs } from "../model/waits.ts";
 import { retryDelayMs } from "../plan/retries.ts";
-import { Overwritten } from "./overwritten.ts";
 import type { ResourceStores } from "./resource-store.ts";
+import { CHANGED_BACK, Rewrites, TOLD } from "./rewrites.ts";
 
 /** What a process tried for one object. */
 interface Memory {
@@ -26,37 +25,26 @@ interface Refusal {
   readonly dueMs: number;
 }
 
-/** How often in a row a status was written that only told people something else, and when last. */
-interface Telling {
-  readonly count: number;
-  /** Milliseconds of the API server's clock. */
-  readonly lastMs: number;
-}
-
-/** So long after the last one a row of statuses that only tell something has ended, milliseconds: twice the longest wait between two. */
-const TOLD_AFTER_MS = 20_000;
-
 /**
  * What one process remembers of its own attempts, whatever the cluster stored of them. A status may be refused (403, 422), or an old definition may drop its fields:
  * then a retry that was not stored would be no retry, and the process would try again at every pass.
  *
  *   next attempt, cool-off   the later of what is stored and what is remembered counts
  *   a refused status         is written again after waits that grow
- *   a status that tells      of pods and nodes which never rest, and by which nothing is decided, is written after waits that grow to ten seconds
- *   what somebody else changes back again and again, too: see overwritten.ts
+ *   a status that only tells people of nodes and pods which never rest, and what somebody else changes back again and again, too: see rewrites.ts
  */
 export class Attempts {
   #memories: ReadonlyMap<string, Memory> = new Map();
   #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
   readonly #refusals = new Map<string, Refusal>();
-  readonly #overwritten = new Overwritten();
+  readonly #overwritten = new Rewrites(CHANGED_BACK);
   /** By {@link refKey}, statuses as they were stored when the last pass ended. */
   #left: ReadonlyMap<string, object> = new Map();
   /** By {@link refKey}, objects whose status somebody else has changed since this process wrote it. */
   readonly #foreign = new Set<string>();
   readonly #isLasting: boolean;
-  readonly #tellings = new Map<string, Telling>();
-  /** By {@link refKey}, when a status may be written that only tells something, and that was held back in this pass; milliseconds of the API server's clock. */
+  readonly #tellings = new Rewrites(TOLD);
+  /** By {@link refKey}, the statuses that this pass held back, with the time from which they may be written; milliseconds of the API server's clock. */
   readonly #untold = new Map<string, number>();
 
   /** @param manner - `isLasting` = the process keeps running: what only tells something may wait for a later pass */
@@ -81,19 +69,18 @@ export class Attempts {
     });
     this.#left = new Map(left);
     for (const key of this.#foreign) if (!this.#left.has(key)) this.#foreign.delete(key);
-    for (const key of this.#tellings.keys()) if (!this.#left.has(key)) this.#tellings.delete(key);
   }
 
   /** False for what somebody else has changed back each time, until it is due again. */
   mayTry(action: Action, nowMs: number): boolean {
     const written = repeatable(action);
-    return written === undefined || this.#overwritten.mayWrite(written.key, written.text, nowMs);
+    return written === undefined || this.#overwritten.dueMs(written.key, nowMs, written.text) <= nowMs;
   }
 
   /** Enters what came of an action. */
   ended({ action, outcome }: Outcome, nowMs: number): void {
     const written = outcome === "applied" ? repeatable(action) : undefined;
-    if (written !== undefined) this.#overwritten.wrote(written.key, written.text, nowMs);
+    if (written !== undefined) this.#overwritten.wrote(written.key, nowMs, written.text);
   }
 
   /** The observation with what this process remembers of each object entered into its status. */
@@ -127,44 +114,33 @@ export class Attempts {
   }
 
   /**
-   * True unless the status of an object was refused, or somebody else changes it back each time, or it only tells something else again and again, and the wait after that is
-   * not over.
+   * Returns whether the status of an object may be written now. It has to wait after a refusal, while somebody else changes it back each time, and where it only tells
+   * something else again and again.
+   * @param onlyTells - asked only where it counts
    */
-  mayWriteStatus(object: ObjectRef, nowMs: number, onlyTells: boolean): boolean {
+  mayWriteStatus(object: ObjectRef, nowMs: number, onlyTells: () => boolean): boolean {
     const key = refKey(object);
     const isRefused = (this.#refusals.get(key)?.dueMs ?? 0) > nowMs;
-    if (isRefused || (this.#foreign.has(key) && !this.#overwritten.mayWrite(statusKey(key), "", nowMs))) return false;
-    const telling = onlyTells ? this.#tellings.get(key) : undefined;
-    const dueMs = telling === undefined || !isGoingOn(telling, nowMs) ? nowMs : toldAgainAtMs(telling);
-    if (dueMs > nowMs) this.#untold.set(key, dueMs);
+    if (isRefused || (this.#foreign.has(key) && this.#overwritten.dueMs(statusKey(key), nowMs) > nowMs)) return false;
+    const dueMs = this.#tellings.dueMs(key, nowMs);
+    const mustWait = dueMs > nowMs && onlyTells();
+    if (mustWait) this.#untold.set(key, dueMs);
     else this.#untold.delete(key);
-    return dueMs <= nowMs;
+    return !mustWait;
   }
 
   /** Enters that the status of an object is as it should be; `hasTold` = it was written, and only told something else. */
   wrote(object: ObjectRef, nowMs: number, hasTold: boolean): void {
     const key = refKey(object);
     this.#refusals.delete(key);
-    if (this.#foreign.delete(key)) this.#overwritten.wrote(statusKey(key), "", nowMs);
-    if (!hasTold || !this.#isLasting) return;
-    const before = this.#tellings.get(key);
-    const count = before !== undefined && isGoingOn(before, nowMs) ? before.count + 1 : 1;
-    this.#tellings.set(key, { count, lastMs: nowMs });
+    if (this.#foreign.delete(key)) this.#overwritten.wrote(statusKey(key), nowMs);
+    if (hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);
   }
 
   #refuse(key: string, nowMs: number): void {
     const count = (this.#refusals.get(key)?.count ?? 0) + 1;
     this.#refusals.set(key, { count, dueMs: nowMs + retryDelayMs("fast", count) });
   }
-}
-
-/** A clock that was set back ends it: nothing waits longer than it may. */
-function isGoingOn({ lastMs }: Telling, nowMs: number): boolean {
-  return lastMs <= nowMs && nowMs - lastMs < TOLD_AFTER_MS;
-}
-
-function toldAgainAtMs({ count, lastMs }: Telling): number {
-  return lastMs + waitMs(WAITS.toldStatus, count);
 }
 
 function statusKey(key: string): string {

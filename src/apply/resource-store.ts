@@ -132,16 +132,14 @@ export class ResourceStore<O extends StoredObject> {
     return this.#failed.has(objectKey(name));
   }
 
-  /** True where a status differs from the stored one only in what people read: nothing is decided by it, and nothing is lost where it comes late. */
-  onlyTells(name: ObjectName, status: O["status"]): boolean {
-    const stored = this.get(name)?.status;
-    if (stored === undefined) return false;
+  /** True where two statuses differ, and only in what people read: nothing is decided by it, and nothing is lost where it comes late. */
+  onlyTells(before: O["status"], after: O["status"]): boolean {
     const decisive = (of: O["status"]): readonly unknown[] => [
       of.observedGeneration,
       of.conditions.map(({ hasAddresses }) => hasAddresses),
       ...this.#access.recorded.filter((field) => field !== "conditions").map((field) => of[field]),
     ];
-    return isDeepStrictEqual(decisive(status), decisive(stored));
+    return isDeepStrictEqual(decisive(after), decisive(before)) && !isDeepStrictEqual(after, before);
   }
 
   /**

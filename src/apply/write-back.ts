@@ -3,12 +3,13 @@ import { KubeError, type KubeFailure } from "../model/errors.ts";
 import { noteChanges } from "../model/lease-notes.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
+import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterEvent, ClusterWriter } from "../ports/cluster.ts";
 import type { ObjectEvent } from "../report/events.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ApplyContext } from "./context.ts";
-import type { ResourceStores } from "./resource-store.ts";
+import type { ResourceStore, ResourceStores } from "./resource-store.ts";
 
 /**
  * Writes the status of each object once nothing more is under way for it, if it differs from what is stored. A refused status is written again when it is due. A failure
@@ -31,16 +32,9 @@ export class StatusWriter {
 
   /** Begins to write, at once; nobody waits for it. @param outcomes - how many the plan was made on */
   write({ pools, recordSets, observedAtMs }: Plan, outcomes: number): void {
-    for (const { object, status } of pools) {
-      const store = this.#stores.ownersOf(object);
-      const onlyTells = store.onlyTells(object, status);
-      this.#begin(object, () => store.updateStatus(object, () => status), { observedAtMs, outcomes, onlyTells });
-    }
-    for (const { object, status } of recordSets) {
-      const { dns } = this.#stores;
-      const onlyTells = dns.onlyTells(object, status);
-      this.#begin(object, () => dns.updateStatus(object, () => status), { observedAtMs, outcomes, onlyTells });
-    }
+    const on = { observedAtMs, outcomes };
+    for (const pool of pools) this.#begin(this.#stores.ownersOf(pool.object), pool, on);
+    for (const recordSet of recordSets) this.#begin(this.#stores.dns, recordSet, on);
   }
 
   /** Waits for what is on its way; true when anything was stored since {@link takeWritten}. */
@@ -65,33 +59,47 @@ export class StatusWriter {
     return written;
   }
 
-  #begin(object: ObjectRef, record: () => Promise<boolean>, planned: Planned): void {
-    const key = refKey(object);
+  #begin<O extends Pool | RecordSet>(store: ResourceStore<O>, planned: PlannedStatus<O>, on: PlannedOn): void {
+    const key = refKey(planned.object);
     if (this.#failures.has(key) || this.#onItsWay.has(key) || this.#written.has(key)) return;
-    const work = this.#write(object, record, planned).finally(() => this.#onItsWay.delete(key));
+    const work = this.#write(store, planned, on).finally(() => this.#onItsWay.delete(key));
     this.#onItsWay.set(key, work);
   }
 
-  async #write(object: ObjectRef, record: () => Promise<boolean>, planned: Planned): Promise<void> {
-    const { observedAtMs, outcomes, onlyTells } = planned;
+  async #write<O extends Pool | RecordSet>(
+    store: ResourceStore<O>,
+    { object, status }: PlannedStatus<O>,
+    { observedAtMs, outcomes }: PlannedOn,
+  ): Promise<void> {
+    const stored: O["status"] | undefined = store.get(object)?.status;
+    const onlyTells = (): boolean => stored !== undefined && store.onlyTells(stored, status);
     const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false;
-    const written = isDue ? await attempt(object, record()) : false;
+    const written = isDue
+      ? await attempt(
+          object,
+          store.updateStatus(object, () => status),
+        )
+      : false;
     if (typeof written !== "boolean") {
       this.#failures.set(refKey(object), written);
       return;
     }
-    if (isDue) this.#attempts?.wrote(object, observedAtMs, written && onlyTells);
+    if (isDue) this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
     this.#written.set(refKey(object), outcomes);
   }
 }
 
+/** The status that an object should have. */
+interface PlannedStatus<O extends Pool | RecordSet> {
+  readonly object: ObjectRef;
+  readonly status: O["status"];
+}
+
 /** What a status was planned on. */
-interface Planned {
+interface PlannedOn {
   readonly observedAtMs: number;
   /** How many outcomes. */
   readonly outcomes: number;
-  /** Whether it is only something else that people read. */
-  readonly onlyTells: boolean;
 }
 
 /** Returns whether anything was written, or why it could not be. */

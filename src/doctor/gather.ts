@@ -1,5 +1,5 @@
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
-import type { Clock } from "../ports/system.ts";
+import { type Clock, within } from "../ports/system.ts";
 import type { Answer, Answers, Facts } from "./facts.ts";
 
 /** How each fact is read. Each throws what cannot be read, with a text for people. */
@@ -31,28 +31,18 @@ export async function gather(
   return Object.fromEntries([...early, ...late]) as Answers;
 }
 
-class TooLate extends Error {
-  override readonly name: string = "TooLate";
-}
-
 /** What may come of reading; everything else is a bug. */
-const FAILURES = [TooLate, ConfigError, KubeError, ProviderError];
+const FAILURES = [ConfigError, KubeError, ProviderError];
 
 async function answerOf<T>(read: () => Promise<T>, clock: Clock, limitMs: number): Promise<Answer<T>> {
   const startMs = clock.monotonicMs();
-  const isOver = new AbortController();
-  const tooLate = clock.sleep(limitMs, isOver.signal).then(() => {
-    throw new TooLate(`there was no answer within ${limitMs / 1000} s`);
-  });
   const taken = (): number => Math.round(clock.monotonicMs() - startMs);
   try {
-    const value = await Promise.race([read(), tooLate]);
+    const value = await within(clock, limitMs, read());
+    if (value === "late") return { ms: taken(), error: `there was no answer within ${limitMs / 1000} s` };
     return { ms: taken(), value };
   } catch (error) {
     if (!FAILURES.some((failure) => error instanceof failure)) throw error;
     return { ms: taken(), error: (error as Error).message };
-  } finally {
-    tooLate.catch(() => undefined);
-    isOver.abort();
   }
 }

@@ -1,6 +1,6 @@
 import { KubeError, type KubeFailure } from "../model/errors.ts";
 import type { ClusterWriter, LeaseRecord } from "../ports/cluster.ts";
-import type { Clock } from "../ports/system.ts";
+import { type Clock, within } from "../ports/system.ts";
 
 /** The methods the lock needs of a cluster. */
 export type LeaseStore = Pick<ClusterWriter, "now" | "readLease" | "createLease" | "replaceLease">;
@@ -125,27 +125,16 @@ export async function leaseCall<T>(
   call: () => Promise<T>,
 ): Promise<T> {
   const { clock, limitMs, signal } = limits;
-  const over = new AbortController();
-  const stop = (): void => over.abort();
-  if (signal?.aborted === true) stop();
-  signal?.addEventListener("abort", stop, { once: true });
-  const giveUp = async (): Promise<never> => {
-    await clock.sleep(limitMs, over.signal);
-    const subject = `${lease.namespace}/${lease.name}`;
-    throw new KubeError({
-      failure: "timeout",
-      operation: `${lease.verb} leases.coordination.k8s.io`,
-      subject,
-      status: 0,
-      message: `Could not ${lease.verb} Lease ${subject}: no answer within ${Math.ceil(limitMs)} ms. Check the connection to the API server.`,
-    });
-  };
-  try {
-    return await Promise.race([call(), giveUp()]);
-  } finally {
-    signal?.removeEventListener("abort", stop);
-    over.abort();
-  }
+  const answer = await within(clock, limitMs, call(), signal);
+  if (answer !== "late") return answer;
+  const subject = `${lease.namespace}/${lease.name}`;
+  throw new KubeError({
+    failure: "timeout",
+    operation: `${lease.verb} leases.coordination.k8s.io`,
+    subject,
+    status: 0,
+    message: `Could not ${lease.verb} Lease ${subject}: no answer within ${Math.ceil(limitMs)} ms. Check the connection to the API server.`,
+  });
 }
 
 /**

@@ -15,7 +15,7 @@ import { jittered } from "./lease-record.ts";
  *   cause      comes
  *   start      at once, when the process has the lock
  *   change     when a list in memory has changed in a way that a plan can see
- *   due        when something held is due: a retry, a cool-off, the end of a grace, a status that could not be written; after a pass that achieved
+ *   due        when something held is due: a retry, a cool-off, the end of a grace, a status that was refused or held back; after a pass that achieved
  *              nothing, 250 ms to 30 s later
  *   interval   `--interval` after the start of the last pass; then the providers are asked for everything anew
  *   again      0.8 to 6 s after a pass that could not read the cluster, longer each time

@@ -1,38 +1,27 @@
 import { expect, test } from "vitest";
 import { EventWriter } from "../../src/apply/event-writer.ts";
-import type { ResourceStores } from "../../src/apply/resource-store.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { ClusterEvent, ClusterWriter } from "../../src/ports/cluster.ts";
-import type { ObjectEvent } from "../../src/report/events.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
+import { refusal, stores } from "./refused-finalizers.ts";
 
 const SECOND = 1000;
 
-/** An Event about the record set of this name. */
-function eventOf(name: string): ObjectEvent {
-  const object = { kind: "dns", namespace: "shop", name } as const;
-  return { object, type: "Normal", reason: "Update", action: "UpdateDNS", note: "done" };
-}
-
-const stores = {
-  dns: { kind: "NodeDNSRecordSet", get: (object: { name: string }) => ({ meta: { name: object.name } }) },
-} as unknown as ResourceStores;
-
 /** A cluster in which Events take so long, and a writer of them. */
-function scene(takesMs: number, refusal?: KubeError) {
+function scene(takesMs: number, error?: KubeError) {
   const clock = new FakeClock();
   const begun: string[] = [];
   const cluster = {
     createEvent: async ({ regarding }: ClusterEvent) => {
       begun.push(regarding.meta.name);
       await clock.sleep(takesMs);
-      if (refusal !== undefined) throw refusal;
+      if (error !== undefined) throw error;
       return undefined;
     },
   } as unknown as ClusterWriter;
   const writer = new EventWriter(cluster, clock);
   const write = (names: readonly string[], stop?: AbortSignal) =>
-    writer.write({ events: names.map(eventOf), stores, mayWrite: () => true }, stop);
+    writer.write({ events: names.map(refusal), stores, mayWrite: () => true }, stop);
   return { clock, begun, writer, write };
 }
 

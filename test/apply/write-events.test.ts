@@ -1,19 +1,8 @@
 import { expect, test } from "vitest";
-import type { ResourceStores } from "../../src/apply/resource-store.ts";
 import { writeEvents } from "../../src/apply/write-back.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { ClusterEvent, ClusterWriter } from "../../src/ports/cluster.ts";
-import type { ObjectEvent } from "../../src/report/events.ts";
-
-/** The Event of a refused change of one object's finalizer. */
-function refusal(name: string): ObjectEvent {
-  const object = { kind: "dns", namespace: "shop", name } as const;
-  return { object, type: "Warning", reason: "Failed", action: "AddFinalizer", note: "no" };
-}
-
-const stores = {
-  dns: { kind: "NodeDNSRecordSet", get: (object: { name: string }) => ({ meta: { name: object.name } }) },
-} as unknown as ResourceStores;
+import { refusal, stores } from "./refused-finalizers.ts";
 
 function forbidden(): KubeError {
   const message = 'Grant the verb "patch".';

@@ -30,7 +30,7 @@ export const LASTING_BUGS: readonly Mutation[] = [
   {
     name: "A status is written whenever it tells something else.",
     file: "src/apply/attempts.ts",
-    find: "    if (!hasTold || !this.#isLasting) return;",
-    replace: "    if (hasTold || !this.#isLasting) return;",
+    find: "    if (hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);",
+    replace: "    if (!hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);",
   },
 ];

@@ -28,7 +28,7 @@ const PATIENCE_MS = 2_000;
 
 /** A watch that lasted so long was sound, and the end of its history is no sign of trouble. */
 const SOUND_MS = 10_000;
-/** A watch that ends sooner than this must not be asked for again at once, not even where it ends in good order. One that breaks later counts as the first to break. */
+/** A watch that ends sooner than this, even in good order, must not be asked for again at once. One that lasted longer is no sign of trouble: it counts as the first to break. */
 const ABRUPT_MS = 1_000;
 
 /**
@@ -43,7 +43,8 @@ const ABRUPT_MS = 1_000;
  *    +-- 410 or ---- wait, longer after each failure; less when somebody asks for the list
  *        in doubt
  *
- * In doubt: five attempts have failed in a row, or nobody answered the last one. Then whoever asks for the list has it read, as a process that does not watch would.
+ * In doubt: five attempts have failed in a row, or nobody answered the last one.
+ * Until a watch stands again, the list is read each time that somebody asks for it.
  *
  * After every interruption the watch goes on from the last version. Every ten minutes the list is read beside the watch, which then goes on.
  */

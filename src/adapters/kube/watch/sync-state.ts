@@ -158,8 +158,8 @@ interface FailedAttempt {
 }
 
 /**
- * How long to wait before a watch is tried again, milliseconds: 0.8 s at first, twice as long after each further failure, 30 s at most; up to half as long again by
- * chance, because many lose their watches at the same moment. Exceptions:
+ * Returns how long to wait before a watch is tried again, milliseconds. It is 0.8 s at first, and twice as long after each further failure, 30 s at most.
+ * Chance adds up to half of that, because many lose their watches at the same moment. Exceptions:
  * 1. The version is too old for the first time: none at all, since the list can be read at once.
  * 2. The list is refused for what it asks: 5 minutes at most.
  * 3. What was never allowed is refused: 30 s. An API server that has just started also refuses what it will allow once it has read the roles.

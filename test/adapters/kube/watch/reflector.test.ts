@@ -319,27 +319,22 @@ describe("an interrupted watch", () => {
     expect(model.watches.length).toBeLessThan(10);
   });
 
-  test("that broke after a long time is tried again as if it was the first to break", async () => {
-    const { model, clock } = await following("a");
-    for (let count = 0; count < 5; count++) {
-      await clock.advance(15_000);
-      model.end(failing("unavailable"));
-      await clock.advance(800);
-    }
-    expect(model.watches).toHaveLength(6);
-    expect(model.lists).toBe(1);
-  });
-
-  test("that breaks after a second, again and again, is opened again after 0.8 s each time, without reading the list", async () => {
-    const { model, clock } = await following("a");
-    for (let count = 0; count < 20; count++) {
-      await clock.advance(1_000);
-      model.end(failing("unavailable"));
-      await clock.advance(800);
-    }
-    expect(model.watches).toHaveLength(21);
-    expect(model.lists).toBe(1);
-  });
+  test.for([
+    [15_000, 5],
+    [1_000, 20],
+  ] as const)(
+    "that breaks after %i ms, %i times, is opened again after 0.8 s each time, as if it was the first to break, without reading the list",
+    async ([lastsMs, times]) => {
+      const { model, clock } = await following("a");
+      for (let count = 0; count < times; count++) {
+        await clock.advance(lastsMs);
+        model.end(failing("unavailable"));
+        await clock.advance(800);
+      }
+      expect(model.watches).toHaveLength(times + 1);
+      expect(model.lists).toBe(1);
+    },
+  );
 });
 
 describe("a list that can be read and never watched", () => {
