@@ -96,7 +96,7 @@ export function fairPurchaseScenarios(scenario: Register): void {
     await oneAndNone(world);
     free(world, 1);
     await world.pools.edit("web", { suspend: true });
-    world.fail({ side: "cloud", operation: "create", kind: "timeout" });
+    world.fail({ side: "cloud", operation: "create", kind: "cut" });
     await world.pass();
     expect(await acquired(world, "web", "mail")).toEqual([1, 0]);
     await world.pools.edit("web", { suspend: false });

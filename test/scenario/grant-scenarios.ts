@@ -335,7 +335,7 @@ export function grantScenarios(scenario: Register): void {
       await world.pass();
       world.advance(1000);
       await world.pools.create("mail", { desiredIPs: 1, region: "nyc3", match: { nodeLabel: "role=nobody" } });
-      world.fail({ side: "cloud", operation: "create", kind: "timeout" });
+      world.fail({ side: "cloud", operation: "create", kind: "cut" });
       await world.pass();
       world.clearFaults();
       await world.pools.edit("web", { desiredIPs: 9 });
