@@ -86,6 +86,8 @@ async function playDemo(
     return stdout;
   };
   await shell("programs/kubectl -n ingress wait fip/web --for=condition=Ready --timeout=10m");
+  // The names of the record set are published beside the pool, sooner or later than it is ready.
+  await vi.waitUntil(() => second.output().includes("updated DNS nodes.example.net"), PATIENCE_MS);
   const controlled = control(ended.signal);
   const third = openTerminal(cordon, folder);
   await vi.waitUntil(() => /^ingress +web +True +3\/3 .* worker-2 \+2/m.test(third.output()), PATIENCE_MS);
