@@ -105,7 +105,12 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
       "skip",
       "wait",
     ]),
-    leaseDuration: flag("--lease-duration <DURATION>", "how long the lock lasts without a renewal", duration, "15s"),
+    leaseDuration: flag(
+      "--lease-duration <DURATION>",
+      "how long the lock lasts without a renewal; at most half of --timeout",
+      duration,
+      "15s",
+    ),
     renewDeadline: flag("--renew-deadline <DURATION>", "when to give the lock up without a renewal", duration, "10s"),
     retryPeriod: flag("--retry-period <DURATION>", "time between renewals", duration, "2s"),
     lock: flag("--no-lock", "run without the lock; only when nothing else can run"),

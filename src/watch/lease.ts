@@ -99,9 +99,10 @@ export async function withLease<T>(
   work: (lock: LockState) => Promise<T>,
 ): Promise<{ kind: "done"; value: T } | { kind: "locked"; holder: string }> {
   checkPeriods(options);
-  const taken = await acquireLease(options);
+  const fitting = { ...options, ...fittingPeriods(options) };
+  const taken = await acquireLease(fitting);
   if (taken.kind === "locked") return taken;
-  const keeper = new LeaseKeeper(options, taken);
+  const keeper = new LeaseKeeper(fitting, taken);
   const keeping = keeper.keep();
   try {
     if (options.signal.aborted) return { kind: "locked", holder: "" };
@@ -130,6 +131,18 @@ function checkPeriods(options: LeaseTerms): void {
     );
   }
   if (identity === "") throw new ConfigError("usage", "The Lease needs a holder with a name: the identity is empty.");
+}
+
+type Periods = Pick<LeaseTerms, "durationMs" | "renewDeadlineMs" | "retryMs">;
+
+/**
+ * Shortens the periods, all alike, so that the Lease lasts for at most half of the time until the deadline, and for a second at least.
+ * Who is killed leaves a Lease then that the next run of the same length can see expire, and still work.
+ */
+function fittingPeriods({ durationMs, renewDeadlineMs, retryMs, clock, deadline }: LeaseOptions): Periods {
+  const halfMs = (deadline - clock.monotonicMs()) / 2;
+  const share = Math.min(1, Math.max(1000, halfMs) / durationMs);
+  return { durationMs: durationMs * share, renewDeadlineMs: renewDeadlineMs * share, retryMs: retryMs * share };
 }
 
 function unfit(flag: string, ms: number, rule: string): ConfigError {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { LeaseOptions } from "../../src/watch/lease.ts";
 import { withLease } from "../../src/watch/lease.ts";
-import { aLeaseWorld, type LeaseWorld, leaseOptions } from "./lease-run.ts";
+import { aLeaseWorld, holdLease, type LeaseWorld, leaseOptions } from "./lease-run.ts";
 
 const MINUTE = 60_000;
 const work = (): Promise<string> => Promise.resolve("worked");
@@ -124,6 +124,22 @@ describe("a Lease that someone holds", () => {
       world.memory.edit({ holder: "other", durationSeconds: 60, renewTimeMs: world.memory.nowMs() - agoMs });
       expect((await run(world, { onLocked: "wait" })).result).toEqual(expected);
       expect(world.memory.record?.holder).toBe(holder);
+    },
+  );
+
+  test.for([3, 10, 20])(
+    "a run of %i s takes it from a killed one of the same length, and can still work",
+    async (seconds) => {
+      const world = aLeaseWorld();
+      const begun = (): Partial<LeaseOptions> => ({ deadline: world.clock.monotonicMs() + seconds * 1000 });
+      const killed = await holdLease(world, begun());
+      const { durationSeconds = 0 } = world.memory.record ?? {};
+      killed.end();
+      await world.clock.settle(killed.result);
+      world.memory.edit({ holder: "killed", durationSeconds, renewTimeMs: world.memory.nowMs() - 60 * MINUTE });
+      const { result, tookMs } = await run(world, begun());
+      expect([result, durationSeconds]).toEqual([{ kind: "done", value: "worked" }, Math.ceil(seconds / 2)]);
+      expect(tookMs).toBeLessThan(seconds * 800);
     },
   );
 
