@@ -33,7 +33,7 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
   const target = action.after.machineID;
   const ready = leavesKnownMachine(action, context) ? prepared.vital : prepared.whole;
   const lastLook = new LastLook(() => objectionTo(action, provider, context), context);
-  const [objection] = await Promise.all([lastLook.objection(), ready]);
+  const [objection] = await Promise.all([lastLook.first(), ready]);
   if (objection !== undefined) return objection;
   const withdraw = await recordAssignmentTime(action, context);
   const result = await changeAddress(
@@ -136,33 +136,46 @@ async function unassign(action: UnassignIP, context: ApplyContext): Promise<Resu
   );
 }
 
-/** What speaks against a call may be this old when it is made, milliseconds. */
-const FRESH_NODE_MS = 400;
+/** An answer about what speaks against a call counts for this long after it came, milliseconds. */
+const FRESH_MS = 400;
+/** An answer that took longer than this may tell of how things were long ago, milliseconds. */
+const SLOW_MS = 2000;
 
 /**
- * Asks again, right before a call, what speaks against it. An answer counts for less than half a second: whatever takes longer in between (a status write, a busy provider, a slow
- * answer) makes it ask once more.
+ * Asks what speaks against a call, and asks again where something took time since: a status write, a busy provider. A slow answer is asked for again, too, unless the one before
+ * it was as slow: then answers take that long here, and another one would be no newer.
  */
 class LastLook {
   readonly #ask: () => Promise<Result | undefined>;
-  readonly #context: Pick<ApplyContext, "clock">;
-  #askedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #clock: ApplyContext["clock"];
+  #answer = { atMs: Number.NEGATIVE_INFINITY, tookMs: 0, isOld: true };
 
-  constructor(ask: () => Promise<Result | undefined>, context: Pick<ApplyContext, "clock">) {
+  constructor(ask: () => Promise<Result | undefined>, { clock }: Pick<ApplyContext, "clock">) {
     this.#ask = ask;
-    this.#context = context;
+    this.#clock = clock;
   }
 
-  /** What speaks against the call now; undefined when nothing does. */
+  /** What speaks against a call that is made later; undefined when nothing does. */
+  async first(): Promise<Result | undefined> {
+    const askedAtMs = this.#clock.monotonicMs();
+    const objection = await this.#ask();
+    const atMs = this.#clock.monotonicMs();
+    const tookMs = atMs - askedAtMs;
+    this.#answer = { atMs, tookMs, isOld: tookMs > Math.max(SLOW_MS, 2 * this.#answer.tookMs) };
+    return objection;
+  }
+
+  /** What speaks against a call that is made now; undefined when nothing does. Asks three times at most. */
   async objection(): Promise<Result | undefined> {
-    const { clock } = this.#context;
-    // An answer that was long in coming is old by the time it is there.
-    for (let asked = 0; asked < 3 && clock.monotonicMs() - this.#askedAtMs > FRESH_NODE_MS; asked += 1) {
-      this.#askedAtMs = clock.monotonicMs();
-      const objection = await this.#ask();
+    for (let asked = 0; asked < 3 && this.#isOld(); asked += 1) {
+      const objection = await this.first();
       if (objection !== undefined) return objection;
     }
     return undefined;
+  }
+
+  #isOld(): boolean {
+    return this.#answer.isOld || this.#clock.monotonicMs() - this.#answer.atMs > FRESH_MS;
   }
 }
 

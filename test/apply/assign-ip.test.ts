@@ -116,6 +116,23 @@ test("an address that somebody moved while the record took long is left alone, a
   expect(operations(provider)).toEqual(["get", "get"]);
 });
 
+test("an address that somebody moved while an answer about it was under way is left alone", async () => {
+  const { clock, provider, context } = scene();
+  const { getAddress } = provider;
+  let asked = 0;
+  provider.getAddress = async (ip) => {
+    const address = await getAddress.call(provider, ip);
+    asked += 1;
+    if (asked === 1) await clock.sleep(5000);
+    return address;
+  };
+  const moved = assignIP(MOVE, context, onRecord(Promise.resolve()));
+  await clock.advance(1000);
+  stored(provider).droplet_id = 103;
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "skipped", reason: "Stale" });
+  expect(operations(provider)).toEqual(["get", "get"]);
+});
+
 test("an address that somebody moved while the target was busy is left alone, and known to be where it is", async () => {
   const { clock, provider, context } = scene();
   const busy = { operation: "assign", subject: IP, doing: "assign", scope: "reserved_ip:update", isWrite: true };

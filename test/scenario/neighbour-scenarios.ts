@@ -45,6 +45,29 @@ export function neighbourScenarios(scenario: Register): void {
       expect(world.dns.addresses(neighbour, "www.example.com")).toHaveLength(2);
     });
 
+  for (const [what, slow, mostMs] of [
+    ["of a node takes 1.5 s", { readNode: 1.5 * SECOND }, 2 * SECOND],
+    ["of a node takes 4 s", { readNode: 4 * SECOND }, 9 * SECOND],
+    ["of an address takes 1 s", { getAddress: SECOND }, 2.5 * SECOND],
+  ] as const)
+    scenario(
+      `each reading ${what}: the address of a lost node waits for no more of them than it must`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        world.cloud.address(ip(1));
+        await world.pools.create("web", { ips: [ip(1)] });
+        await world.pass({ settle: true });
+        await world.nodes.setReady("n1", false);
+        const takesMs = ({ method }: PortCall): number => (slow as Readonly<Record<string, number>>)[method] ?? 0;
+        const moves = stopwatch(world, takesMs, isAssignment(ip(1)));
+        await world.pass();
+        world.takesMs = undefined;
+        expect(moves).toEqual([expect.any(Number)]);
+        expect(moves[0]).toBeLessThan(mostMs);
+        expect(await world.show()).toEqual(["ip1 active n2"]);
+      },
+    );
+
   scenario(
     "names arrive while an assignment is put on record: the pool's next one waits for its cool-off all the same",
     async (world) => {
