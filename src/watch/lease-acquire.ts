@@ -164,9 +164,10 @@ class Contender {
 
   private call<T>(verb: string, call: () => Promise<T>): Promise<T> {
     const { clock, deadline, namespace, name, signal } = this.options;
-    const limitMs = Math.max(1, Math.min(callLimitMs(this.options), deadline - clock.monotonicMs()));
+    const limitMs = callLimitMs(this.options);
+    const leftMs = Math.max(1, deadline - clock.monotonicMs());
     // A write in flight is waited for: given up, it could leave the Lease taken by a process that has ended.
-    const limits = verb === "get" ? { clock, limitMs, signal } : { clock, limitMs };
+    const limits = verb === "get" ? { clock, limitMs: Math.min(limitMs, leftMs), signal } : { clock, limitMs };
     return leaseCall(limits, { verb, namespace, name }, call);
   }
 

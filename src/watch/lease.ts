@@ -105,7 +105,8 @@ export async function withLease<T>(
   const keeper = new LeaseKeeper(fitting, taken);
   const keeping = keeper.keep();
   try {
-    if (options.signal.aborted) return { kind: "locked", holder: "" };
+    if (options.signal.aborted || options.clock.monotonicMs() >= options.deadline)
+      return { kind: "locked", holder: "" };
     return { kind: "done", value: await work(keeper) };
   } finally {
     if (await keeper.release()) options.onRelease?.();

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { LeaseOptions } from "../../src/watch/lease.ts";
 import { withLease } from "../../src/watch/lease.ts";
+import { LeaseConnection } from "./lease-memory.ts";
 import { aLeaseWorld, holdLease, type LeaseWorld, leaseOptions } from "./lease-run.ts";
 
 const MINUTE = 60_000;
@@ -206,6 +207,15 @@ describe("a Lease that someone holds", () => {
     expect(await world.clock.settle(running)).toEqual({ kind: "locked", holder: "" });
     expect(world.memory.writes.map((write) => write.holder)).toEqual(["me", ""]);
   });
+});
+
+test("a Lease that comes after the deadline is given back, and no work begins", async () => {
+  const world = aLeaseWorld();
+  world.memory.edit({ holder: "" });
+  const connection = new LeaseConnection(world.memory, world.clock, "me", 100);
+  const { result } = await run({ ...world, connection }, { deadline: world.clock.monotonicMs() + 250 });
+  expect(result).toEqual({ kind: "locked", holder: "" });
+  expect(world.memory.writes.map((write) => write.holder)).toEqual(["me", ""]);
 });
 
 describe("options that do not fit", () => {
