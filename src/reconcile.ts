@@ -123,6 +123,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   const failures = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
   deps.attempts?.leave(observation, context.stores);
+  rounds.leaveStatuses();
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
   const stored = (object: ObjectRef): readonly Condition[] =>
     context.stores[object.kind].get(object)?.status.conditions ?? [];

@@ -156,7 +156,7 @@ export class Rounds {
 
   /** Waits for the statuses that are on their way, and plans on what is stored then. Returns true where that lets something begin, such as the deletion of what another object has now taken over. */
   async #mayDoMoreOnceStored(): Promise<boolean> {
-    if (!(await this.#statuses.landed())) return false;
+    if ((await this.#landed()) !== true) return false;
     this.#learn([]);
     await this.#plan({ mayBeUnsettled: false });
     return this.#toBegin().length > 0;
@@ -167,9 +167,28 @@ export class Rounds {
     return enterAll(this.observation, this.#looking.late);
   }
 
-  /** Writes the statuses that are left to be written, all of them at once. */
+  /** Writes the statuses that are left to be written, all of them at once. @returns the failures of all that have ended */
   async writeStatuses(): Promise<readonly ReportFailure[]> {
-    return await this.#statuses.writeRest(this.#withStatusToTell(), this.outcomes.length);
+    this.#statuses.write(this.#withStatusToTell(), this.outcomes.length);
+    await this.#landed();
+    return this.#statuses.failures;
+  }
+
+  /** Leaves the statuses that are still on their way to whoever comes next. */
+  leaveStatuses(): void {
+    this.#statuses.leave(this.#deps.cluster.now());
+  }
+
+  /**
+   * Waits for the statuses that are on their way. A pass of a process that goes on waits no longer than until something changes in the cluster, or a hold ends: an API server
+   * that is slow with one status delays no recovery.
+   *
+   * @returns true when a status was stored since it was last asked, false when none was, `late` when one is still on its way
+   */
+  async #landed(): Promise<boolean | "late"> {
+    const { nextChange, signal, deadlineMs } = this.#options;
+    if (nextChange === undefined || signal.aborted) return await this.#statuses.landed();
+    return await this.#statuses.landedBy(Math.min(this.#ripeAtMs(), deadlineMs), this.context.clock, this.#change);
   }
 
   /** Begins the actions that were not tried; false when nothing is left to wait for. */

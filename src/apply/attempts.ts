@@ -38,6 +38,8 @@ export class Attempts {
   #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
   readonly #refusals = new Map<string, Refusal>();
   readonly #overwritten = new Rewrites(CHANGED_BACK);
+  /** By {@link refKey}, objects whose status an earlier pass is still writing. */
+  readonly #underWay = new Set<string>();
   /** By {@link refKey}, statuses as they were stored when the last pass ended. */
   #left: ReadonlyMap<string, object> = new Map();
   /** By {@link refKey}, objects whose status somebody else has changed since this process wrote it. */
@@ -120,6 +122,7 @@ export class Attempts {
    */
   mayWriteStatus(object: ObjectRef, nowMs: number, onlyTells: () => boolean): boolean {
     const key = refKey(object);
+    if (this.#underWay.has(key)) return false;
     const isRefused = (this.#refusals.get(key)?.dueMs ?? 0) > nowMs;
     if (isRefused || (this.#foreign.has(key) && this.#overwritten.dueMs(statusKey(key), nowMs) > nowMs)) return false;
     const dueMs = this.#tellings.dueMs(key, nowMs);
@@ -135,6 +138,19 @@ export class Attempts {
     this.#refusals.delete(key);
     if (this.#foreign.delete(key)) this.#overwritten.wrote(statusKey(key), nowMs);
     if (hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);
+  }
+
+  /**
+   * Takes note that a pass has ended while the status of an object was being written. No later pass writes it meanwhile; it is looked at again as after a refusal.
+   * @param end - the status as stored in the end, undefined if it was refused
+   */
+  awaitStatus(key: string, end: Promise<object | undefined>, nowMs: number): void {
+    this.#underWay.add(key);
+    this.#refuse(key, nowMs);
+    void end.then((stored) => {
+      this.#underWay.delete(key);
+      if (stored !== undefined) this.#left = new Map([...this.#left, [key, stored]]);
+    });
   }
 
   #refuse(key: string, nowMs: number): void {

@@ -6,10 +6,14 @@ import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterEvent, ClusterWriter } from "../ports/cluster.ts";
+import { type Clock, within } from "../ports/system.ts";
 import type { ObjectEvent } from "../report/events.ts";
 import type { Attempts } from "./attempts.ts";
 import type { ApplyContext } from "./context.ts";
 import type { ResourceStore, ResourceStores } from "./resource-store.ts";
+
+/** A status is written within this, milliseconds, as a rule. */
+const PATIENCE_MS = 250;
 
 /**
  * Writes the status of each object once nothing more is under way for it, if it differs from what is stored. A refused status is written again when it is due. A failure
@@ -20,8 +24,8 @@ export class StatusWriter {
   readonly #stores: ResourceStores;
   readonly #attempts: Attempts | undefined;
   readonly #failures = new Map<string, ReportFailure>();
-  /** By {@link refKey}, objects whose status is on its way. */
-  readonly #onItsWay = new Map<string, Promise<void>>();
+  /** By {@link refKey}, the statuses that are on their way: each as it is stored in the end, undefined if it is refused. */
+  readonly #onItsWay = new Map<string, Promise<object | undefined>>();
   /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
   #written = new Map<string, number>();
 
@@ -43,11 +47,21 @@ export class StatusWriter {
     return this.#written.size > 0;
   }
 
-  /** Writes what is left. @returns the failures of all writes */
-  async writeRest(planned: Plan, outcomes: number): Promise<readonly ReportFailure[]> {
-    this.write(planned, outcomes);
-    await this.landed();
+  /** As {@link landed}, but waits no longer than until a time, monotonic milliseconds, or until it is told to stop; a moment at least. Returns `late` then. */
+  async landedBy(endMs: number, clock: Clock, stop?: AbortSignal): Promise<boolean | "late"> {
+    const landed = this.landed();
+    const soon = await within(clock, PATIENCE_MS, landed);
+    return soon === "late" ? await within(clock, endMs - clock.monotonicMs(), landed, stop) : soon;
+  }
+
+  /** The failures of all writes that have ended. */
+  get failures(): readonly ReportFailure[] {
     return [...this.#failures.values()];
+  }
+
+  /** Ends the work of a pass: what is still on its way is no longer waited for. */
+  leave(nowMs: number): void {
+    for (const [key, end] of this.#onItsWay) this.#attempts?.awaitStatus(key, end, nowMs);
   }
 
   /** Objects whose status was stored since it was last asked, by {@link refKey}; none that has an outcome which the status does not tell of. */
@@ -70,7 +84,7 @@ export class StatusWriter {
     store: ResourceStore<O>,
     { object, status }: PlannedStatus<O>,
     { observedAtMs, outcomes }: PlannedOn,
-  ): Promise<void> {
+  ): Promise<object | undefined> {
     const stored: O["status"] | undefined = store.get(object)?.status;
     const onlyTells = (): boolean => stored !== undefined && store.onlyTells(stored, status);
     const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false;
@@ -82,10 +96,11 @@ export class StatusWriter {
       : false;
     if (typeof written !== "boolean") {
       this.#failures.set(refKey(object), written);
-      return;
+      return undefined;
     }
     if (isDue) this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
     this.#written.set(refKey(object), outcomes);
+    return store.get(object)?.status;
   }
 }
 

@@ -90,3 +90,53 @@ test.for([1, 40, 60, 61, 70, 90, 130])(
     expect(beside).toBeLessThanOrEqual(2 * undisturbed);
   },
 );
+
+test.for([100, 300, 1000, 3000])(
+  "statuses that are written for 25 s delay no address that loses its node %i ms after another one did, and are right in the end",
+  async (gapMs) => {
+    const world = new WatchWorld();
+    await world.setUp("n1", "n2", "n3", "n4");
+    for (const [number, role] of ["web", "web", "api", "api"].entries())
+      await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
+    for (const [number, role] of ["web", "api"].entries()) {
+      world.cloud.address(ip(number + 1), { on: `n${2 * number + 1}` });
+      await world.pools.create(role, { ips: [ip(number + 1)], match: { nodeLabel: `role=${role}` } });
+    }
+    const { cluster, stop } = world.watch();
+    const write = cluster.patchPoolStatus.bind(cluster);
+    let underWay = 0;
+    let most = 0;
+    let takesMs = 0;
+    cluster.patchPoolStatus = async (meta, status) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await world.clock.sleep(takesMs);
+      underWay -= 1;
+      return await write(meta, status);
+    };
+    await world.clock.advance(70 * SECOND);
+    takesMs = HANGS_MS;
+    await world.nodes.setReady("n3", false);
+    await world.clock.advance(gapMs);
+    await world.nodes.setReady("n1", false);
+    const lostMs = world.clock.monotonicMs();
+    while (world.cloud.addresses()["ip1"] !== "n2") await world.clock.advance(10);
+    expect(world.clock.monotonicMs() - lostMs).toBeLessThan(SECOND);
+    for (let count = 0; count < 40; count += 1) {
+      await world.nodes.patch("n4", { metadata: { labels: { count: `${count}` } } });
+      await world.clock.advance(SECOND);
+    }
+    // One for each pool that writes what it knows at the end of a pass, and one for each that is about to do something.
+    expect(most).toBeLessThanOrEqual(4);
+    takesMs = 0;
+    await world.clock.advance(60 * SECOND);
+    expect([await world.pools.status("web"), await world.pools.status("api")]).toMatchObject([
+      { ips: { [ip(1)]: { state: "active", nodeName: "n2" } } },
+      { ips: { [ip(2)]: { state: "active", nodeName: "n4" } } },
+    ]);
+    const writes = cluster.writes.length;
+    await world.clock.advance(120 * SECOND);
+    expect(cluster.writes.slice(writes).filter(({ operation }) => !operation.includes("leases"))).toEqual([]);
+    stop();
+  },
+);
