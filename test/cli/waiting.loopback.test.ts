@@ -36,7 +36,8 @@ test.for([
   ["suspend pool/ingress/web --reason test", SLOW_CLUSTER, "the cluster"],
 ] as const)("%s says after 2 s for whom it waits", async ([command, faults, whom]) => {
   expect(await saidBeside(faults, ...command.split(" "))).toMatch(
-    new RegExp(`^flipop: waiting 2 s for (.*\\nflipop: waiting \\d s for )?${whom}\\n`),
+    // A busy machine looks late.
+    new RegExp(`^flipop: waiting [2-4] s for (.*\\nflipop: waiting \\d s for )?${whom}\\n`),
   );
   if (command.startsWith("suspend")) await saidBeside("[]", "resume", "pool/ingress/web");
 });

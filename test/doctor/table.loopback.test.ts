@@ -28,7 +28,7 @@ function tableOf(argv: readonly string[], { stdout, stderr, exitCode }: Examined
 
 test.for([[], ["-o", "wide"]])("the table of a world in which all is well, doctor %s", async (args) => {
   const argv = ["doctor", ...args];
-  const text = tableOf(argv, await world.examineInTime(...args));
+  const text = tableOf(argv, await world.examine(...args));
   await expect(text).toMatchFileSnapshot(`../golden/${argv.join(" ").replace("-o ", "")} of a healthy world.md`);
 });
 
@@ -56,7 +56,7 @@ test("the table of a world in which much is wrong", async () => {
   const dns = await serveDNS(() => [{ fqdn: "www.example.com", address: "198.51.100.9", ttl: 60 }], undefined);
   world.env["FLIPOP_RESOLVER"] = dns.address;
   try {
-    const text = tableOf(["doctor"], await world.examineInTime());
+    const text = tableOf(["doctor"], await world.examine());
     await expect(text).toMatchFileSnapshot("../golden/doctor of a bad world.md");
   } finally {
     await dns.close();

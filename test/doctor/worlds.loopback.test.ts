@@ -215,11 +215,11 @@ test("nothing is wrong with a world in which all is well", async () => {
 describe("a world in which one thing is wrong", () => {
   test.for(Object.keys(WORLDS))("%s alone is found", async (code) => {
     await WORLDS[code]?.();
-    const examined = await world.examineInTime("-o", "json");
+    const examined = await world.examine("-o", "json");
     expect(wrongOf(examined), examined.stdout).toEqual([code]);
     expect(schemaErrors(JSON.parse(examined.stdout), "Checks")).toEqual([]);
     const { group } = CHECKS[code as keyof typeof CHECKS];
-    expect((await world.examineInTime("--fail-on", "warning", "--only", group)).exitCode).toBe(6);
+    expect((await world.examine("--fail-on", "warning", "--only", group)).exitCode).toBe(6);
   });
 });
 
@@ -340,7 +340,7 @@ describe("before flipop is installed a token that may not read", () => {
     for (const path of ["droplets", "domains"])
       world.answer(`^/v2/${path}`, { id: "forbidden", message: "not allowed" }, 403, "digitalocean");
     world.faults.add({ server: "kubernetes", times: 0, cut: "before" });
-    const [said = ""] = saidOf(await world.examineInTime("--pre", "-o", "json"), "FLP143");
+    const [said = ""] = saidOf(await world.examine("--pre", "-o", "json"), "FLP143");
     expect(said).toMatch(/^error .*scope droplet:read; .*scope domain:read \(only for names at DigitalOcean\)$/);
   });
 });
@@ -376,7 +376,7 @@ test("a TTL that the provider decides, or that others gave the records, is not a
 
 test("where DNS does not answer, nobody knows what clients are told", async () => {
   world.env["FLIPOP_RESOLVER"] = "127.0.0.1:1";
-  const examined = await world.examineInTime("-o", "json");
+  const examined = await world.examine("-o", "json");
   expect(wrongOf(examined)).toEqual([]);
   expect(saidOf(examined, "FLP166")).toEqual([
     expect.stringMatching(/^unknown www.example.com: no answer from DNS: /),
@@ -433,7 +433,7 @@ test("it ends when the providers hang, and knows the cluster all the same", asyn
 
 test("one Lease is read for each shard, and no other where none is used", async () => {
   const leases = async (): Promise<readonly string[]> => {
-    const { calls } = await world.examineInTime("-o", "json", "--only", "runs");
+    const { calls } = await world.examine("-o", "json", "--only", "runs");
     const paths = calls.map(({ path }) => path).filter((path) => path.includes("/namespaces/flipop/leases/"));
     return paths.map((path) => path.split("/").at(-1) ?? "").toSorted();
   };
@@ -449,7 +449,7 @@ test("nothing is wrong where shards work for everything, and the process without
   const names = ["flipop-1-of-2", "flipop-2-of-2", "flipop-vip"];
   world.install(cronJobText(), base, ...names.map((name) => leaseText({ ...OWN, name }, "", 1000)));
   world.change("pools.yaml", "  name: web", `  name: web\n  labels: { ${SHARD_LABEL}: vip }`);
-  const examined = await world.examineInTime("-o", "json");
+  const examined = await world.examine("-o", "json");
   expect(wrongOf(examined), examined.stdout).toEqual([]);
   expect(saidOf(examined, "FLP136")).toEqual([
     "success every object has its process: --shard 1/2, --shard 2/2, --shard vip",
