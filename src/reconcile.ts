@@ -124,6 +124,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
   deps.attempts?.keep(remaining, observation, failures);
   deps.attempts?.leave(observation, context.stores);
   rounds.leaveStatuses();
+  const late = deps.attempts?.takeLate() ?? [];
   const mayTell = (): boolean => deps.lock.isHeld() && deps.clock.monotonicMs() < deadlineMs;
   const stored = (object: ObjectRef): readonly Condition[] =>
     context.stores[object.kind].get(object)?.status.conditions ?? [];
@@ -136,7 +137,7 @@ export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass
     plan: announced,
     outcomes,
     remaining,
-    reportFailures: [...failures, ...eventFailures],
+    reportFailures: [...late, ...failures, ...eventFailures],
     ...interruption(signal, deps.lock),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
     ...(carriedOut === undefined ? {} : { saved: carriedOut.saved }),

@@ -18,6 +18,12 @@ interface Memory {
   readonly lastAssignmentTime: string | undefined;
 }
 
+/** How the write of a status ended: the object has this status now, or it was refused. */
+export interface StatusEnd {
+  readonly status?: object | undefined;
+  readonly failure?: ReportFailure;
+}
+
 /** A status that could not be written. */
 interface Refusal {
   readonly count: number;
@@ -40,6 +46,7 @@ export class Attempts {
   readonly #overwritten = new Rewrites(CHANGED_BACK);
   /** By {@link refKey}, objects whose status an earlier pass is still writing. */
   readonly #underWay = new Set<string>();
+  readonly #late: ReportFailure[] = [];
   /** By {@link refKey}, statuses as they were stored when the last pass ended. */
   #left: ReadonlyMap<string, object> = new Map();
   /** By {@link refKey}, objects whose status somebody else has changed since this process wrote it. */
@@ -140,17 +147,20 @@ export class Attempts {
     if (hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);
   }
 
-  /**
-   * Takes note that a pass has ended while the status of an object was being written. No later pass writes it meanwhile; it is looked at again as after a refusal.
-   * @param end - the status as stored in the end, undefined if it was refused
-   */
-  awaitStatus(key: string, end: Promise<object | undefined>, nowMs: number): void {
+  /** Takes note that a pass has ended while the status of an object was being written. No later pass writes it meanwhile; it is looked at again as after a refusal. */
+  awaitStatus(key: string, end: Promise<StatusEnd>, nowMs: number): void {
     this.#underWay.add(key);
     this.#refuse(key, nowMs);
-    void end.then((stored) => {
+    void end.then(({ status, failure }) => {
       this.#underWay.delete(key);
-      if (stored !== undefined) this.#left = new Map([...this.#left, [key, stored]]);
+      if (status !== undefined) this.#left = new Map([...this.#left, [key, status]]);
+      if (failure !== undefined) this.#late.push(failure);
     });
+  }
+
+  /** Returns the failures of writes that earlier passes have left, each once. */
+  takeLate(): readonly ReportFailure[] {
+    return this.#late.splice(0);
   }
 
   #refuse(key: string, nowMs: number): void {

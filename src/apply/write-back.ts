@@ -8,7 +8,7 @@ import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterEvent, ClusterWriter } from "../ports/cluster.ts";
 import { type Clock, within } from "../ports/system.ts";
 import type { ObjectEvent } from "../report/events.ts";
-import type { Attempts } from "./attempts.ts";
+import type { Attempts, StatusEnd } from "./attempts.ts";
 import type { ApplyContext } from "./context.ts";
 import type { ResourceStore, ResourceStores } from "./resource-store.ts";
 
@@ -24,8 +24,8 @@ export class StatusWriter {
   readonly #stores: ResourceStores;
   readonly #attempts: Attempts | undefined;
   readonly #failures = new Map<string, ReportFailure>();
-  /** By {@link refKey}, the statuses that are on their way: each as it is stored in the end, undefined if it is refused. */
-  readonly #onItsWay = new Map<string, Promise<object | undefined>>();
+  /** By {@link refKey}, objects whose status is on its way. */
+  readonly #onItsWay = new Map<string, Promise<StatusEnd>>();
   /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
   #written = new Map<string, number>();
 
@@ -84,7 +84,7 @@ export class StatusWriter {
     store: ResourceStore<O>,
     { object, status }: PlannedStatus<O>,
     { observedAtMs, outcomes }: PlannedOn,
-  ): Promise<object | undefined> {
+  ): Promise<StatusEnd> {
     const stored: O["status"] | undefined = store.get(object)?.status;
     const onlyTells = (): boolean => stored !== undefined && store.onlyTells(stored, status);
     const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false;
@@ -96,11 +96,11 @@ export class StatusWriter {
       : false;
     if (typeof written !== "boolean") {
       this.#failures.set(refKey(object), written);
-      return undefined;
+      return { failure: written };
     }
     if (isDue) this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
     this.#written.set(refKey(object), outcomes);
-    return store.get(object)?.status;
+    return { status: store.get(object)?.status };
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
 import type { PortCall } from "../fake/slowed.ts";
 import { ip } from "../scenario/scenario-names.ts";
 import { WatchWorld } from "./watch-world.ts";
@@ -140,3 +141,29 @@ test.for([100, 300, 1000, 3000])(
     stop();
   },
 );
+
+test("a status that is refused after 25 s, while the cluster never rests, is told of", async () => {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2");
+  world.cloud.address(ip(1));
+  await world.pools.create("web", { ips: [ip(1)] });
+  const { cluster, turns, stop } = world.watch();
+  await world.clock.advance(20 * SECOND);
+  cluster.patchPoolStatus = async () => {
+    await world.clock.sleep(HANGS_MS);
+    throw new KubeError({ failure: "timeout", operation: "", subject: "", status: 0, message: "no answer in time" });
+  };
+  const before = turns.length;
+  for (let count = 0; count < 60; count += 1) {
+    await world.nodes.setReady("n2", count % 2 === 0);
+    await world.clock.advance(SECOND);
+  }
+  const passes = turns.slice(before).flatMap((turn) => (turn.kind === "passed" ? [turn.pass.result] : []));
+  expect(passes.length).toBeGreaterThan(40);
+  const failures = passes.flatMap(({ reportFailures }) => reportFailures);
+  expect(failures.map(({ what, error }) => `${what}: ${error.message}`)).toEqual([
+    "status: no answer in time",
+    "status: no answer in time",
+  ]);
+  stop();
+});
