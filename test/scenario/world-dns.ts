@@ -113,11 +113,9 @@ export class WorldDNS {
 
   /** What resolvers get for every name that has address records. */
   sets(): readonly { readonly provider: DNSName; readonly fqdn: string; readonly addresses: readonly string[] }[] {
-    return [...this.#accounts].flatMap(([provider, account]) => {
-      const records = account.records();
-      const names = new Set(records.flatMap(setTextOf));
-      return [...names].map((fqdn) => ({ provider, fqdn, addresses: setOf(records, fqdn) }));
-    });
+    return [...this.#accounts].flatMap(([provider, account]) =>
+      [...setsOf(account.records())].map(([fqdn, addresses]) => ({ provider, fqdn, addresses })),
+    );
   }
 
   /** The TTLs of the records of a name, or of `www.example.com AAAA`, without repetition. */
@@ -142,16 +140,14 @@ export class WorldDNS {
   /** Compares the account with what was last seen of it, and puts down what changed. */
   note(provider: DNSName, by: DNSView["by"], cluster = 0): void {
     const records = this.#account(provider).records();
-    const others = records
-      .filter((record) => setTextOf(record).length === 0)
-      .map((record) => lineOf(record).replace(/ \d+$/, ""));
+    const others = records.filter((record) => !isAddress(record)).map((record) => lineOf(record).replace(/ \d+$/, ""));
     const known = this.#others.get(provider) ?? [];
     if (by === "flipop" && known.join() !== others.join()) this.meddled.push(`${known.join()} → ${others.join()}`);
     this.#others.set(provider, others);
-    const names = new Set(records.flatMap(setTextOf));
+    const sets = setsOf(records);
     const before = [...this.#sets.keys()].filter((key) => key.startsWith(`${provider} `));
-    for (const fqdn of new Set([...names, ...before.map((key) => key.slice(provider.length + 1))]))
-      this.#noteSet({ provider, fqdn, by, cluster, after: setOf(records, fqdn) });
+    for (const fqdn of new Set([...sets.keys(), ...before.map((key) => key.slice(provider.length + 1))]))
+      this.#noteSet({ provider, fqdn, by, cluster, after: sets.get(fqdn) ?? [] });
   }
 
   #noteSet(seen: Omit<DNSView, "before">): void {
@@ -176,13 +172,23 @@ function fits({ fqdn, type = "A", content }: RecordFilter, record: DNSRecord): b
 }
 
 function setOf(records: readonly DNSRecord[], text: string): readonly string[] {
-  const own = records.filter((record) => fits(setNamed(text), record)).map(({ content }) => content);
-  return [...new Set(own)].toSorted();
+  const name = setNamed(text);
+  return contentsOf(records.filter((record) => fits(name, record)));
 }
 
-/** The set that a record belongs to; none where it is no address record. */
-function setTextOf({ fqdn, type }: DNSRecord): readonly string[] {
-  return type === "A" || type === "AAAA" ? [setText({ fqdn, type })] : [];
+/** The addresses of each set that has any, by its text. One walk over all records, because there may be thousands. */
+function setsOf(records: readonly DNSRecord[]): ReadonlyMap<string, readonly string[]> {
+  const groups = Map.groupBy(records.filter(isAddress), ({ fqdn, type }) => setText({ fqdn, type }));
+  return new Map([...groups].map(([text, own]) => [text, contentsOf(own)]));
+}
+
+/** Sorted, without repetition. */
+function contentsOf(records: readonly DNSRecord[]): readonly string[] {
+  return [...new Set(records.map(({ content }) => content))].toSorted();
+}
+
+function isAddress(record: DNSRecord): record is DNSRecord & { readonly type: "A" | "AAAA" } {
+  return record.type === "A" || record.type === "AAAA";
 }
 
 function lineOf({ fqdn, type, content, ttlSeconds }: DNSRecord): string {
