@@ -12,7 +12,6 @@ export const LONG_FILES: readonly string[] = [
   "test/simulation/exhaustive.loopback.test.ts",
   "test/cli/killed-runs.cluster.test.ts",
   "test/simulation/caught.loopback.test.ts",
-  "test/programs/image.loopback.test.ts",
   "test/programs/release.loopback.test.ts",
   "test/campaign/tours.cluster.test.ts",
   "test/wire/expired-tokens.loopback.test.ts",

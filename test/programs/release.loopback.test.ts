@@ -12,6 +12,8 @@ import { publishing } from "../../bin/release.ts";
 import { invoke } from "../cli/invoke.ts";
 import { toolOrSkip } from "../cluster/assets.ts";
 import { usablePins } from "./debian-pins.ts";
+import { imageSuite } from "./image-suite.ts";
+import { PLAYS_ALL } from "./plays-all.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const WORKFLOWS = join(ROOT, ".github/workflows");
@@ -42,13 +44,34 @@ const sha256 = (name: string): string =>
     .digest("hex");
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 
-/** Makes a release in a folder; programs of `first` go before those of the machine. */
-function release(args: readonly string[], first = ""): SpawnSyncReturns<string> {
-  const PATH = [first, dirname(process.execPath), process.env["PATH"]].filter((name) => name !== "").join(delimiter);
-  const image = ["--registry", "ghcr.io/acme", "--level", "1", "--pins", pins];
-  const program = [join(ROOT, "bin/release.ts"), ...args, ...image];
+/** Programs that publish, which only put down that they were run; npm fails when it is to publish. */
+const programs = join(parent, "programs");
+
+/** Makes a release in a folder, where the programs that publish are these. @param image - more flags of Node */
+function release(args: readonly string[], ...image: readonly string[]): SpawnSyncReturns<string> {
+  const PATH = [programs, dirname(process.execPath), process.env["PATH"]].join(delimiter);
+  const usual = ["--registry", "ghcr.io/acme", "--level", "1", "--pins", pins];
+  const program = [...image, join(ROOT, "bin/release.ts"), ...args, ...usual];
   return spawnSync(process.execPath, program, { cwd: parent, env: { ...process.env, PATH }, encoding: "utf8" });
 }
+
+/** Flags of Node that put a few bytes in the place of the images, which take most of the time of a release. */
+const WITHOUT_IMAGES = `--import=data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module";
+  registerHooks({
+    load(url, context, nextLoad) {
+      const answer = nextLoad(url, context);
+      const stub = {
+        "bin/image.ts": ["imageArchive", "{ content: Buffer.from('images'), digest: 'sha256:0', sboms: [] }"],
+        "bin/one-file.ts": ["makeOneFile", "undefined"],
+      }[url.slice(url.lastIndexOf("bin/"))];
+      if (stub === undefined) return answer;
+      const [name, result] = stub;
+      const source = String(answer.source).replace("export async function " + name, "async function left");
+      return { ...answer, source: source + "export const " + name + " = async () => (" + result + ");" };
+    },
+  });
+`)}`;
 
 /** The digest under which a registry will have the image. */
 function digestOfImages(): string {
@@ -65,9 +88,22 @@ function unpacked(name: string): string {
 }
 
 beforeAll(() => {
+  mkdirSync(programs);
+  const npm = execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
+  for (const name of ["cosign", "skopeo", "helm", "gh", "npm"]) {
+    const own = name === "npm" ? `[ "$1" = publish ] || exec '${npm}' "$@"\n` : "";
+    const end = name === "npm" ? "exit 7" : "exit 0";
+    writeFileSync(join(programs, name), `#!/bin/sh\n${own}echo "${name} $*" >>'${parent}/ran'\n${end}\n`, {
+      mode: 0o755,
+    });
+  }
   expect(release([folder])).toMatchObject({ status: 0, stderr: "" });
+  // Nothing is published that nobody asked for.
+  expect(readdirSync(parent)).not.toContain("ran");
 });
 afterAll(() => rmSync(parent, { recursive: true }));
+
+imageSuite(parent, join(folder, IMAGES), pins);
 
 test("a release has all that is published, and a digest of each file", () => {
   const others = ["CHANGES.md", "crds.yaml", "flipop.yaml", "install-cronjob.yaml", "install-watch.yaml"];
@@ -86,18 +122,12 @@ test("a release has all that is published, and a digest of each file", () => {
 });
 
 test("the same commit makes the same bytes, and a publication stops at the first command that fails", () => {
-  const programs = join(parent, "programs");
-  mkdirSync(programs);
-  const npm = execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
-  for (const name of ["cosign", "skopeo", "helm", "gh", "npm"]) {
-    const own = name === "npm" ? `[ "$1" = publish ] || exec '${npm}' "$@"\n` : "";
-    const end = name === "npm" ? "exit 7" : "exit 0";
-    writeFileSync(join(programs, name), `#!/bin/sh\n${own}echo "${name} $*" >>'${parent}/ran'\n${end}\n`, {
-      mode: 0o755,
-    });
-  }
-  const { status } = release([again, "--publish", "--tag", `v${version}`], programs);
-  for (const name of readdirSync(folder))
+  const { status } = release([again, "--publish", "--tag", `v${version}`], ...(PLAYS_ALL ? [] : [WITHOUT_IMAGES]));
+  // What is of the images is compared where `npm run image` makes them.
+  const isOfImages = (name: string): boolean => /\.oci\.tar$|-a\w+64\.|^install-|^checksums/.test(name);
+  const compared = readdirSync(folder).filter((name) => PLAYS_ALL || !isOfImages(name));
+  expect(compared).toEqual(expect.arrayContaining([PACKAGE, CHART_ARCHIVE, "flipop.yaml", "crds.yaml", "CHANGES.md"]));
+  for (const name of compared)
     expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name))), name).toBe(true);
   const commands = publishing(again, "ghcr.io/acme").map((words) => words.join(" "));
   const ran = readFileSync(join(parent, "ran"), "utf8").trimEnd().split("\n");
