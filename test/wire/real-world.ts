@@ -14,7 +14,8 @@ import { isWrite, type Strike, Wire, type WireCall } from "./wire.ts";
 const GROUP = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default";
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/flipop/leases/flipop";
 const MERGE = "application/merge-patch+json";
-const NUMBERS = [1, 2, 3, 4] as const;
+/** More nodes than any test wants addresses: one that is given back is waited for as long as resolvers may know it. */
+const NUMBERS = [1, 2, 3, 4, 5, 6, 7] as const;
 
 /** A process of flipop's. */
 export interface RealRun {
@@ -45,7 +46,7 @@ export class RealWorld {
     this.wire = new Wire({ handlers: { ...handlers, kubernetes: () => ({ status: 500 }) }, now: Date.now });
   }
 
-  /** Starts a cluster with four nodes, a pool without addresses and a record set. */
+  /** Starts a cluster with seven nodes, a pool without addresses and a record set. */
   static async open(): Promise<RealWorld> {
     const world = new RealWorld(await startCluster());
     await world.wire.open();
