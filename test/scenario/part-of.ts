@@ -2,6 +2,7 @@ import { DNS_NAMES } from "../fake/dns-account.ts";
 import type { WorldKind } from "./backend.ts";
 import { PLAYS_ALL } from "./plays-all.ts";
 import { chosen, type Select } from "./run-scenarios.ts";
+import type { Scenario } from "./scenario.ts";
 
 /**
  * Chooses one in `oneIn` of the scenarios it is given, group by group, counted over all of them; of the groups named in `whole` every one. Of those that
@@ -43,16 +44,32 @@ export function notForEverySave(half: "odd" | "even"): Select {
     });
 }
 
-/** Chooses what is played on a real API server: every sixteenth one; RoutedIPs and what kubectl prints whole. */
+/** Chooses what is played on a real API server: every sixteenth one; RoutedIPs, what kubectl prints, and what plays nowhere else whole. */
 export function onCluster(): Select {
-  return partOf(16, ["routed IPs", "what kubectl prints"]);
+  return and(partOf(16, ["routed IPs", "what kubectl prints"]), (worlds) => worlds.every((kind) => kind === "cluster"));
 }
 
-/** Chooses a sixth of what {@link onCluster} leaves out: what is played with the real adapters on the embedded world. In memory every scenario is played, at one DNS provider at least. */
+/**
+ * Chooses a twelfth of what {@link onCluster} leaves out, and all that cannot be played in memory: what is played with the real adapters on the embedded world.
+ * In memory every other scenario is played, at one DNS provider at least.
+ */
 export function onSandbox(): Select {
-  const part = partOf(6);
+  const part = partOf(12);
   const others = without("cluster", onCluster());
-  return (scenarios, group) => part(others(scenarios, group), group);
+  return and(
+    (scenarios, group) => part(others(scenarios, group), group),
+    (worlds) => worlds.includes("sandbox") && !worlds.includes("memory"),
+  );
+}
+
+/** Chooses what `select` does, and every scenario that says in which worlds it plays, and says so of these. */
+function and(select: Select, isAlso: (worlds: readonly WorldKind[]) => boolean): Select {
+  return (scenarios, group) => {
+    const part = new Set<Scenario>(select(scenarios, group));
+    return scenarios.filter(
+      (scenario) => part.has(scenario) || (scenario.options.worlds !== undefined && isAlso(scenario.options.worlds)),
+    );
+  };
 }
 
 /** Chooses what is not played in another place. */
