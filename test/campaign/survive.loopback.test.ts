@@ -27,8 +27,8 @@ async function stored(situation: Situation): Promise<{ readonly now: Statuses; r
 }
 
 /**
- * Every damaged status that differs from the stored one, by its damage: in the settled world of IPv4 each field in two of the four ways; in every other situation
- * every second field in one of them, changing from situation to situation. With `CAMPAIGN=all` each field in each way everywhere.
+ * Every damaged status that differs from the stored one, by its damage: in the settled world of IPv4 each field in one of the four ways; in every other situation
+ * every fourth field in one of them, changing from situation to situation. With `CAMPAIGN=all` each field in each way everywhere.
  */
 async function damagedStatuses(situation: Situation, kind: Kind): Promise<ReadonlyMap<string, unknown>> {
   const { now, before } = await stored(situation);
@@ -46,7 +46,7 @@ async function damagedStatuses(situation: Situation, kind: Kind): Promise<Readon
 function isPlayed(situation: Situation, number: number): boolean {
   if (process.env["CAMPAIGN"] === "all") return true;
   const isFirst = situation.event === undefined && situation.family === "IPv4";
-  return (number + SITUATIONS.indexOf(situation)) % (isFirst ? 2 : 2 * DAMAGES.length) === 0;
+  return (number + SITUATIONS.indexOf(situation)) % (isFirst ? DAMAGES.length : 4 * DAMAGES.length) === 0;
 }
 
 /** The end without any damage. */
@@ -69,7 +69,7 @@ describe.for(SITUATIONS)("$title", (situation) => {
       harm.push(...harmOf(situation.title, title, found, await control));
     }
     expect(harm).toEqual([]);
-    expect(count).toBeGreaterThan(situation === SITUATIONS[0] ? 10 : 3);
+    expect(count).toBeGreaterThan(situation === SITUATIONS[0] ? 5 : 0);
   });
 
   test("nothing is released, moved or unpublished where both statuses are lost as a whole", async () => {

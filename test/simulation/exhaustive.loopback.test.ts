@@ -31,8 +31,8 @@ const PLAYED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Of every campaign's histories one in so many is played, of those with thousands fewer; `npm run play -- --stories` plays all. */
-const ONE_IN = 10;
-const ONE_OF_MANY: Readonly<Record<string, number>> = { [FAILURES]: 60, [CHANGES]: 60 };
+const ONE_IN = 20;
+const ONE_OF_MANY: Readonly<Record<string, number>> = { [FAILURES]: 120, [CHANGES]: 120 };
 
 /** Of the stories of RoutedIPs so much is played here; `npm run play -- --routed --stories` plays all of them in every way. */
 const PLAYED_ROUTED: readonly string[] = [

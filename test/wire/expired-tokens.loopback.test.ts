@@ -25,8 +25,8 @@ const REFUSALS: Readonly<Record<ServerName, Strike["answer"]>> = {
 };
 const SERVERS = Object.keys(REFUSALS) as readonly ServerName[];
 const AT_ONCE = 6;
-/** Of the calls to the API server, which are many, one in so many is played. */
-const ONE_IN = 5;
+/** Of the calls to a server one in so many is played; those to the API server are many. */
+const ONE_IN: Readonly<Record<ServerName, number>> = { kubernetes: 8, digitalocean: 2, cloudflare: 2 };
 /** Every call is answered: a deadline, or a Lease that is over, would only end runs of a busy machine. Whoever cannot give the Lease back leaves it to the next run to wait for. */
 const ANSWERED = {
   callTimeoutMs: 20_000,
@@ -57,7 +57,7 @@ for (const [number, story] of WIRE_STORIES.entries()) {
   describe(`${story.name} in whose course the token expires`, () => {
     test.for(SERVERS)("of %s, at whichever call, says so, and ends well once there is a new one", async (server) => {
       const all = (await callsOf(story, begin)).filter((call) => call.server === server);
-      const calls = server === "kubernetes" ? sampled(all, ONE_IN, number) : all;
+      const calls = sampled(all, ONE_IN[server], number);
       const results = await several(calls, AT_ONCE, async (call) => {
         const { problems, run } = await play(story, begin, fromCallOn(call, REFUSALS[server]), ANSWERED);
         const isTold = /token|credentials|401/i.test(run.text);
@@ -71,13 +71,13 @@ for (const [number, story] of WIRE_STORIES.entries()) {
         return complaints.map((problem) => `${call.key}: ${problem}`);
       });
       expect(results.flat()).toEqual([]);
-      expect(calls.length).toBeGreaterThan(2);
+      expect(calls.length).toBeGreaterThan(1);
     });
 
     test("of the API server, at whichever call, goes on with the one that is in the file by then", async () => {
       const all = (await callsOf(story, begin)).filter(({ server }) => server === "kubernetes");
       // The other calls than those at which the token is refused for good; the stories have most calls in common.
-      const calls = sampled(all, ONE_IN, number + 1);
+      const calls = sampled(all, ONE_IN.kubernetes, number + 1);
       const results = await several(calls, AT_ONCE, async (struck) => {
         let isOver = false;
         const replace: Parameters<typeof play>[2] = (call, world) => {
@@ -92,7 +92,7 @@ for (const [number, story] of WIRE_STORIES.entries()) {
         return complaints.map((problem) => `${struck.key}: ${problem}`);
       });
       expect(results.flat()).toEqual([]);
-      expect(calls.length).toBeGreaterThan(2);
+      expect(calls.length).toBeGreaterThan(1);
     });
   });
 }
