@@ -18,7 +18,7 @@ import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { shippedText } from "../manifests/shipped.ts";
 import { freshPage, licencesOfBundle, readPage } from "../readme/tables.ts";
-import { builtPackage } from "./built-package.ts";
+import { PACKAGE as built } from "./entry.ts";
 import { npmNode } from "./npm-node.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -43,7 +43,8 @@ async function nodeOf(version: string): Promise<string | undefined> {
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-package-"));
 const home = join(dir, "home");
-let built: string;
+/** Where the package is installed. */
+const project = join(dir, "project");
 let packed: Packed;
 
 /** Runs npm with an empty cache and no registry, so that nothing can come from anywhere but the package. */
@@ -59,12 +60,14 @@ function npm(cwd: string, ...args: readonly string[]): string {
 
 beforeAll(() => {
   mkdirSync(home);
-  built = builtPackage();
   [packed] = JSON.parse(npm(dir, "pack", built, "--json")) as [Packed];
+  mkdirSync(project);
+  const quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--omit=dev"];
+  npm(project, "install", ...quiet, join(dir, packed.filename));
+  for (const folder of [dir, home]) chmodSync(folder, 0o755);
 });
 
 afterAll(() => {
-  rmSync(dirname(built), { recursive: true, force: true });
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -126,16 +129,8 @@ test("the package asks for nothing to be installed beside it, runs no script whe
 });
 
 describe("installed into an empty folder, without a registry and without scripts, the program", () => {
-  const project = join(dir, "project");
   /** Somebody who may write nothing but the world, in the home of somebody else. */
   const nobody = process.getuid?.() === 0 ? { uid: 65_532, gid: 65_532 } : {};
-
-  beforeAll(() => {
-    mkdirSync(project);
-    const quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--omit=dev"];
-    npm(project, "install", ...quiet, join(dir, packed.filename));
-    for (const folder of [dir, home]) chmodSync(folder, 0o755);
-  });
 
   /** Runs it with the Node of a folder. */
   function run(bin: string, ...args: readonly string[]): SpawnSyncReturns<string> {
@@ -180,8 +175,9 @@ describe("installed into an empty folder, without a registry and without scripts
     const world = mkdtempSync(join(dir, "world-"));
     chmodSync(world, 0o777);
     const sandbox = `--sandbox=${join(world, "w")}`;
-    expect(run(bin, "version", "-o", "json")).toMatchObject({ status: 0, stderr: "" });
-    expect(JSON.parse(run(bin, "version", "-o", "json").stdout).node).toBe(`v${version}`);
+    const told = run(bin, "version", "-o", "json");
+    expect(told).toMatchObject({ status: 0, stderr: "" });
+    expect(JSON.parse(told.stdout).node).toBe(`v${version}`);
     const [planned, reconciled, again] = [
       run(bin, sandbox, "plan", "-q", "--detailed-exitcode"),
       run(bin, sandbox, "reconcile", "-q"),
@@ -199,7 +195,6 @@ function named(text: string): readonly string[] {
 }
 
 describe("the program as people install it", () => {
-  let project: string;
   const run = (env: Readonly<Record<string, string>>, ...args: readonly string[]): SpawnSyncReturns<string> =>
     spawnSync(join(project, "node_modules/.bin/flipop"), args, {
       cwd: project,
@@ -208,11 +203,6 @@ describe("the program as people install it", () => {
     });
   const broken = (code: string): Record<string, string> => ({
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
-  });
-
-  beforeAll(() => {
-    project = mkdtempSync(join(dir, "installed-"));
-    npm(project, "install", "--no-audit", "--no-fund", "--no-save", join(dir, packed.filename));
   });
 
   test.for<[string, () => SpawnSyncReturns<string>, string]>([
