@@ -164,7 +164,7 @@ export async function processTable(): Promise<string> {
 }
 
 /** The door's table of licences, from the bundle itself: some 2 s. */
-export async function licencesOfBundle(): Promise<string> {
+async function licencesOfBundle(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "flipop-licences-"));
   try {
     return licenceTable(thirdParties(await bundle("src/cli/main.ts", folder)));
