@@ -11,6 +11,7 @@ import {
 } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { addressesWithout } from "../model/dns.ts";
 import { KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
@@ -234,7 +235,8 @@ export class AcquisitionRecord {
    * @param knownIPs - every address of the account, sorted
    */
   constructor(action: AcquireIP, before: Pool, knownIPs: readonly string[], context: ApplyContext) {
-    const common = { startedAt: timestamp(context.cluster.now()), knownIPs };
+    const { provider } = sourceNamed(action.provider);
+    const common = { startedAt: timestamp(context.cluster.now()), provider, knownIPs };
     this.#object = action.object;
     this.#before = before;
     this.#context = context;
@@ -279,9 +281,10 @@ export class AcquisitionRecord {
 
   /** Stores the address that was acquired. With its machine it is known as a node's even if this run and that node end here. */
   async answer({ ip }: Address): Promise<void> {
-    const { startedAt, nodeName, providerID } = this.#pending;
+    const { startedAt, provider, nodeName, providerID } = this.#pending;
     await this.#update((status) => {
-      const acquired = [...status.acquired, { ip, acquiredAt: startedAt }];
+      const bought = { ip, acquiredAt: startedAt, ...(provider === undefined ? {} : { provider }) };
+      const acquired = [...status.acquired, bought];
       const answered = { ...this.#withoutPending(status), acquired };
       if (nodeName === undefined || providerID === undefined) return answered;
       return { ...answered, ips: { ...status.ips, [ip]: { state: "in-progress", nodeName, providerID } } };

@@ -130,6 +130,8 @@ export interface AcquiredIP {
   readonly acquiredAt: string;
   /** True when it was found after a lost answer or by annotation: it is used, and never deleted. */
   readonly adopted?: boolean;
+  /** The provider that it is of, such as `hetzner`; absent where that is not on record. */
+  readonly provider?: string;
 }
 
 /** `status.pendingAcquisitions[]`: the intent of one creation whose answer is not known yet. */
@@ -137,6 +139,8 @@ export interface PendingAcquisition {
   /** RFC 3339, just before the call. */
   readonly startedAt: string;
   readonly region?: string;
+  /** The provider that is asked, such as `hetzner`; absent where that is not on record. */
+  readonly provider?: string;
   /** Target droplet, as a provider ID, when the address was asked for a droplet. */
   readonly providerID?: string;
   readonly nodeName?: string;

@@ -68,10 +68,31 @@ export function poolViolations(pool: Pool, registry: ProviderRegistry): readonly
   return [
     ...decodingViolations(decodeError),
     ...addressProviderViolations(spec.provider, registry),
+    ...formerProviderViolations(pool),
     ...formerFamilyViolations(pool),
     ...(hasAddresses ? [] : [{ rule: "amount", path: "spec", text: "ips or desiredIPs must be provided" } as const]),
     ...selectorViolations(spec.match),
   ];
+}
+
+/**
+ * What was bought must not be forgotten: its object keeps its provider. Another provider does not know the address, so it would pass for one that is gone. The same goes for
+ * an acquisition without an answer, which the other provider's list would show as never made.
+ */
+function formerProviderViolations({ spec, status }: Pool): readonly Violation[] {
+  const { provider } = sourceNamed(spec.provider);
+  const isOther = (one: { readonly provider?: string }): boolean =>
+    one.provider !== undefined && one.provider !== provider;
+  const bought = status.acquired.find(isOther);
+  const asked = bought ?? status.pendingAcquisitions.find(isOther);
+  if (asked?.provider === undefined) return [];
+  const former = shownText(asked.provider);
+  const why =
+    bought === undefined
+      ? `${former} has not answered an acquisition yet`
+      : `${shownText(bought.ip)} was acquired for it at ${former}`;
+  const text = `provider cannot be ${provider}: ${why}; make a new one for ${provider}`;
+  return [{ rule: "provider", path: "spec.provider", text }];
 }
 
 /** What was bought must not be forgotten: its object keeps its family. */

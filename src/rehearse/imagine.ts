@@ -2,6 +2,7 @@ import { acquisitionNote } from "../model/acquisition-memory.ts";
 import { type AcquireIP, type Action, type ChangePorts, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
+import { sourceNamed } from "../model/address-source.ts";
 import { type RecordsFact, recordsKey } from "../model/dns.ts";
 import { type Firewall, portText } from "../model/firewall.ts";
 import type { Observation } from "../model/observation.ts";
@@ -228,7 +229,9 @@ function poolOnRecord(pool: Pool, planned: RoutedIPStatus, own: readonly Outcome
   if (!own.some(needsRecord)) return { ...pool, meta };
   const { firewalls: _former, ...kept } = pool.status;
   const bought = own.flatMap(({ action, address }) =>
-    action.kind === "acquire-ip" && address !== undefined ? [{ ip: address.ip, acquiredAt: timestamp(nowMs) }] : [],
+    action.kind === "acquire-ip" && address !== undefined
+      ? [{ ip: address.ip, acquiredAt: timestamp(nowMs), provider: sourceNamed(action.provider).provider }]
+      : [],
   );
   const status: RoutedIPStatus = {
     ...withNames(kept, recordedNames(actionsOf(own), planned, pool, nowMs)),

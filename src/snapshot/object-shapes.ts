@@ -212,12 +212,17 @@ const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
   "inherited",
 );
 
-const ACQUIRED: Shape<AcquiredIP> = fields<AcquiredIP>({ ip: text, acquiredAt: text, adopted: flag }, "adopted");
+const ACQUIRED: Shape<AcquiredIP> = fields<AcquiredIP>(
+  { ip: text, acquiredAt: text, adopted: flag, provider: term },
+  "adopted",
+  "provider",
+);
 
 const PENDING: Shape<PendingAcquisition> = fields<PendingAcquisition>(
   {
     startedAt: text,
     region: text,
+    provider: term,
     providerID: text,
     nodeName: text,
     knownIPs: list(text),
@@ -225,6 +230,7 @@ const PENDING: Shape<PendingAcquisition> = fields<PendingAcquisition>(
     candidates: list(text),
   },
   "region",
+  "provider",
   "providerID",
   "nodeName",
   "restored",

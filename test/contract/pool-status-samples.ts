@@ -47,11 +47,12 @@ export const FULL_STATUS: Required<PoolStatus> = {
   },
   assignableNodes: ["node-2"],
   nodeErrors: ["node-3: odd"],
-  acquired: [{ ip: "192.0.2.9", acquiredAt: TIME, adopted: true }],
+  acquired: [{ ip: "192.0.2.9", acquiredAt: TIME, adopted: true, provider: "digitalocean" }],
   pendingAcquisitions: [
     {
       startedAt: TIME,
       region: "ams3",
+      provider: "digitalocean",
       providerID: "digitalocean://1",
       nodeName: "node-1",
       knownIPs: ["192.0.2.9"],

@@ -41,11 +41,12 @@ export const MAXIMAL_STATUS: Full<PoolStatus> = {
   },
   assignableNodes: ["n2"],
   nodeErrors: ["n3: no"],
-  acquired: [{ ip: "192.0.2.2", acquiredAt: time, adopted: true }],
+  acquired: [{ ip: "192.0.2.2", acquiredAt: time, adopted: true, provider: "digitalocean" }],
   pendingAcquisitions: [
     {
       startedAt: time,
       region: "ams3",
+      provider: "digitalocean",
       providerID: "digitalocean://3",
       nodeName: "n3",
       knownIPs: ["192.0.2.2"],

@@ -303,6 +303,41 @@ test.for<[string, Observation, string[]]>([
     ['hold reconcile ingress/web: InvalidSpec (unknown provider "Ferengi")'],
   ],
   [
+    "a pool that bought an address at another provider changes nothing, and does not take the address for one that is gone",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: { acquired: [{ ip: A, acquiredAt: new Date(NOW).toISOString(), provider: "hetzner" }] },
+        }),
+      ],
+      nodes: nodes(1),
+      addresses: [[A, { kind: "gone" }]],
+    }),
+    [
+      `hold reconcile ingress/web: InvalidSpec (provider cannot be digitalocean: ${A} was acquired for it at hetzner; make a new one for digitalocean)`,
+    ],
+  ],
+  [
+    "a pool that asked another provider for an address, and has no answer, changes nothing",
+    anObservation({
+      pools: [
+        aPool({
+          spec: { desiredIPs: 1 },
+          status: {
+            pendingAcquisitions: [
+              { startedAt: "2026-01-01T00:00:00Z", region: "fsn1", knownIPs: [], provider: "hetzner" },
+            ],
+          },
+        }),
+      ],
+      nodes: nodes(1),
+    }),
+    [
+      "hold reconcile ingress/web: InvalidSpec (provider cannot be digitalocean: hetzner has not answered an acquisition yet; make a new one for digitalocean)",
+    ],
+  ],
+  [
     "a pool whose pods the API server does not list changes nothing: no address leaves, though its node is gone, and no node gets one",
     anObservation({
       pools: [

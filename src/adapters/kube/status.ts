@@ -161,12 +161,18 @@ const IPS: Field<PoolStatus["ips"]> = {
   },
 };
 
-const ACQUIRED = object<AcquiredIP>({ ip: text, acquiredAt: textOrEmpty, adopted: optional(flag) });
+const ACQUIRED = object<AcquiredIP>({
+  ip: text,
+  acquiredAt: textOrEmpty,
+  adopted: optional(flag),
+  provider: optional(text),
+});
 
 /** An intent without its time still stands for a call that may have bought something, so it is kept. */
 const PENDING = object<PendingAcquisition>({
   startedAt: textOrEmpty,
   region: optional(text),
+  provider: optional(text),
   providerID: optional(text),
   nodeName: optional(text),
   knownIPs: texts,
