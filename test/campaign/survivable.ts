@@ -39,6 +39,12 @@ const DIFFERENCES: readonly Difference[] = [
     damage: /pendingAcquisitions\[\]\.knownIPs /,
     keys: PLACES,
   },
+  {
+    row: "acquired[].provider, by hand: the object is invalid until a person puts it right",
+    situation: /./,
+    damage: /(acquired|pendingAcquisitions)\[\]\.provider (garbage|another value)$/,
+    keys: [...PLACES, "names", "conditions"],
+  },
 ];
 
 const KEYS: readonly (keyof Outcome)[] = ["addresses", "serving", "names", "conditions", "holds", "violations"];
