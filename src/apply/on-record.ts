@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { withPlanned } from "../model/acquisition-memory.ts";
+import { withoutProvider, withPlanned } from "../model/acquisition-memory.ts";
 import {
   type AcquireIP,
   type Action,
@@ -163,13 +163,12 @@ function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
   return { whole, vital: isVital ? whole : Promise.resolve() };
 }
 
-/** What would be lost for good: what was bought, and what was added to firewalls. */
+/** What would be lost for good: what was bought, and what was added to firewalls. That a provider comes on record that was not yet delays nothing. */
 function memoryOf({
-  acquired,
-  pendingAcquisitions,
   firewalls,
+  ...acquisitions
 }: RoutedIPStatus): Pick<RoutedIPStatus, "acquired" | "pendingAcquisitions" | "firewalls"> {
-  return { acquired, pendingAcquisitions, ...(firewalls === undefined ? {} : { firewalls }) };
+  return { ...withoutProvider(acquisitions), ...(firewalls === undefined ? {} : { firewalls }) };
 }
 
 function withSent<T extends Pick<PoolStatus, "ips">>(memory: T, sent: PoolStatus["ips"]): T {
@@ -283,8 +282,7 @@ export class AcquisitionRecord {
   async answer({ ip }: Address): Promise<void> {
     const { startedAt, provider, nodeName, providerID } = this.#pending;
     await this.#update((status) => {
-      const bought = { ip, acquiredAt: startedAt, ...(provider === undefined ? {} : { provider }) };
-      const acquired = [...status.acquired, bought];
+      const acquired = [...status.acquired, { ip, acquiredAt: startedAt, ...(provider && { provider }) }];
       const answered = { ...this.#withoutPending(status), acquired };
       if (nodeName === undefined || providerID === undefined) return answered;
       return { ...answered, ips: { ...status.ips, [ip]: { state: "in-progress", nodeName, providerID } } };

@@ -5,6 +5,7 @@ import {
   beyond,
   EMPTY_NOTE,
   restoreMemory,
+  withoutProvider,
 } from "../model/acquisition-memory.ts";
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ConfigError, InternalError, KubeError } from "../model/errors.ts";
@@ -240,7 +241,8 @@ export class ResourceStore<O extends StoredObject> {
     const stored = await this.#patchStatus(object, change);
     this.#objects.set(key, stored);
     const status: O["status"] = stored.status;
-    const dropped = this.#access.recorded.find((field) => !isDeepStrictEqual(status[field], desired[field]));
+    const [answered, wanted] = [comparable(status), comparable(desired)];
+    const dropped = this.#access.recorded.find((field) => !isDeepStrictEqual(answered[field], wanted[field]));
     if (dropped !== undefined) throw new ConfigError("invalid", crdTooOldText(this.#access.resource, String(dropped)));
     return true;
   }
@@ -276,6 +278,11 @@ export class ResourceStore<O extends StoredObject> {
       message: `Did not write the ${what} of ${key}: the Lease was lost.`,
     });
   }
+}
+
+/** A status without what an older definition may drop: the provider of acquisitions is in the annotation, too. */
+function comparable<S extends object>(status: S): S {
+  return "acquired" in status ? { ...status, ...withoutProvider(status as S & Pool["status"]) } : status;
 }
 
 function crdTooOldText(resource: string, field: string): string {

@@ -8,18 +8,43 @@ export interface AcquisitionNote {
   readonly ips: readonly string[];
   /** One {@link placeOf} per pending acquisition, in the order of status. */
   readonly pending: readonly string[];
+  /** The provider of all of them, such as `hetzner`; absent where that is not on record. */
+  readonly provider?: string;
 }
 
 /** The note of a pool without acquisitions. It means the same as no annotation. */
 export const EMPTY_NOTE: AcquisitionNote = { ips: [], pending: [] };
 
 /** Returns the note that belongs to a status. Pure. */
-export function acquisitionNote(status: {
-  readonly acquired: readonly { readonly ip: string }[];
-  readonly pendingAcquisitions: readonly AskedPlace[];
-}): AcquisitionNote {
+export function acquisitionNote(status: Acquisitions): AcquisitionNote {
   const ips = status.acquired.map(({ ip }) => ip).filter((ip) => canonicalAddress(ip) === ip);
-  return { ips: [...new Set(ips)], pending: status.pendingAcquisitions.map(placeOf) };
+  const pending = status.pendingAcquisitions.map(placeOf);
+  const provider = ips.length + pending.length === 0 ? undefined : recordedProvider(status);
+  return { ips: [...new Set(ips)], pending, ...(provider === undefined ? {} : { provider }) };
+}
+
+/** Returns the provider of an object's acquisitions, such as `hetzner`; undefined where it has none, or earlier versions wrote them without it. Pure. */
+export function recordedProvider({ acquired, pendingAcquisitions }: Acquisitions): string | undefined {
+  return [...acquired, ...pendingAcquisitions].find(({ provider }) => provider !== undefined)?.provider;
+}
+
+/** Returns a status whose acquisitions all have a provider on record: this one where they have none. The same status where nothing is missing. Pure. */
+export function withProvider<S extends Acquisitions>(status: S, provider: string | undefined): S {
+  const lacks = (one: { readonly provider?: string }): boolean => one.provider === undefined;
+  const { acquired, pendingAcquisitions } = status;
+  if (provider === undefined || ![...acquired, ...pendingAcquisitions].some(lacks)) return status;
+  return {
+    ...status,
+    acquired: acquired.map((one) => (lacks(one) ? { ...one, provider } : one)),
+    pendingAcquisitions: pendingAcquisitions.map((one) => (lacks(one) ? { ...one, provider } : one)),
+  };
+}
+
+/** Returns the acquisitions as a definition keeps them that does not know their provider. Pure. */
+export function withoutProvider({ acquired, pendingAcquisitions }: Acquisitions): Acquisitions {
+  const bare = <T extends { readonly provider?: string }>({ provider: _provider, ...one }: T): Omit<T, "provider"> =>
+    one;
+  return { acquired: acquired.map(bare), pendingAcquisitions: pendingAcquisitions.map(bare) };
 }
 
 /**
@@ -28,11 +53,18 @@ export function acquisitionNote(status: {
  *   the annotation has …              the status gets
  *   an address it lacks               the address as adopted: used, and never deleted
  *   a pending acquisition it lacks    the acquisition as restored, started now; the account's addresses before it are not known
+ *   a provider it lacks               that provider for each acquisition without one
  *
  * A restored acquisition ends once somebody removes it from the annotation.
  * Exception: if status has an address that the annotation lacks, the annotation is the older copy, and its pending acquisitions have ended.
  */
 export function restoreMemory(pool: Pool, nowMs: number): Pool {
+  const known = withRestored(pool, nowMs);
+  const status = withProvider(known.status, recordedProvider(known.status) ?? pool.meta.note?.provider);
+  return status === known.status ? known : { ...known, status };
+}
+
+function withRestored(pool: Pool, nowMs: number): Pool {
   const note = pool.meta.note ?? EMPTY_NOTE;
   const { acquired, pendingAcquisitions: pending } = pool.status;
   const lost = beyond(

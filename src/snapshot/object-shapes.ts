@@ -79,7 +79,7 @@ const META: Shape<ObjectMeta> = fields<ObjectMeta>(
     finalizers: list(term),
     // One of them says whose the object is.
     labels: recordOf(text, term),
-    note: fields<AcquisitionNote>({ ips: list(text), pending: list(text) }),
+    note: fields<AcquisitionNote>({ ips: list(text), pending: list(text), provider: term }, "provider"),
     suspension: SUSPENSION,
     approval: fields<Approval>(
       { plan: setOf(text), by: text, untilMs: number, problem: sentence },

@@ -87,7 +87,7 @@ export const REMEMBERED: readonly Remembered[] = [
       "an address that cannot serve its object waits until no name of another one shows it, and no resolver has it",
   },
   {
-    paths: ["acquired", "acquired[].*"],
+    paths: ["acquired", ...["ip", "acquiredAt", "adopted"].map((field) => `acquired[].${field}`)],
     where: "pool, routed IP status",
     written: "with each acquisition",
     lost: "known again by the pool's annotation, with all of the status lost, too; where that is lost as well, by `ips` or by the nodes' annotations. Such addresses are never deleted",
@@ -95,12 +95,25 @@ export const REMEMBERED: readonly Remembered[] = [
       "believed, if the account has the address; what is no address is dropped. With `reclaimPolicy: Delete` an address written here by hand is given back like the others",
   },
   {
-    paths: ["pendingAcquisitions", "pendingAcquisitions[].*"],
+    paths: [
+      "pendingAcquisitions",
+      ...["startedAt", "region", "providerID", "nodeName", "knownIPs", "restored", "candidates"].map(
+        (field) => `pendingAcquisitions[].${field}`,
+      ),
+    ],
     where: "pool, routed IP status",
     written: "before each acquisition, removed with its answer",
     lost: "known again by the pool's annotation, with all of the status lost, too, but not what the account had before: an address on the machine it was for is taken, any other that may be the one is held (`LostAcquisition`), and another is bought only where there is none",
     wrong:
       "with other known addresses or another machine the wrong one is looked for: held (`AmbiguousAcquisition`) where several could be the one; an unreadable or future time is now",
+  },
+  {
+    paths: ["acquired[].provider", "pendingAcquisitions[].provider"],
+    where: "pool, routed IP status",
+    written: "with each acquisition",
+    lost: "known again by the pool's annotation; where that is lost as well, it is the provider that the object names",
+    wrong:
+      "the object is invalid, and says which provider it would have to name; nothing is bought or given back until one of both is put right",
   },
   {
     paths: ["released", ...["ip", "providerID", "nodeName", "acquired"].map((field) => `released[].${field}`)],

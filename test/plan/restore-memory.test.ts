@@ -191,7 +191,7 @@ test("the candidates of a creation are put on record once they are told", () => 
   const pending = { startedAt: ago(90), region: "nyc3", knownIPs: [] };
   const pool = aPool({ spec: { desiredIPs: 1 }, status: { pendingAcquisitions: [pending] } });
   const [assessed] = plan(asObserved(world(pool, known(B), known(A))), {}).pools;
-  expect(assessed?.status.pendingAcquisitions).toEqual([{ ...pending, candidates: [A, B] }]);
+  expect(assessed?.status.pendingAcquisitions).toEqual([{ ...pending, candidates: [A, B], provider: "digitalocean" }]);
 });
 
 test.for<[string, Pool]>([
@@ -207,4 +207,24 @@ test.for<[string, Pool]>([
 test("garbage among the acquired addresses does not pass for an answer", () => {
   const pool = noting({ pending: ["nyc3"] }, {}, { acquired: [bought("?!")] });
   expect(restoreMemory(pool, NOW).status.pendingAcquisitions).toHaveLength(1);
+});
+
+const AT_HETZNER = { ...bought(A), provider: "hetzner" };
+
+test("an acquisition without a provider is of the one that the annotation names, else of none", () => {
+  const pending = { startedAt: ago(5), region: "nyc3", knownIPs: [] };
+  const status = { acquired: [bought(A)], pendingAcquisitions: [pending] };
+  const known = restoreMemory(noting({ ips: [A], pending: ["nyc3"], provider: "hetzner" }, {}, status), NOW);
+  expect(known.status).toMatchObject({
+    acquired: [AT_HETZNER],
+    pendingAcquisitions: [{ ...pending, provider: "hetzner" }],
+  });
+  const unknown = noting({ ips: [A], pending: ["nyc3"] }, {}, status);
+  expect(restoreMemory(unknown, NOW)).toBe(unknown);
+});
+
+test("what status says of a provider counts before the annotation", () => {
+  const status = { acquired: [bought(A), { ...bought(B), provider: "digitalocean" }] };
+  const { acquired } = restoreMemory(noting({ ips: [A, B, C], provider: "hetzner" }, {}, status), NOW).status;
+  expect(acquired.map(({ provider }) => provider)).toEqual(["digitalocean", "digitalocean", "digitalocean"]);
 });

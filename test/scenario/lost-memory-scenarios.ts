@@ -31,12 +31,13 @@ async function passForAMinute(world: World): Promise<void> {
   }
 }
 
-/** What the annotation of a pool tells, without the uid: addresses by their short names, then places. */
+/** What the annotation of a pool tells, without the uid and the provider: addresses by their short names, then places. */
 async function note(world: World): Promise<readonly string[]> {
   const text = (await world.pools.read("web"))?.metadata.annotations?.[ACQUIRED_ANNOTATION] ?? "";
   return text
     .split(" ")
     .slice(1)
+    .filter((word) => !word.startsWith("provider="))
     .map((word) => (word.includes("=") ? word : short(word)));
 }
 

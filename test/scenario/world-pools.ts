@@ -14,17 +14,27 @@ export class WorldPools extends WorldObjects<PoolStatus> {
     });
   }
 
-  /** Turns the definition into an older one that does not know a field of the status. */
+  /** Turns the definition into an older one that does not know a field of the status, or one of the entries of a list there: `acquired.provider`. */
   async forgetStatusField(field: string): Promise<void> {
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/floatingippools.${GROUP}`;
     const crd = structuredClone(await this.access.rest("GET", path)) as { spec: { versions: CRDVersion[] } };
-    for (const { schema } of crd.spec.versions) delete schema.openAPIV3Schema.properties["status"]?.properties[field];
+    const [name = "", ofEntry] = field.split(".");
+    for (const { schema } of crd.spec.versions) {
+      const fields = schema.openAPIV3Schema.properties["status"]?.properties ?? {};
+      if (ofEntry === undefined) delete fields[name];
+      else delete fields[name]?.items?.properties?.[ofEntry];
+    }
     await this.access.rest("PATCH", path, { spec: { versions: crd.spec.versions } });
   }
 }
 
+interface CRDField {
+  readonly properties?: Record<string, CRDField>;
+  readonly items?: CRDField;
+}
+
 interface CRDVersion {
   readonly schema: {
-    readonly openAPIV3Schema: { readonly properties: Record<string, { properties: Record<string, unknown> }> };
+    readonly openAPIV3Schema: { readonly properties: Record<string, { properties: Record<string, CRDField> }> };
   };
 }

@@ -1,3 +1,4 @@
+import { withProvider } from "../../model/acquisition-memory.ts";
 import { canonicalIPv6 } from "../../model/address.ts";
 import { type IPFamily, sourceNamed, sourceText } from "../../model/address-source.ts";
 import type { ApprovalPolicy } from "../../model/approval.ts";
@@ -246,7 +247,12 @@ export function decodePool(object: unknown): Pool | undefined {
   const pool = decodeObject(object, POOL_SPEC, POOL_STATUS.read);
   if (pool === undefined) return undefined;
   const spec: PoolSpec = withSource<PoolSpec>(pool.spec);
-  return { kind: "pool", ...pool, spec: { ...spec, ips: canonicalEntries(spec) } };
+  return { kind: "pool", ...pool, spec: { ...spec, ips: canonicalEntries(spec) }, status: withNoted(pool) };
+}
+
+/** The status with what an older definition drops of it, and the annotation keeps. So it counts as written. */
+function withNoted<S extends PoolStatus>({ meta, status }: { readonly meta: ObjectMeta; readonly status: S }): S {
+  return withProvider(status, meta.note?.provider);
 }
 
 /** What people may write in many ways is one address from here on. */
@@ -303,7 +309,8 @@ const RECORD_SET_SPEC: FieldsOf<RecordSetSpec> = {
 
 /** A RoutedIP, see {@link decodeObject}. Never throws. */
 export function decodeRoutedIP(object: unknown): RoutedIP | undefined {
-  return decodeObject(object, ROUTED_IP_SPEC, ROUTED_IP_STATUS.read);
+  const routedIP = decodeObject(object, ROUTED_IP_SPEC, ROUTED_IP_STATUS.read);
+  return routedIP && { ...routedIP, status: withNoted(routedIP) };
 }
 
 /** An entry without protocol opens nothing; with one, "no port" must not come to mean all of them. */

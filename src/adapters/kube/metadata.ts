@@ -39,20 +39,26 @@ export function decodeMeta(object: unknown): ObjectMeta | undefined {
 }
 
 const PENDING = "pending=";
+const PROVIDER = "provider=";
 
 /** The text of the annotation `flipop.digitalocean.com/acquired`, for the object with this uid; null where there is nothing to tell. */
-export function encodeNote(uid: string, { ips, pending }: AcquisitionNote): string | null {
+export function encodeNote(uid: string, { ips, pending, provider }: AcquisitionNote): string | null {
   if (ips.length === 0 && pending.length === 0) return null;
-  return [uid, ...ips, ...pending.map((place) => `${PENDING}${place}`)].join(" ");
+  const at = provider === undefined || /\s/.test(provider) ? [] : [`${PROVIDER}${provider}`];
+  return [uid, ...ips, ...pending.map((place) => `${PENDING}${place}`), ...at].join(" ");
 }
 
 /** What the annotation of the object with this uid tells; nothing for that of another object. What is neither address nor place is passed over. Never throws. */
 export function decodeNote(uid: string, text: string | undefined): AcquisitionNote {
   const [owner, ...words] = (text ?? "").split(/\s+/);
   if (uid === "" || owner !== uid) return EMPTY_NOTE;
+  const after = (sign: string): readonly string[] =>
+    words.filter((word) => word.startsWith(sign)).map((word) => word.slice(sign.length));
+  const [provider = ""] = after(PROVIDER);
   return {
     ips: [...new Set(words.filter((word) => canonicalAddress(word) === word))],
-    pending: words.filter((word) => word.startsWith(PENDING)).map((word) => word.slice(PENDING.length)),
+    pending: after(PENDING),
+    ...(provider === "" ? {} : { provider }),
   };
 }
 

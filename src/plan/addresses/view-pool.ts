@@ -1,6 +1,5 @@
 import type { ObjectRef } from "../../model/action.ts";
 import { type AcquiredIP, type Address, type AddressFact, CANONICAL } from "../../model/address.ts";
-import { sourceNamed } from "../../model/address-source.ts";
 import { annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
@@ -250,9 +249,10 @@ function findAgain(
   const answered = pending.flatMap((one) => (one.kind === "found" ? [one.acquired] : []));
   const shown = [...answered, ...shownAgain(pool, context)];
   const more = [...shown, ...annotated(pool, shown, provider, context, isTaken)];
-  const found = [...more, ...boughtBefore(pool, more, { provider, ownerUID, isTaken, context })];
-  const { provider: name } = sourceNamed(provider.name);
-  return { acquired: [...pool.status.acquired, ...found.map((one) => ({ ...one, provider: name }))], pending };
+  return {
+    acquired: [...pool.status.acquired, ...more, ...boughtBefore(pool, more, { provider, ownerUID, isTaken, context })],
+    pending,
+  };
 }
 
 /**

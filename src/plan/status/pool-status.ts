@@ -1,7 +1,8 @@
+import { withProvider } from "../../model/acquisition-memory.ts";
 import { type Action, isAssign } from "../../model/action.ts";
 import { ACTIONS, changesAnnotation } from "../../model/action-kinds.ts";
 import { entryOf, type PendingAcquisition, type ReleasedIP } from "../../model/address.ts";
-import type { IPFamily } from "../../model/address-source.ts";
+import { type IPFamily, sourceNamed } from "../../model/address-source.ts";
 import { capital, problemText, whyHeld } from "../../model/hold.ts";
 import { skippedSentence } from "../../model/node-phrase.ts";
 import type { Hold, MissingGrant, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
@@ -93,8 +94,10 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
     ips,
     assignableNodes: waiting,
     nodeErrors: nodeErrors(retries, skipped),
-    acquired: view.acquired,
-    pendingAcquisitions: pendingAcquisitions(view),
+    ...withProvider(
+      { acquired: view.acquired, pendingAcquisitions: pendingAcquisitions(view) },
+      sourceNamed(pool.spec.provider).provider,
+    ),
     released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
     retries,
     ...lastAssignment(pool.status.lastAssignmentTime, nowMs),

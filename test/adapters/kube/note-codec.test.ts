@@ -8,8 +8,17 @@ test("a note is the uid, the addresses and the places, and reads back as it was"
   expect(decodeNote("u-1", text ?? "")).toEqual(note);
 });
 
+test("a note says of which provider its acquisitions are, if that is known", () => {
+  const note = { ips: ["192.0.2.9"], pending: ["fsn1"], provider: "hetzner" };
+  const text = encodeNote("u-1", note);
+  expect(text).toBe("u-1 192.0.2.9 pending=fsn1 provider=hetzner");
+  expect(decodeNote("u-1", text ?? "")).toEqual(note);
+  expect(encodeNote("u-1", { ...note, provider: "a b" })).toBe("u-1 192.0.2.9 pending=fsn1");
+  expect(decodeNote("u-1", "u-1 192.0.2.9 provider=")).toEqual({ ips: ["192.0.2.9"], pending: [] });
+});
+
 test("a note that tells of nothing is none", () => {
-  expect(encodeNote("u-1", { ips: [], pending: [] })).toBeNull();
+  expect(encodeNote("u-1", { ips: [], pending: [], provider: "hetzner" })).toBeNull();
 });
 
 test.for([
