@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { CUSTOM_RESOURCES, type ReadableResource } from "../adapters/kube/custom-resources.ts";
+import { atRecordedProvider } from "../model/acquisition-memory.ts";
 import { type DNSFacts, recordsKey, type UnreadDNS } from "../model/dns.ts";
 import { ConfigError } from "../model/errors.ts";
 import { selectedLabels } from "../model/label-selector.ts";
@@ -50,7 +51,7 @@ export function editedSnapshot(snapshot: Snapshot, overlay: Overlay): Snapshot {
     routedIPs: lay("routedip", CUSTOM_RESOURCES.routedIPs, stored.routedIPs),
     issuers: lay("issuer", CUSTOM_RESOURCES.issuers, stored.issuers ?? []),
   };
-  const pools = [...edited.pools, ...routedPools(snapshot, edited)];
+  const pools = [...edited.pools, ...routedPools(snapshot, edited)].map(atRecordedProvider);
   const world = { ...observation, pools, recordSets: edited.recordSets };
   const known = new Set<Pool | RecordSet>([...observation.pools, ...observation.recordSets]);
   const changed = [...pools, ...edited.recordSets].filter((object) => !known.has(object));

@@ -1,4 +1,5 @@
-import { canonicalAddress, type PendingAcquisition } from "./address.ts";
+import { CANONICAL, canonicalAddress, type PendingAcquisition } from "./address.ts";
+import { sourceNamed, sourceText } from "./address-source.ts";
 import type { Pool, PoolStatus } from "./resource.ts";
 import { timestamp } from "./time.ts";
 
@@ -57,11 +58,39 @@ export function withoutProvider({ acquired, pendingAcquisitions }: Acquisitions)
  *
  * A restored acquisition ends once somebody removes it from the annotation.
  * Exception: if status has an address that the annotation lacks, the annotation is the older copy, and its pending acquisitions have ended.
+ *
+ * The pool then is where its acquisitions are, as {@link atRecordedProvider} says.
  */
 export function restoreMemory(pool: Pool, nowMs: number): Pool {
   const known = withRestored(pool, nowMs);
   const status = withProvider(known.status, recordedProvider(known.status) ?? pool.meta.note?.provider);
-  return status === known.status ? known : { ...known, status };
+  return atRecordedProvider(status === known.status ? known : { ...known, status });
+}
+
+/**
+ * Returns a pool at the provider of its acquisitions, where its spec, or the issuer of a RoutedIP, names another one by now. Only that provider can take the addresses back. Pure.
+ *
+ *   an object that is being deleted    is cleaned up there: its spec names that provider, and the family of those addresses
+ *   what status keeps of an issuer     has that provider, as long as there are acquisitions
+ *
+ * An object that is not being deleted keeps its spec, and is invalid by it.
+ */
+export function atRecordedProvider(pool: Pool): Pool {
+  const { spec, status, issuer, meta } = pool;
+  const recorded = recordedProvider(status);
+  if (recorded === undefined) return pool;
+  const family = status.acquired.some(({ ip }) => CANONICAL.IPv6(ip) === ip) ? "IPv6" : "IPv4";
+  const isKnown = status.acquired.some(({ ip }) => canonicalAddress(ip) === ip);
+  const at = (named: string): string =>
+    sourceText({ provider: recorded, family: isKnown ? family : sourceNamed(named).family });
+  const isElsewhere = meta.isDeleting && at(spec.provider) !== spec.provider;
+  const isOtherIssuer = issuer !== undefined && at(issuer.provider) !== issuer.provider;
+  if (!isElsewhere && !isOtherIssuer) return pool;
+  return {
+    ...pool,
+    ...(isElsewhere ? { spec: { ...spec, provider: at(spec.provider) } } : {}),
+    ...(isOtherIssuer ? { issuer: { ...issuer, provider: at(issuer.provider) } } : {}),
+  };
 }
 
 function withRestored(pool: Pool, nowMs: number): Pool {

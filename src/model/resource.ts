@@ -146,8 +146,12 @@ export interface Pool {
   readonly restored?: readonly string[];
   /** The cloud firewall to keep in step; absent = none. */
   readonly firewall?: FirewallWish;
-  /** What its issuer says now of cleaning up; absent for a FloatingIPPool, and while there is no such issuer. */
+  /**
+   * What its issuer says now of cleaning up, at the provider of what was acquired as long as there is any; absent for a FloatingIPPool, and while there is no such issuer.
+   */
   readonly issuer?: IssuerMemory;
+  /** The name of its issuer; absent for a FloatingIPPool. */
+  readonly issuerName?: string;
   /** Set when part of the object is not of the expected type (an older CRD let it in): the path and what is wrong. */
   readonly decodeError?: string;
 }
@@ -381,7 +385,10 @@ export interface PoolStatus extends DNSMemory {
   readonly assignments?: number;
 }
 
-/** `status.issuer` of a RoutedIP: what its issuer last said of how to clean up after it, for the time when the issuer is gone. */
+/**
+ * `status.issuer` of a RoutedIP: what its issuer last said of how to clean up after it, for the time when the issuer is gone. As long as there are acquisitions the provider is theirs,
+ * whatever the issuer says.
+ */
 export interface IssuerMemory {
   readonly provider: string;
   readonly reclaimPolicy: ReclaimPolicy;

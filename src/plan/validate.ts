@@ -67,8 +67,8 @@ export function poolViolations(pool: Pool, registry: ProviderRegistry): readonly
   const hasAddresses = spec.ips.length > 0 || spec.desiredIPs > 0;
   return [
     ...decodingViolations(decodeError),
-    ...addressProviderViolations(spec.provider, registry),
     ...formerProviderViolations(pool),
+    ...addressProviderViolations(spec.provider, registry),
     ...formerFamilyViolations(pool),
     ...(hasAddresses ? [] : [{ rule: "amount", path: "spec", text: "ips or desiredIPs must be provided" } as const]),
     ...selectorViolations(spec.match),
@@ -79,7 +79,7 @@ export function poolViolations(pool: Pool, registry: ProviderRegistry): readonly
  * What was bought must not be forgotten: its object keeps its provider. Another provider does not know the address, so it would pass for one that is gone. The same goes for
  * an acquisition without an answer, which the other provider's list would show as never made.
  */
-function formerProviderViolations({ spec, status }: Pool): readonly Violation[] {
+function formerProviderViolations({ spec, status, issuerName }: Pool): readonly Violation[] {
   const { provider } = sourceNamed(spec.provider);
   const isOther = (one: { readonly provider?: string }): boolean =>
     one.provider !== undefined && one.provider !== provider;
@@ -90,9 +90,14 @@ function formerProviderViolations({ spec, status }: Pool): readonly Violation[] 
   const why =
     bought === undefined
       ? `${former} has not answered an acquisition yet`
-      : `${shownText(bought.ip)} was acquired for it at ${former}`;
-  const text = `provider cannot be ${provider}: ${why}; make a new one for ${provider}`;
-  return [{ rule: "provider", path: "spec.provider", text }];
+      : `${shownText(bought.ip)} was acquired at ${former}`;
+  const named = `"${shownText(provider)}"`;
+  const text =
+    issuerName === undefined
+      ? `provider cannot be ${named}: ${why}; set it back to ${former}, or make a new pool`
+      : `issuer "${shownText(issuerName)}" cannot have provider ${named}: ${why}; ` +
+        `use an issuer of ${former}, or make a new RoutedIP`;
+  return [{ rule: "provider", path: issuerName === undefined ? "spec.provider" : "spec.issuer", text }];
 }
 
 /** What was bought must not be forgotten: its object keeps its family. */

@@ -335,12 +335,14 @@ export const POOL: Shape<Pool> = fields<Pool>(
       unusable: list(figure),
     }),
     issuer: ISSUER,
+    issuerName: text,
     decodeError: sentence,
   },
   "endpoints",
   "restored",
   "firewall",
   "issuer",
+  "issuerName",
   "decodeError",
 );
 

@@ -220,7 +220,7 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["issuer", "issuer.*"],
     where: "routed IP status",
-    written: "when the issuer changes",
+    written: "when the issuer changes; its provider only while nothing is acquired",
     lost: "written again; a deletion while there is no such issuer waits for one",
     wrong: "counts only for a deletion while there is no such issuer",
   },

@@ -315,7 +315,7 @@ test.for<[string, Observation, string[]]>([
       addresses: [[A, { kind: "gone" }]],
     }),
     [
-      `hold reconcile ingress/web: InvalidSpec (provider cannot be digitalocean: ${A} was acquired for it at hetzner; make a new one for digitalocean)`,
+      `hold reconcile ingress/web: InvalidSpec (provider cannot be "digitalocean": ${A} was acquired at hetzner; set it back to hetzner, or make a new pool)`,
     ],
   ],
   [
@@ -334,7 +334,7 @@ test.for<[string, Observation, string[]]>([
       nodes: nodes(1),
     }),
     [
-      "hold reconcile ingress/web: InvalidSpec (provider cannot be digitalocean: hetzner has not answered an acquisition yet; make a new one for digitalocean)",
+      'hold reconcile ingress/web: InvalidSpec (provider cannot be "digitalocean": hetzner has not answered an acquisition yet; set it back to hetzner, or make a new pool)',
     ],
   ],
   [

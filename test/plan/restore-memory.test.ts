@@ -228,3 +228,38 @@ test("what status says of a provider counts before the annotation", () => {
   const { acquired } = restoreMemory(noting({ ips: [A, B, C], provider: "hetzner" }, {}, status), NOW).status;
   expect(acquired.map(({ provider }) => provider)).toEqual(["digitalocean", "digitalocean", "digitalocean"]);
 });
+
+test.for<[string, Partial<PoolStatus>, string, string]>([
+  ["nothing on record", {}, "digitalocean", "digitalocean"],
+  ["an address elsewhere", { acquired: [AT_HETZNER] }, "digitalocean IPv6", "hetzner"],
+  [
+    "an IPv6 address elsewhere",
+    { acquired: [{ ...AT_HETZNER, ip: "2001:db8:66:1::1" }] },
+    "digitalocean",
+    "hetzner IPv6",
+  ],
+  [
+    "no answer from elsewhere",
+    { pendingAcquisitions: [{ startedAt: ago(5), knownIPs: [], provider: "hetzner" }] },
+    "digitalocean IPv6",
+    "hetzner IPv6",
+  ],
+])("a pool with %s is cleaned up where that is, and keeps its spec until it is deleted", ([, status, named, at]) => {
+  const pool = aPool({ spec: { provider: named }, status });
+  expect(restoreMemory(pool, NOW).spec.provider).toBe(named);
+  const deleted = { ...pool, meta: { ...pool.meta, isDeleting: true } };
+  expect(restoreMemory(deleted, NOW).spec.provider).toBe(at);
+});
+
+test("a deleted pool with acquisitions of two providers waits for a person, and says which", () => {
+  const pool = aPool({
+    spec: { desiredIPs: 2, reclaimPolicy: "Delete" },
+    status: { acquired: [{ ...bought(B), provider: "digitalocean" }, AT_HETZNER] },
+  });
+  const meta = { ...pool.meta, isDeleting: true, finalizers: ["flipop.digitalocean.com/cleanup"] };
+  const observation = asObserved(world({ ...pool, meta }, known(B)));
+  expect(planText(observation)).toEqual([
+    `hold reconcile ingress/web: InvalidSpec (provider cannot be "digitalocean": ${A} was acquired at hetzner; set it back to hetzner, or make a new pool)`,
+    "hold remove-finalizer ingress/web: InvalidSpec (the deletion waits for it)",
+  ]);
+});

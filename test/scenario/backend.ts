@@ -17,6 +17,8 @@ export interface ProviderPorts {
   readonly provider: IPProvider;
   /** The same provider's IPv6 addresses; absent where the world has none. */
   readonly providerIPv6?: IPProvider;
+  /** The addresses of another account, for objects that come to name its provider; absent where the world has none. */
+  readonly otherProvider?: IPProvider;
   readonly dns: Readonly<Record<DNSName, DNSProvider>>;
   readonly firewalls: FirewallProvider;
 }

@@ -20,6 +20,7 @@ import { idOf, WorldCloud } from "./world-cloud.ts";
  */
 export class HetznerCloud extends WorldCloud {
   readonly #project: HetznerSandbox;
+  readonly #other: DigitalOceanSandbox;
   readonly #own = new Set<string>();
   /** The address that scenarios call a network by. */
   readonly #inNetwork = new Map<string, string>();
@@ -27,6 +28,7 @@ export class HetznerCloud extends WorldCloud {
   constructor(project: HetznerSandbox, account: DigitalOceanSandbox, clock: Pick<VirtualClock, "nowMs">) {
     super(account, clock);
     this.#project = project;
+    this.#other = account;
   }
 
   override droplet(node: string | number, options: { readonly region?: string } = {}): void {
@@ -193,6 +195,11 @@ export class HetznerCloud extends WorldCloud {
 
   override boughtNow(): readonly string[] {
     return this.state.reserved_ips.map(({ ip }) => ip).filter((ip) => !this.#own.has(ip));
+  }
+
+  /** What was bought in the other account, for an object that came to name its provider. */
+  boughtElsewhere(): readonly string[] {
+    return this.#other.cloud().state.reserved_ips.map(({ ip }) => ip);
   }
 
   override missing(): readonly string[] {

@@ -60,34 +60,6 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     },
   );
 
-  scenario(
-    "a pool that bought an address keeps its provider: with another one the address is neither forgotten nor replaced",
-    async (world) => {
-      await world.machines("n1");
-      world.dns.zone("hetzner");
-      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: www("hetzner") });
-      await world.pass();
-      await world.pools.edit("web", { provider: "digitalocean" });
-      await world.pass();
-      const status = await world.pools.status("web");
-      expect(status.error).toBe(
-        `provider cannot be digitalocean: ${bought(1)} was acquired for it at hetzner; make a new one for digitalocean`,
-      );
-      expect(status.acquired).toMatchObject([{ ip: bought(1), provider: "hetzner" }]);
-      expect(world.dns.addresses("hetzner", WWW)).toEqual([bought(1)]);
-      await world.pools.edit("web", { provider: "hetzner" });
-      await world.pass();
-      expect(await world.show()).toEqual(["new1 active n1"]);
-      world.dnsSafety.allowEnd(WWW);
-      await world.pools.delete("web");
-      for (const _ of [1, 2, 3]) {
-        await world.pass();
-        world.advance(120 * SECOND);
-      }
-      expect(world.cloud.boughtNow()).toEqual([]);
-    },
-  );
-
   scenario("a blocked address that was bought is given back with its pool", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });

@@ -5,6 +5,7 @@ import { hetznerOnlyScenarios } from "./hetzner-only-scenarios.ts";
 import { hostAddressScenarios } from "./host-address-scenarios.ts";
 import { hetznerWorld } from "./memory-world.ts";
 import { partOf } from "./part-of.ts";
+import { providerChangeScenarios } from "./provider-change-scenarios.ts";
 import { chosen, runScenarios } from "./run-scenarios.ts";
 import { play, type Register, type ScenarioOptions } from "./scenario.ts";
 import { severalPerNodeScenarios } from "./several-per-node-scenarios.ts";
@@ -96,6 +97,7 @@ runScenarios("memory", hetznerWorld, {
 });
 
 own("only there", hetznerOnlyScenarios);
+own("another provider", providerChangeScenarios);
 own("firewalls", hetznerFirewallScenarios);
 own("addresses of hosts", hostAddressScenarios, { mostPerMachine: 2 });
 own("several on a node", severalPerNodeScenarios, { mostPerMachine: 2 });

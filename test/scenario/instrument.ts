@@ -19,11 +19,12 @@ export function instrumented<C extends ClusterWriter>(
   process: Process,
   pending: Set<Promise<unknown>>,
 ): Ports<C> {
-  const { cluster, provider, providerIPv6, dns, firewalls, close } = ports;
+  const { cluster, provider, providerIPv6, otherProvider, dns, firewalls, close } = ports;
   return {
     cluster: instrument(cluster, clock, process, pending),
     provider: instrument(provider, clock, process, pending),
     ...(providerIPv6 === undefined ? {} : { providerIPv6: instrument(providerIPv6, clock, process, pending) }),
+    ...(otherProvider === undefined ? {} : { otherProvider: instrument(otherProvider, clock, process, pending) }),
     firewalls: instrument(firewalls, clock, process, pending),
     dns: {
       digitalocean: instrument(dns.digitalocean, clock, process, pending),

@@ -174,7 +174,7 @@ function memoryCloud(
   { account, hetzner, calls, faults: { cloud: faults } }: MemoryAccounts,
   clock: Clock,
   gate: LimitGate,
-): Pick<ProviderPorts, "provider" | "providerIPv6" | "firewalls"> {
+): Pick<ProviderPorts, "provider" | "providerIPv6" | "otherProvider" | "firewalls"> {
   const beforeCall = (
     recorded: readonly MemoryCall[],
     logged: (call: MemoryCall) => LoggedCall,
@@ -227,7 +227,8 @@ function memoryCloud(
   };
   const client = memoryClient(hetznerAPI(), hetznerClient(stage.account), stage, logging);
   const opened = openHetzner({ token: "token", userAgent: "flipop-test", clock }, client);
-  return { provider: opened.addresses, providerIPv6: opened.addressesIPv6, firewalls: opened.firewalls };
+  const { addresses, addressesIPv6, firewalls: own } = opened;
+  return { provider: addresses, providerIPv6: addressesIPv6, otherProvider: provider, firewalls: own };
 }
 
 function memoryClusterOptions(

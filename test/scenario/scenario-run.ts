@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly saved?: SavedApplication;
   /** DNS providers for which the process has no token. */
   readonly withoutToken?: readonly DNSName[];
+  /** Providers of addresses for which it has none. */
+  readonly withoutAddresses?: readonly string[];
 }
 
 /** What came of a run; a process that died or found the Lease taken has no result. */

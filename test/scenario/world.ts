@@ -8,6 +8,7 @@ import type { SavedPlan } from "../../src/model/saved-plan.ts";
 import { contentHash } from "../../src/model/text.ts";
 import { shardOf } from "../../src/plan/shards.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";
+import type { IPProvider, ProviderAccess } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import { type PlannedWorld, planPass } from "../../src/reconcile.ts";
 import type { WriterDeps } from "../../src/rounds.ts";
@@ -377,8 +378,8 @@ export class World {
 
   protected deps(
     clock: Clock,
-    { cluster, provider, providerIPv6, dns, firewalls }: Ports,
-    { withoutToken = [], selection = {} }: RunOptions = {},
+    { cluster, provider, providerIPv6, otherProvider, dns, firewalls }: Ports,
+    { withoutToken = [], withoutAddresses = [], selection = {} }: RunOptions = {},
   ): Omit<WriterDeps, "lock"> {
     const leaseName = { namespace: `${this.backend.prefix}shop`, name: "flipop" };
     const grants = (): WriterDeps["grants"] => this.grants;
@@ -392,11 +393,19 @@ export class World {
       },
       leaseName,
       shard: shardOf(selection),
-      providers: new Map([
-        [this.#provider, { kind: "usable", provider: slow("addresses", provider) }],
+      providers: new Map<string, ProviderAccess<IPProvider>>([
+        [
+          this.#provider,
+          withoutAddresses.includes(this.#provider)
+            ? { kind: "no-token", name: this.#provider, variables: ["TOKEN"] }
+            : { kind: "usable", provider: slow("addresses", provider) },
+        ],
         ...(providerIPv6 === undefined
           ? []
           : [[providerIPv6.name, { kind: "usable", provider: slow("IPv6 addresses", providerIPv6) }] as const]),
+        ...(otherProvider === undefined
+          ? []
+          : [[otherProvider.name, { kind: "usable", provider: slow("other addresses", otherProvider) }] as const]),
       ]),
       registry: PROVIDERS,
       firewallProviders: new Map([[firewalls.name, { kind: "usable", provider: slow("firewalls", firewalls) }]]),

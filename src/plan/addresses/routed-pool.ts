@@ -42,6 +42,7 @@ export function routedPool(routedIP: RoutedIP, references: References): Pool {
       : {}),
     ...(firewall === undefined ? {} : { firewall }),
     ...(said === undefined ? {} : { issuer: said }),
+    issuerName: spec.issuer,
     ...(problem === undefined ? {} : { decodeError: problem }),
   };
 }

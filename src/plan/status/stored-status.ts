@@ -13,7 +13,7 @@ import { withOutcome } from "../retries.ts";
  *   ips                        claims (who has an address keeps it), positions (former nodes, grace), firewalls, the names of record sets
  *   acquired                   claims; reclaim: only these addresses are ever deleted
  *   pendingAcquisitions        acquire.ts: what was bought and got no answer
- *   provider of these two      validate.ts: the object keeps it
+ *   provider of these two      validate.ts: the object keeps it; acquisition-memory.ts: a deletion cleans up there
  *   released                   the machine ledger and annotations: addresses that left the spec and are still attached
  *   lastAssignmentTime         assign.ts: the cool-off
  *   retries                    retries.ts
