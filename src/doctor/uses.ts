@@ -1,3 +1,4 @@
+import { recordedProvider } from "../model/acquisition-memory.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Objects } from "./facts.ts";
@@ -24,8 +25,11 @@ export function providerUses(objects: Objects, registry: ProviderRegistry): read
     ...[...pools, ...routedIPs].flatMap(({ spec }) => spec.dnsRecordSet ?? []),
     ...recordSets.map(({ spec }) => ({ ...spec.dnsRecordSet, provider: spec.provider || spec.dnsRecordSet.provider })),
   ].map(({ provider, zone }) => ({ provider: provider || registry.defaultDNS, zone }));
-  const addressed = [...pools.map(({ spec }) => spec.provider), ...used.map(({ spec }) => spec.provider)];
   const nameOf = (source: string): string => sourceNamed(source).provider;
+  const stated = [...pools, ...used].map(({ spec }) => spec.provider);
+  // An object that names another provider by now is cleaned up where it acquired its addresses.
+  const recorded = [...pools, ...routedIPs].flatMap(({ status }) => recordedProvider(status) ?? []);
+  const addressed = [...stated, ...recorded.filter((provider) => !stated.map(nameOf).includes(provider))];
   const guarded = used.filter(({ spec }) => spec.firewallName !== "").map(({ spec }) => nameOf(spec.provider));
   const all = [...new Set([...addressed.map(nameOf), ...named.map(({ provider }) => provider)])].toSorted();
   return all
