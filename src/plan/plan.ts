@@ -26,7 +26,7 @@ import { nameWrites } from "./names/withdrawals.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
 import { judgeNodes, machineNodes, nodeByMachine, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
 import { byKey, sortedActions, sortedHolds } from "./order.ts";
-import { type Decision, isWritable, type PoolView } from "./pool-view.ts";
+import { type Decision, isLeftEmpty, isWritable, type PoolView } from "./pool-view.ts";
 import {
   byRecordSet,
   type CheckedRecordSet,
@@ -383,7 +383,7 @@ function planWrites(
   });
   const finalizers = [
     ...decisions
-      .filter(({ view }) => isWritable(view))
+      .filter(({ view }) => isWritable(view) || isLeftEmpty(view))
       .flatMap(({ view: { object, pool }, cleaning }) =>
         finalizerStep(object, pool.meta, [asPlanned(cleaning), ...cleaningOf(object)]),
       ),

@@ -266,6 +266,18 @@ export function isWritable(view: PoolView): boolean {
   );
 }
 
+/**
+ * True for a deleted object that cannot be worked on, such as one of an unknown provider, and has nothing on record that would have to be cleaned up: what was bought, written or
+ * opened for it is gone. Nothing has to keep it.
+ */
+export function isLeftEmpty(view: PoolView): boolean {
+  const { isSelected, suspended, pool } = view;
+  const { acquired, pendingAcquisitions, publishedDNS, formerDNS, firewalls = [] } = pool.status;
+  const isEmpty = acquired.length + pendingAcquisitions.length + formerDNS.length + firewalls.length === 0;
+  const isBlocked = isSelected && suspended === undefined && !isWritable(view);
+  return isBlocked && pool.meta.isDeleting && isEmpty && publishedDNS === undefined;
+}
+
 /** True for an address that the object asks for, or still uses: neither is surplus. */
 export function isAsked({ inUse, succession }: Pick<PoolView, "inUse" | "succession">, ip: string): boolean {
   return inUse.has(ip) || succession?.named === ip || succession?.bought === ip;

@@ -141,6 +141,25 @@ function poolScenarios(scenario: Register): void {
     expect(allBought(world)).toEqual({ here: [], elsewhere: [] });
   });
 
+  for (const provider of [OTHER, "Ferengi"])
+    scenario(
+      `a pool of ${provider} goes although its finalizer stays at first, when its addresses are gone`,
+      async (world) => {
+        await served(world, "Delete");
+        await world.pools.edit("web", { provider });
+        world.dnsSafety.allowEnd(WWW);
+        await world.pools.delete("web");
+        world.fail({ side: "cluster", operation: "setPoolFinalizer", kind: "500" });
+        const options = { withoutAddresses: [OTHER] };
+        for (let made = 0; made < 4; made += 1) {
+          await world.pass(options);
+          world.advance(MINUTE_MS);
+        }
+        expect(await world.pools.existing()).toEqual([]);
+        expect(allBought(world)).toEqual({ here: [], elsewhere: [] });
+      },
+    );
+
   for (const kind of ["lost-answer", "500"] as const)
     scenario(`a purchase that ends with ${kind}, and then another provider: nothing is bought twice`, async (world) => {
       await world.machines("n1");
@@ -286,6 +305,7 @@ function routedIPScenarios(scenario: Register): void {
           await routed(world, policy);
           await change(world);
           await world.routedIPs.delete("vip");
+          world.fail({ side: "cluster", operation: "setRoutedIPFinalizer", kind: "500" });
           await passes(world);
           expect(await world.routedIPs.existing()).toEqual([]);
           expect(allBought(world)).toEqual({ here: policy === "Delete" ? [] : [bought(1)], elsewhere: [] });

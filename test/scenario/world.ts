@@ -385,6 +385,10 @@ export class World {
     const grants = (): WriterDeps["grants"] => this.grants;
     const slow = <T extends object>(name: string, port: T): T =>
       slowed(name, port, clock, (call) => this.takesMs?.(call));
+    const access = (name: string, port: IPProvider): ProviderAccess<IPProvider> =>
+      withoutAddresses.includes(port.name)
+        ? { kind: "no-token", name: port.name, variables: ["TOKEN"] }
+        : { kind: "usable", provider: slow(name, port) };
     return {
       cluster: slow("cluster", cluster),
       clock,
@@ -394,18 +398,13 @@ export class World {
       leaseName,
       shard: shardOf(selection),
       providers: new Map<string, ProviderAccess<IPProvider>>([
-        [
-          this.#provider,
-          withoutAddresses.includes(this.#provider)
-            ? { kind: "no-token", name: this.#provider, variables: ["TOKEN"] }
-            : { kind: "usable", provider: slow("addresses", provider) },
-        ],
+        [this.#provider, access("addresses", provider)],
         ...(providerIPv6 === undefined
           ? []
           : [[providerIPv6.name, { kind: "usable", provider: slow("IPv6 addresses", providerIPv6) }] as const]),
         ...(otherProvider === undefined
           ? []
-          : [[otherProvider.name, { kind: "usable", provider: slow("other addresses", otherProvider) }] as const]),
+          : [[otherProvider.name, access("other addresses", otherProvider)] as const]),
       ]),
       registry: PROVIDERS,
       firewallProviders: new Map([[firewalls.name, { kind: "usable", provider: slow("firewalls", firewalls) }]]),

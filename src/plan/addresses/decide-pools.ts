@@ -7,7 +7,15 @@ import { suspendedObstacle } from "../../model/suspension.ts";
 import { parseTime, pastMs, timestamp } from "../../model/time.ts";
 import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { type Decision, isWritable, type ManagedIP, type PoolView, statusOf, storedDrain } from "../pool-view.ts";
+import {
+  type Decision,
+  isLeftEmpty,
+  isWritable,
+  type ManagedIP,
+  type PoolView,
+  statusOf,
+  storedDrain,
+} from "../pool-view.ts";
 import { eachInSteps, type Steps } from "../steps.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
 import { assignPool } from "./assign.ts";
@@ -98,7 +106,7 @@ function undecided(
     view: { ...view, managed, drains, staying, handedOver: stillHandedOut(view) },
     actions: [],
     later: [],
-    holds: [...ownHolds(view), ...(canServe ? pendingHolds(view) : []), ...holds],
+    holds: [...(isLeftEmpty(view) ? [] : ownHolds(view)), ...(canServe ? pendingHolds(view) : []), ...holds],
     unassigned: assignments?.holds ?? [],
     waiting: assignments?.waiting ?? [],
     skipped: assignments?.skipped ?? [],

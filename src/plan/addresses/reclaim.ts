@@ -4,7 +4,7 @@ import { FINALIZER } from "../../model/resource.ts";
 import { deletionSuspended } from "../../model/suspension.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { isAsked, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
+import { isAsked, isLeftEmpty, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
 import { ipSubject } from "../retries.ts";
 import { ambiguityOf } from "./acquire.ts";
 import { unassignment } from "./assign.ts";
@@ -27,7 +27,7 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
   const { meta, spec } = view.pool;
   const isOurs = meta.finalizers.includes(FINALIZER);
   if (!isWritable(view)) {
-    const isBlocked = meta.isDeleting && isOurs;
+    const isBlocked = meta.isDeleting && isOurs && !isLeftEmpty(view);
     const holds = isBlocked ? [deletionHold(view, blocked(view))] : [];
     return { actions: [], later: [], holds, cleaning: NOTHING_TO_CLEAN };
   }
