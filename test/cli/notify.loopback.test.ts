@@ -161,8 +161,10 @@ describe("flipop reconcile", () => {
 });
 
 describe("flipop reconcile --watch", () => {
+  // On a crowded machine a renewal may take its time.
+  const patience = ["--lease-duration", "60s", "--renew-deadline", "50s"];
   const watch = (...flags: readonly string[]): WatchProcess => {
-    const made = startWatch(flags, environment());
+    const made = startWatch([...patience, ...flags], environment());
     watching.push(made);
     return made;
   };

@@ -160,7 +160,10 @@ users: [{name: u, user: {token: ${sandbox.token}}}]
 
   test("watches through it, also after every tunnel broke", async () => {
     const env = { PATH: process.env["PATH"], HOME: dir, ...environment({ HTTPS_PROXY: through(usual) }) };
-    const child = spawn(FLIPOP, ["reconcile", "--watch", "--interval", "1h", "--kubeconfig", kubeconfig("")], { env });
+    // On a crowded machine a renewal of the Lease may take its time.
+    const patience = ["--lease-duration", "60s", "--renew-deadline", "50s"];
+    const args = ["reconcile", "--watch", "--interval", "1h", ...patience, "--kubeconfig", kubeconfig("")];
+    const child = spawn(FLIPOP, args, { env });
     let text = "";
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
