@@ -33,7 +33,7 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
   const target = action.after.machineID;
   const ready = leavesKnownMachine(action, context) ? prepared.vital : prepared.whole;
   const lastLook = new LastLook(() => objectionTo(action, provider, context), context);
-  const [objection] = await Promise.all([lastLook.first(), ready]);
+  const [objection] = await Promise.all([lastLook.ask(), ready]);
   if (objection !== undefined) return objection;
   const withdraw = await recordAssignmentTime(action, context);
   const result = await changeAddress(
@@ -142,23 +142,25 @@ const FRESH_MS = 400;
 const SLOW_MS = 2000;
 
 /**
- * Asks what speaks against a call, and asks again where something took time since: a status write, a busy provider. A slow answer is asked for again, too, unless the one before
- * it was as slow: then answers take that long here, and another one would be no newer.
+ * Asks what speaks against a call. It asks again right before the call in two cases:
+ *
+ *   something took time since the answer came    such as a status write, or a busy provider
+ *   the answer itself was slow                   unless the one before it took about as long: then another one would be no newer
  */
 class LastLook {
-  readonly #ask: () => Promise<Result | undefined>;
+  readonly #question: () => Promise<Result | undefined>;
   readonly #clock: ApplyContext["clock"];
   #answer = { atMs: Number.NEGATIVE_INFINITY, tookMs: 0, isOld: true };
 
-  constructor(ask: () => Promise<Result | undefined>, { clock }: Pick<ApplyContext, "clock">) {
-    this.#ask = ask;
+  constructor(question: () => Promise<Result | undefined>, { clock }: Pick<ApplyContext, "clock">) {
+    this.#question = question;
     this.#clock = clock;
   }
 
   /** What speaks against a call that is made later; undefined when nothing does. */
-  async first(): Promise<Result | undefined> {
+  async ask(): Promise<Result | undefined> {
     const askedAtMs = this.#clock.monotonicMs();
-    const objection = await this.#ask();
+    const objection = await this.#question();
     const atMs = this.#clock.monotonicMs();
     const tookMs = atMs - askedAtMs;
     this.#answer = { atMs, tookMs, isOld: tookMs > Math.max(SLOW_MS, 2 * this.#answer.tookMs) };
@@ -168,7 +170,7 @@ class LastLook {
   /** What speaks against a call that is made now; undefined when nothing does. Asks three times at most. */
   async objection(): Promise<Result | undefined> {
     for (let asked = 0; asked < 3 && this.#isOld(); asked += 1) {
-      const objection = await this.first();
+      const objection = await this.ask();
       if (objection !== undefined) return objection;
     }
     return undefined;

@@ -147,7 +147,10 @@ export class Attempts {
     if (hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);
   }
 
-  /** Takes note that a pass has ended while the status of an object was being written. No later pass writes it meanwhile; it is looked at again as after a refusal. */
+  /**
+   * A pass has ended, and still writes the status of an object. No later pass writes that status before the write has ended. When to look at it again is
+   * decided as after a refusal.
+   */
   awaitStatus(key: string, end: Promise<StatusEnd>, nowMs: number): void {
     this.#underWay.add(key);
     this.#refuse(key, nowMs);

@@ -163,7 +163,7 @@ function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
   return { whole, vital: isVital ? whole : Promise.resolve() };
 }
 
-/** What would be lost for good: what was bought, and what was added to firewalls. That a provider comes on record that was not yet delays nothing. */
+/** What would be lost for good: what was bought, and what was added to firewalls. The provider of what was bought is left out: no change waits until it is on record. */
 function memoryOf({
   firewalls,
   ...acquisitions

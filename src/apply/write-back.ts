@@ -47,7 +47,10 @@ export class StatusWriter {
     return this.#written.size > 0;
   }
 
-  /** As {@link landed}, but waits no longer than until a time, monotonic milliseconds, or until it is told to stop; a moment at least. Returns `late` then. */
+  /**
+   * As {@link landed}, but with an end: a time, in monotonic milliseconds, or the signal, whichever comes first. It waits {@link PATIENCE_MS} at least.
+   * Returns `late` where something is still on its way then.
+   */
   async landedBy(endMs: number, clock: Clock, stop?: AbortSignal): Promise<boolean | "late"> {
     const landed = this.landed();
     const soon = await within(clock, PATIENCE_MS, landed);

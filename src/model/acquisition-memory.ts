@@ -24,7 +24,7 @@ export function acquisitionNote(status: Acquisitions): AcquisitionNote {
   return { ips: [...new Set(ips)], pending, ...(provider === undefined ? {} : { provider }) };
 }
 
-/** Returns the provider of an object's acquisitions, such as `hetzner`; undefined where it has none, or earlier versions wrote them without it. Pure. */
+/** Returns the provider of an object's acquisitions, such as `hetzner`. Undefined where there are none, and where an earlier version wrote them: it left the provider out. Pure. */
 export function recordedProvider({ acquired, pendingAcquisitions }: Acquisitions): string | undefined {
   return [...acquired, ...pendingAcquisitions].find(({ provider }) => provider !== undefined)?.provider;
 }

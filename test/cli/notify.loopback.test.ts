@@ -12,7 +12,7 @@ import { HOOK_PATH, SIGNING_SECRET, shownTokens } from "../fake/fake-tokens.ts";
 import { debianProgram } from "../programs/debian-program.ts";
 import { startAlertmanager } from "../pushgateway/server-program.ts";
 import { schemaErrors } from "../report/schemas.ts";
-import { startWatch, type WatchProcess } from "../watch/watch-process.ts";
+import { PATIENT_LOCK, startWatch, type WatchProcess } from "../watch/watch-process.ts";
 import { type ProgramRun, runProgram } from "./cluster-run.ts";
 
 let root: string;
@@ -161,10 +161,8 @@ describe("flipop reconcile", () => {
 });
 
 describe("flipop reconcile --watch", () => {
-  // On a crowded machine a renewal may take its time.
-  const patience = ["--lease-duration", "60s", "--renew-deadline", "50s"];
   const watch = (...flags: readonly string[]): WatchProcess => {
-    const made = startWatch([...patience, ...flags], environment());
+    const made = startWatch([...PATIENT_LOCK, ...flags], environment());
     watching.push(made);
     return made;
   };

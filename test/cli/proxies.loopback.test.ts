@@ -13,6 +13,7 @@ import { type Certificates, hasOpenSSL, makeCertificates } from "../adapters/kub
 import { type ScriptedGateway, scriptedGateway } from "../adapters/pushgateway/scripted-gateway.ts";
 import { PUSH_PASSWORD } from "../fake/fake-tokens.ts";
 import { FLIPOP } from "../programs/entry.ts";
+import { PATIENT_LOCK } from "../watch/watch-process.ts";
 import { type ProgramRun, runProgram } from "./cluster-run.ts";
 
 /** The name in the certificate; no resolver knows it. */
@@ -160,9 +161,7 @@ users: [{name: u, user: {token: ${sandbox.token}}}]
 
   test("watches through it, also after every tunnel broke", async () => {
     const env = { PATH: process.env["PATH"], HOME: dir, ...environment({ HTTPS_PROXY: through(usual) }) };
-    // On a crowded machine a renewal of the Lease may take its time.
-    const patience = ["--lease-duration", "60s", "--renew-deadline", "50s"];
-    const args = ["reconcile", "--watch", "--interval", "1h", ...patience, "--kubeconfig", kubeconfig("")];
+    const args = ["reconcile", "--watch", "--interval", "1h", ...PATIENT_LOCK, "--kubeconfig", kubeconfig("")];
     const child = spawn(FLIPOP, args, { env });
     let text = "";
     for (const stream of [child.stdout, child.stderr])

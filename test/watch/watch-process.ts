@@ -13,6 +13,9 @@ export interface WatchProcess {
   readonly end: Promise<number | string>;
 }
 
+/** Flags with which a process keeps the Lease although a renewal takes its time, as on a crowded machine. */
+export const PATIENT_LOCK: readonly string[] = ["--lease-duration", "60s", "--renew-deadline", "50s"];
+
 /** Starts one with exactly this environment, PATH and HOME aside; `command` stands before its arguments. */
 export function startWatch(
   args: readonly string[],

@@ -5,7 +5,7 @@ import { describeCluster } from "../cluster/context.ts";
 import { type Cluster, startCluster } from "../cluster/start.ts";
 import { SECRET_TOKEN } from "../fake/fake-tokens.ts";
 import { shippedFiles, shippedText } from "../manifests/shipped.ts";
-import { startWatch, type WatchProcess } from "./watch-process.ts";
+import { PATIENT_LOCK, startWatch, type WatchProcess } from "./watch-process.ts";
 
 const POOLS = "/apis/flipop.digitalocean.com/v1alpha1/namespaces/default/floatingippools";
 const NODES = ["n1", "n2", "n3"] as const;
@@ -192,8 +192,7 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
   );
 
   test("goes on after a restart of the API server", async () => {
-    const flags = ["--lease-duration", "60s", "--renew-deadline", "50s"];
-    const watcher = start(...flags);
+    const watcher = start(...PATIENT_LOCK);
     const first = await served();
     await cluster.restartAPIServer();
     await unready(first);
