@@ -309,7 +309,12 @@ function drifts(scenario: Register): void {
       metadata: { annotations: { "flipop.digitalocean.com/ipv6-reserved-ip": ip(1) } },
     });
     await world.pass();
-    expect(world.kubeWrites().filter((line) => line !== "event")).toEqual(["annotate n1", "annotate n2"]);
+    expect(
+      world
+        .kubeWrites()
+        .filter((line) => line !== "event")
+        .toSorted(),
+    ).toEqual(["annotate n1", "annotate n2"]);
     expect((await both(world))["annotated"]).toEqual([
       { n1: "ip1", n2: "ip2" },
       { n1: "ip6-1 of shop/web6", n2: "ip6-2 of shop/web6" },
