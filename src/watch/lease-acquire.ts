@@ -165,9 +165,15 @@ class Contender {
   private call<T>(verb: string, call: () => Promise<T>): Promise<T> {
     const { clock, deadline, namespace, name, signal } = this.options;
     const limitMs = callLimitMs(this.options);
-    const leftMs = Math.max(1, deadline - clock.monotonicMs());
     // A write in flight is waited for: given up, it could leave the Lease taken by a process that has ended.
-    const limits = verb === "get" ? { clock, limitMs: Math.min(limitMs, leftMs), signal } : { clock, limitMs };
+    if (verb !== "get") return leaseCall({ clock, limitMs }, { verb, namespace, name }, call);
+    const leftMs = Math.max(1, deadline - clock.monotonicMs());
+    const limits = {
+      clock,
+      limitMs: Math.min(limitMs, leftMs),
+      signal,
+      isRestOfRun: leftMs < limitMs && this.failure === undefined,
+    };
     return leaseCall(limits, { verb, namespace, name }, call);
   }
 

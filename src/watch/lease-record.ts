@@ -117,23 +117,32 @@ export function callLimitMs({ renewDeadlineMs }: { readonly renewDeadlineMs: num
 
 /**
  * Returns the answer of one call about the Lease. Gives the call up after `limitMs` or when the signal is aborted; it may still take effect.
+ * `isRestOfRun`: `limitMs` is what `--timeout` has left, and the error says so.
  * @throws KubeError `timeout` when it was given up; else what the call throws.
  */
 export async function leaseCall<T>(
-  limits: { readonly clock: Clock; readonly limitMs: number; readonly signal?: AbortSignal },
+  limits: {
+    readonly clock: Clock;
+    readonly limitMs: number;
+    readonly signal?: AbortSignal;
+    readonly isRestOfRun?: boolean;
+  },
   lease: { readonly verb: string; readonly namespace: string; readonly name: string },
   call: () => Promise<T>,
 ): Promise<T> {
-  const { clock, limitMs, signal } = limits;
+  const { clock, limitMs, signal, isRestOfRun = false } = limits;
   const answer = await within(clock, limitMs, call(), signal);
   if (answer !== "late") return answer;
   const subject = `${lease.namespace}/${lease.name}`;
+  const why = isRestOfRun
+    ? "the run had no time left for it. Give it more with --timeout, or check the connection to the API server."
+    : `no answer within ${Math.ceil(limitMs)} ms. Check the connection to the API server.`;
   throw new KubeError({
     failure: "timeout",
     operation: `${lease.verb} leases.coordination.k8s.io`,
     subject,
     status: 0,
-    message: `Could not ${lease.verb} Lease ${subject}: no answer within ${Math.ceil(limitMs)} ms. Check the connection to the API server.`,
+    message: `Could not ${lease.verb} Lease ${subject}: ${why}`,
   });
 }
 

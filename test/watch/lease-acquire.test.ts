@@ -218,6 +218,14 @@ test("a Lease that comes after the deadline is given back, and no work begins", 
   expect(world.memory.writes.map((write) => write.holder)).toEqual(["me", ""]);
 });
 
+test("a run too short to read the Lease is told to take more time", async () => {
+  const world = aLeaseWorld();
+  world.connection.away = { how: "hang" };
+  await expect(run(world, { onLocked: "wait", deadline: world.clock.monotonicMs() + 1 })).rejects.toThrow(
+    "Could not get Lease flipop/flipop: the run had no time left for it. Give it more with --timeout",
+  );
+});
+
 describe("options that do not fit", () => {
   test.for([
     [{ durationMs: 500 }, "--lease-duration is 500ms: it must be at least 1s."],
