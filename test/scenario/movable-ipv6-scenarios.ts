@@ -63,7 +63,7 @@ function fills(scenario: Register): void {
       expect(await world.nodes.annotations("IPv6")).toEqual({ n1: "ip6-1", n2: "ip6-2" });
     });
     await world.pass();
-    expect(world.cloudWrites()).toEqual(["assign ip6-1 to n1", "assign ip6-2 to n2"]);
+    expect(world.cloudWrites().toSorted()).toEqual(["assign ip6-1 to n1", "assign ip6-2 to n2"]);
     expect(await world.show()).toEqual(["ip6-1 active n1", "ip6-2 active n2"]);
     expect(await both(world)).toEqual({
       annotated: [{}, { n1: "ip6-1", n2: "ip6-2" }],
