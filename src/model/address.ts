@@ -17,9 +17,12 @@ export interface Address {
   readonly boughtFor?: string;
 }
 
-/** What one pass knows of one address: read, known to be absent, or not readable in this pass. */
+/**
+ * What one pass knows of one address: read, known to be absent, or not readable in this pass. `movesTo` is the machine to which this process has asked the provider to
+ * bring it, `""` for none; absent once the address was read again.
+ */
 export type AddressFact =
-  | { readonly kind: "known"; readonly address: Address }
+  | { readonly kind: "known"; readonly address: Address; readonly movesTo?: string }
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string };
 

@@ -46,6 +46,8 @@ interface Reading {
   readonly mark: unknown;
   /** What the cluster says of an address, see {@link WantedAddresses.told}; absent where it says nothing. */
   readonly told?: string | undefined;
+  /** The machines that the change under way is about, or where it is; absent where that is not known. */
+  readonly machines?: readonly string[] | undefined;
 }
 
 interface Entry {
@@ -60,6 +62,8 @@ interface Entry {
   readonly dueMs: number;
   /** As of the {@link Reading}. */
   readonly told?: string | undefined;
+  /** The machines of the last reading that knew them. */
+  readonly machines?: readonly string[] | undefined;
 }
 
 const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
@@ -162,16 +166,22 @@ function kept<F>(
   return new Map([...[...world].filter((one) => !isLeft(one)), ...[...before].filter(isLeft)]);
 }
 
-function entryOf({ piece, state, mark, told }: Reading, before: Entry | undefined, nowMs: number): Entry {
+function entryOf(reading: Reading, before: Entry | undefined, nowMs: number): Entry {
+  const { piece, state, mark, told, machines = before?.machines } = reading;
   if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs)
     return { ...before, told };
   if (state === "settled") {
     const count = before === undefined || before.state === "failed" ? 0 : before.count;
-    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY, told };
+    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY, told, machines };
   }
-  const count = 1 + (before === undefined ? 0 : countBefore(before, state, nowMs));
+  const count = 1 + (before === undefined || isNewChange(reading, before) ? 0 : countBefore(before, state, nowMs));
   const row = state === "moving" ? WAITS.moving : WAITS.unreadable;
-  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(row, count - 1), told };
+  return { piece, state, mark, count, readAtMs: nowMs, dueMs: nowMs + waitMs(row, count - 1), told, machines };
+}
+
+/** A change of another machine than before has waits of its own. The same one, asked for again because nothing came of it, goes on with those it had. */
+function isNewChange({ machines = [] }: Reading, before: Entry): boolean {
+  return machines.some((machine) => before.machines?.includes(machine) === false);
 }
 
 /** A subject that was settled only for a moment between two changes (its machine is busy at every attempt) goes on with its waits. */
@@ -205,7 +215,9 @@ function addressReadings({ providers, pools, nodes, registry }: Observation): re
       const fact = facts.addresses.get(ip);
       if (fact === undefined) return [];
       const state = addressState(fact, wanted.holders.get(ip));
-      return [{ key: factKey("address", name, ip), piece, state, mark: fact, told: wanted.told.get(ip) }];
+      const place = placeOf(fact, state);
+      const machines = place === undefined ? {} : { machines: [place] };
+      return [{ key: factKey("address", name, ip), piece, state, mark: fact, told: wanted.told.get(ip), ...machines }];
     });
     return [whole, ...list, ...singles];
   });
@@ -216,6 +228,12 @@ function addressState(fact: AddressFact, expected: string | undefined): ReadStat
   if (fact.kind !== "known") return fact.kind === "gap" ? "failed" : "settled";
   const { isLocked, holderID } = fact.address;
   return isLocked || (expected !== undefined && holderID !== expected) ? "moving" : "settled";
+}
+
+/** Where an address is or is to come, as a machine id; `""` = nowhere, undefined = the provider did not say. */
+function placeOf(fact: AddressFact, state: ReadState): string | undefined {
+  if (fact.kind !== "known") return undefined;
+  return state === "settled" ? (fact.address.holderID ?? "") : fact.movesTo;
 }
 
 function nameReadings({ dns }: Observation): readonly Reading[] {
@@ -246,7 +264,8 @@ function firewallReadings({ firewalls, nodes, registry }: Observation): readonly
     const single = [...facts.firewalls].map(([wanted, fact]): Reading => {
       const isMoving = fact.kind === "known" && isMovingAt(fact.firewall, machines);
       const state = fact.kind === "gap" ? "failed" : isMoving ? "moving" : "settled";
-      return { key: factKey("firewall", name, wanted), piece, state, mark: fact };
+      const pending = isMoving ? { machines: fact.firewall.pendingMachineIDs } : {};
+      return { key: factKey("firewall", name, wanted), piece, state, mark: fact, ...pending };
     });
     const whole: Reading = {
       key: factKey("firewalls", name),

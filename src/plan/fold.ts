@@ -1,4 +1,4 @@
-import { type Action, type AnnotateNode, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import { type Action, type AnnotateNode, isAssign, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
 import { changesAddress, changesAnnotation, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
 import { type Address, type AddressFact, entryOf } from "../model/address.ts";
 import { type IPFamily, sourceNamed } from "../model/address-source.ts";
@@ -185,7 +185,7 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
   for (const outcome of outcomes) {
     for (const { ip, fact } of outcome.learned ?? []) addresses.set(ip, fact);
     const address = outcome.address ?? lastKnown(outcome, addresses);
-    if (address !== undefined) addresses.set(address.ip, { kind: "known", address: afterwards(outcome, address) });
+    if (address !== undefined) addresses.set(address.ip, afterwards(outcome, address));
   }
   const bought = outcomes.filter(
     ({ action, outcome, address }) => action.kind === "acquire-ip" && outcome !== "failed" && address !== undefined,
@@ -204,8 +204,10 @@ function lastKnown({ action, outcome }: Outcome, addresses: ReadonlyMap<string, 
 }
 
 /** An accepted change that could not be confirmed counts as being worked on, whatever the provider shows meanwhile. */
-function afterwards(outcome: Outcome, address: Address): Address {
-  return outcome.outcome === "unconfirmed" ? { ...address, isLocked: true } : address;
+function afterwards({ action, outcome }: Outcome, address: Address): AddressFact {
+  if (outcome !== "unconfirmed") return { kind: "known", address };
+  const movesTo = isAssign(action) ? action.after.machineID : "";
+  return { kind: "known", address: { ...address, isLocked: true }, movesTo };
 }
 
 /** What was read of the pods of one node replaces what was observed of them. */

@@ -87,3 +87,21 @@ test.each([
     expect((await read([WHOLE], WHOLE, reusable)).calls).toEqual(expected);
   },
 );
+
+test("a change of another machine has waits of its own, the same one again goes on with those it had", async () => {
+  const clock = new FakeClock();
+  const reusable = new ReusableFacts(clock);
+  const nextDueInMs = (firewall: Firewall): number | undefined => {
+    reusable.keep(anObservation({ nodes: nodes(3), firewalls: [firewallFacts([firewall])] }));
+    return reusable.nextDueInMs();
+  };
+  const pendingFor = (...pendingMachineIDs: readonly string[]): Firewall => ({ ...WHOLE, pendingMachineIDs });
+  const waits: (number | undefined)[] = [];
+  for (let look = 0; look < 4; look += 1) {
+    waits.push(nextDueInMs(pendingFor("101", "102")));
+    await clock.advance(waits.at(-1) ?? 0);
+  }
+  waits.push(nextDueInMs(WHOLE), nextDueInMs(pendingFor("102")));
+  waits.push(nextDueInMs(WHOLE), nextDueInMs(pendingFor("103")));
+  expect(waits).toEqual([250, 500, 1000, 2000, undefined, 4000, undefined, 250]);
+});

@@ -1,6 +1,6 @@
 import { type Action, refKey } from "../../src/model/action.ts";
 import { changesName } from "../../src/model/action-kinds.ts";
-import type { Address } from "../../src/model/address.ts";
+import type { Address, AddressFact } from "../../src/model/address.ts";
 import { type Firewall, portText } from "../../src/model/firewall.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
@@ -87,7 +87,7 @@ function withAddress({ world, plan }: Planned, ip = "", change: (address: Addres
   const providers = [...world.providers].map(([name, facts]) => {
     const fact = facts.addresses.get(ip);
     const address = fact?.kind === "known" ? fact.address : { ip, region: "nyc3", isLocked: false };
-    const known = { kind: "known", address: change(address) } as const;
+    const known: AddressFact = { kind: "known", address: change(address) };
     return [name, { ...facts, addresses: new Map([...facts.addresses, [ip, known]]) }] as const;
   });
   return { world: { ...world, providers: new Map(providers) }, plan };
