@@ -1,6 +1,6 @@
 import { CANONICAL } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
-import { annotatedOn } from "../model/annotated.ts";
+import { annotatedNodes, annotatedOn } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { managedIPs, ownerKey, type Pool } from "../model/resource.ts";
@@ -32,7 +32,7 @@ export function wantedAddresses(
   const keys = new Set(own.map(({ kind, meta }) => ownerKey({ kind, ...meta })));
   const managed = own.flatMap(managedIPs);
   const remembered = own.flatMap(({ status }) => [...Object.keys(status.ips), ...status.released.map(({ ip }) => ip)]);
-  const annotated = nodes.flatMap((node) =>
+  const annotated = annotatedNodes(nodes).flatMap((node) =>
     annotatedOn(node).flatMap(({ ip, owner }) =>
       keys.has(owner ?? "") ? [[ip, registry.machineID(provider, node.providerID) ?? ""] as const] : [],
     ),

@@ -39,11 +39,9 @@ function about(subject: GapSubject, gaps: readonly Unread[]): readonly Gap[] {
 
 function clusterGaps({ missingKinds, nodes, pods }: Observation): readonly Gap[] {
   const missing = missingKinds.map(({ resource, error }) => ({ subject: resource, error }));
-  const broken = nodes.flatMap((node) =>
-    node.unreadable === undefined
-      ? []
-      : [{ subject: node.name, error: undecidedText(node, `${node.unreadable} cannot be read`) }],
-  );
+  const broken = nodes
+    .filter((node) => node.unreadable !== undefined)
+    .map((node) => ({ subject: node.name, error: undecidedText(node, `${node.unreadable} cannot be read`) }));
   const served = [...pods.values()].flatMap((reading) =>
     [...(reading.kind === "read" ? reading.byNode.values() : [])].flatMap(({ unreadable }) => unreadable ?? []),
   );

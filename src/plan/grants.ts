@@ -1,5 +1,5 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import { annotatedOn } from "../model/annotated.ts";
+import { annotatedNodes, annotatedOn } from "../model/annotated.ts";
 import { portText } from "../model/firewall.ts";
 import {
   type GrantFacts,
@@ -288,7 +288,7 @@ function isOwnByStatus(pool: Pool, ip: string, isBought: boolean): boolean {
 /** By `ownerKey` the addresses that nodes' annotations show as an object's: no tenant can write there. */
 function annotatedAddresses({ nodes }: Observation): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
-  for (const { ip, owner } of nodes.flatMap(annotatedOn)) {
+  for (const { ip, owner } of annotatedNodes(nodes).flatMap(annotatedOn)) {
     if (owner === undefined) continue;
     const own = found.get(owner);
     if (own === undefined) found.set(owner, new Set([ip]));

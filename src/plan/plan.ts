@@ -99,10 +99,16 @@ export function* planInSteps(observed: Observation, selection: Selection): Steps
   }
 }
 
+/** Lists that were found to be sorted. */
+const SORTED = new WeakSet<Observation["nodes"]>();
+
 /** The nodes sorted by name. A list that is sorted is the result itself: what is known of it need not be found out again. */
 function inOrder(nodes: Observation["nodes"]): Observation["nodes"] {
+  if (SORTED.has(nodes)) return nodes;
   const isSorted = nodes.every(({ name }, place) => compareText(nodes[place - 1]?.name ?? "", name) <= 0);
-  return isSorted ? nodes : nodes.toSorted((a, b) => compareText(a.name, b.name));
+  const sorted = isSorted ? nodes : nodes.toSorted((a, b) => compareText(a.name, b.name));
+  SORTED.add(sorted);
+  return sorted;
 }
 
 function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toApprove">): Partial<Plan> {

@@ -9,6 +9,7 @@ import {
 import type { IPFamily } from "../../model/address-source.ts";
 import {
   type Annotated,
+  annotatedNodes,
   annotatedOn,
   annotationsFor,
   annotationsOf,
@@ -62,7 +63,7 @@ interface Wish {
 export function planAnnotations(facts: AnnotationFacts): AnnotationPlan {
   const { observation, views } = facts;
   const own = planFamily({ ...facts, family: "IPv4" });
-  const hasOther = views.some(isOf("IPv6")) || observation.nodes.some(({ ipv6 }) => ipv6 !== undefined);
+  const hasOther = views.some(isOf("IPv6")) || annotatedNodes(observation.nodes).some(({ ipv6 }) => ipv6 !== undefined);
   if (!hasOther) return own;
   const other = planFamily({ ...facts, family: "IPv6" });
   return { actions: [...own.actions, ...other.actions], holds: [...own.holds, ...other.holds] };
@@ -79,14 +80,14 @@ function isOf(family: IPFamily): (view: PoolView) => boolean {
 
 function planFamily(all: AnnotationContext): AnnotationPlan {
   const { observation, family } = all;
-  const marked = observation.nodes.filter((node) => isMarked(marksOf(node, family)));
+  const marked = annotatedNodes(observation.nodes).filter((node) => isMarked(marksOf(node, family)));
   const wishes = wishesByNode(
     marked.map((node) => withMarksOf(node, family)),
     all,
   );
   // Of thousands of nodes few say anything or are to: the others need no look.
   const isConcerned = new Set([...marked.map(({ name }) => name), ...wishes.keys()]);
-  const nodes = observation.nodes.flatMap((node) => (isConcerned.has(node.name) ? withMarksOf(node, family) : []));
+  const nodes = observation.nodes.filter(({ name }) => isConcerned.has(name)).map((node) => withMarksOf(node, family));
   const context = { ...all, observation: { ...observation, nodes } };
   const byKey = new Map(context.views.map((view) => [view.key, view]));
   const written = new Map(

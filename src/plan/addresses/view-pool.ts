@@ -1,6 +1,6 @@
 import type { ObjectRef } from "../../model/action.ts";
 import { type AcquiredIP, type Address, type AddressFact, CANONICAL } from "../../model/address.ts";
-import { annotatedOn } from "../../model/annotated.ts";
+import { annotatedNodes, annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
@@ -312,7 +312,7 @@ function annotated(
   const missing = missingOf(pool, more);
   if (missing <= 0 || pool.meta.isDeleting) return [];
   const acquiredAt = timestamp(context.observation.observedAtMs);
-  const found = context.observation.nodes.flatMap((node) => {
+  const found = annotatedNodes(context.observation.nodes).flatMap((node) => {
     const own = annotatedOn(node).filter(({ ip, owner }) => owner === key && !isTaken(ip));
     const machine =
       own.length === 0 ? undefined : context.observation.registry.machineID(provider.name, node.providerID);

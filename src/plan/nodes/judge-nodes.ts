@@ -81,8 +81,9 @@ function judgement(
   };
   if (podsByNode === undefined) return judged(ANY_PODS, matcher, () => judgeEach(nodes, matcher, nowMs));
   const unpeopled = { ...matcher, podsByNode: NO_PODS };
-  const podless = (): Judgement => judged(NO_PODS, unpeopled, () => judgeEach(nodes, unpeopled, nowMs));
-  return judged(podsByNode, matcher, () => withPods(podless(), { nodes, places: common.places, matcher, nowMs }));
+  // Found out of every list, whether it is needed or not: so the next one that differs in a few nodes can take it over.
+  const podless = judged(NO_PODS, unpeopled, () => judgeEach(nodes, unpeopled, nowMs));
+  return judged(podsByNode, matcher, () => withPods(podless, { nodes, places: common.places, matcher, nowMs }));
 }
 
 function commonOf(nodes: readonly NodeFacts[]): Common {
