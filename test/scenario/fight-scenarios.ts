@@ -192,6 +192,9 @@ export function fightScenarios(scenario: Register): void {
         expect(world.dns.ttls(provider, WWW)).toEqual([isRight ? 60 : 600]);
       }
       expect(await problem(world)).toBe(CONTESTED);
+      expect((await world.pools.status("web")).conditions.find(({ type }) => type === "Stalled")?.message).toContain(
+        "; now 203.0.113.1 stands there with a TTL of 600 s, not 60 s. ",
+      );
       world.advance(MINUTE);
       await world.pass();
     });

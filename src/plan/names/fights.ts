@@ -1,5 +1,5 @@
 import type { WriteDNS } from "../../model/action.ts";
-import { recordAddresses } from "../../model/dns.ts";
+import { addressesWithout, recordAddresses } from "../../model/dns.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { type RecordType, setNamed } from "../../model/record-types.ts";
 import { type NameFight, ownAddresses } from "../../model/resource.ts";
@@ -53,16 +53,18 @@ export function fightObstacle(
   { wanted, foreign, ttlSeconds }: Repair,
   nowMs: number,
 ): Obstacle | undefined {
-  const { addresses } = target.records;
+  const { addresses, ttlSeconds: ttl } = target.records;
   if (!isAbout(fight, target) || fight.ttlSeconds !== ttlSeconds) return undefined;
   const isAnswered = addresses.length > 0 && addresses.every((ip) => wanted.includes(ip) || foreign.includes(ip));
   const notBeforeMs = dueMs(fight, isAnswered ? "slow" : "fast", nowMs);
   if (notBeforeMs <= nowMs) return undefined;
   const content = addresses.length === 0 ? "no address" : addresses.join(", ");
+  const isTTLAlone = ttl !== undefined && ttl !== ttlSeconds && addressesWithout(wanted, addresses).length === 0;
   const [since, last] = [fight.since, fight.times.at(-1)].map((time) => formatTime(pastMs(time, nowMs) ?? nowMs));
   const detail =
     `since ${since} somebody else has changed its records ${fight.count + 1} times, and flipop put them right ${fight.count === 1 ? "once" : `${fight.count} times`}, last at ${last}; ` +
-    `now ${content} ${addresses.length > 1 ? "stand" : "stands"} there`;
+    `now ${content} ${addresses.length > 1 ? "stand" : "stands"} there` +
+    (isAnswered && isTTLAlone ? ` with a TTL of ${ttl} s, not ${ttlSeconds} s` : "");
   return obstacle("Contested", detail, { needsPerson: true, notBeforeMs });
 }
 
