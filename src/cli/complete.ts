@@ -14,7 +14,7 @@ import { applyFlagEnvironment, type ClusterFlags } from "./flags.ts";
 import { TOPIC_NAMES } from "./help-topics.ts";
 import { MANIFEST_PARTS } from "./manifests.ts";
 import { KnownSecrets } from "./output.ts";
-import { buildProgram, type CommandName, isCommandBehindSandbox, isCommandName, separateSandbox } from "./program.ts";
+import { buildProgram, type CommandName, isCommandName, isNoDirectory, separateSandbox } from "./program.ts";
 import type { Invocation } from "./session.ts";
 import { type Ask, type Candidate, NAMES, readOnce } from "./world-names.ts";
 
@@ -238,8 +238,8 @@ class Line {
     this.given.add(option);
     if (value !== undefined) return true;
     if (option.optional && next === undefined) this.optional = option;
-    // `--sandbox plan` means the command: see separateSandbox.
-    const isValue = next !== undefined && !next.startsWith("-") && !isCommandBehindSandbox(next);
+    // `--sandbox plan` means the command, and `--sandbox node/n1` a target: see separateSandbox.
+    const isValue = next !== undefined && !next.startsWith("-") && !isNoDirectory(next);
     if (option.required || (option.optional && isValue)) this.awaiting = option;
     return true;
   }

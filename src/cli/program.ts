@@ -38,6 +38,7 @@ import { SIMULATE, type SimulateFlags } from "./simulate-flags.ts";
 import { SNAPSHOT, type SnapshotFlags } from "./snapshot-flags.ts";
 import { STATUS, type StatusFlags } from "./status-flags.ts";
 import { APPROVE, type ApproveFlags, RESUME, type ResumeFlags, SUSPEND, type SuspendFlags } from "./suspend-flags.ts";
+import { namesKind } from "./target.ts";
 
 const NAMES = [
   "plan",
@@ -71,16 +72,16 @@ export function isCommandName(word: string): word is CommandName {
   return COMMANDS.includes(word);
 }
 
-/** `--sandbox plan` means the command plan and no directory; a directory of that name is written `./plan`. `--sandbox sandbox` names the usual directory. */
+/** `--sandbox plan` means the command plan and no directory, `--sandbox node/n1` a target; a directory of that name is written `./plan`. `--sandbox sandbox` names the usual directory. */
 export function separateSandbox(argv: readonly string[]): string[] {
   return argv.map((arg, at) =>
-    arg === "--sandbox" && isCommandBehindSandbox(argv[at + 1] ?? "") ? `--sandbox=${DEFAULT_SANDBOX_DIR}` : arg,
+    arg === "--sandbox" && isNoDirectory(argv[at + 1] ?? "") ? `--sandbox=${DEFAULT_SANDBOX_DIR}` : arg,
   );
 }
 
 /** True for a word behind `--sandbox` that names no directory. */
-export function isCommandBehindSandbox(word: string): boolean {
-  return isCommandName(word) && word !== DEFAULT_SANDBOX_DIR;
+export function isNoDirectory(word: string): boolean {
+  return (isCommandName(word) && word !== DEFAULT_SANDBOX_DIR) || namesKind(word);
 }
 
 /** The call that the program parses, and its two effects. */

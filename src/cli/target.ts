@@ -89,6 +89,12 @@ function kindOf(word: string): keyof typeof KIND_WORDS | undefined {
   return KIND_OF.get(name.endsWith(`.${GROUP}`) ? name.slice(0, -GROUP.length - 1) : name);
 }
 
+/** True for a word of the form KIND/NAME whose kind is known. */
+export function namesKind(word: string): boolean {
+  const [kind = "", name] = word.split("/");
+  return name !== undefined && kindOf(kind) !== undefined;
+}
+
 function notATarget(text: string, why: string): ConfigError {
   const forms = `${TARGET_FORMS.slice(0, -1).join(", ")} or ${TARGET_FORMS.at(-1)}`;
   return new ConfigError("usage", `Unknown target '${text}': ${why}. Write ${forms}.`);

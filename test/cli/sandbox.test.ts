@@ -58,4 +58,7 @@ test("a command on a folder names the files there that it does not read", async 
 test("a folder that is called sandbox is no command behind --sandbox", () => {
   expect(separateSandbox(["--sandbox", "sandbox", "plan"])).toEqual(["--sandbox", "sandbox", "plan"]);
   expect(separateSandbox(["--sandbox", "plan"])).toEqual(["--sandbox=sandbox", "plan"]);
+  expect(separateSandbox(["explain", "--sandbox", "node/n1"])).toEqual(["explain", "--sandbox=sandbox", "node/n1"]);
+  expect(separateSandbox(["plan", "--sandbox", "./node/n1"])).toEqual(["plan", "--sandbox", "./node/n1"]);
+  expect(separateSandbox(["plan", "--sandbox", "worlds/n1"])).toEqual(["plan", "--sandbox", "worlds/n1"]);
 });

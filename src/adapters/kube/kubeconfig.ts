@@ -37,12 +37,16 @@ export function resolveContext(
 
 function unknownContext(kubeconfig: Kubeconfig, name: string): ConfigError {
   const names = [...kubeconfig.contexts.keys()].toSorted();
-  const known = names.length === 0 ? "It has no contexts" : `It has: ${names.join(", ")}`;
+  if (names.length === 0)
+    return new ConfigError(
+      "invalid",
+      `No cluster is configured: ${kubeconfig.source} has no contexts. Write a kubeconfig into it, or pass another with --kubeconfig FILE.`,
+    );
   const what =
     name === ""
       ? `No context is chosen: ${kubeconfig.source} sets no current-context`
       : `Context "${name}" does not exist in ${kubeconfig.source}`;
-  return new ConfigError("invalid", `${what}. ${known}. Choose one with --context NAME.`);
+  return new ConfigError("invalid", `${what}. It has: ${names.join(", ")}. Choose one with --context NAME.`);
 }
 
 function member(

@@ -256,7 +256,9 @@ describe("what is wrong", () => {
     expect(await refused({ kubeconfig: file("a", first) })).toBe(
       "No context is chosen: HOME/a sets no current-context. It has: x. Choose one with --context NAME.",
     );
-    expect(await refused({ kubeconfig: file("none", "") })).toContain("It has no contexts.");
+    expect(await refused({ kubeconfig: file("none", "") })).toBe(
+      "No cluster is configured: HOME/none has no contexts. Write a kubeconfig into it, or pass another with --kubeconfig FILE.",
+    );
   });
 
   test("a context whose cluster or user is not defined, or whose server is no URL", async () => {
