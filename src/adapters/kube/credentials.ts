@@ -10,6 +10,8 @@ import { type Connection, type Impersonation, optional } from "./call.ts";
 import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
 
 const MEMO_MS = 10_000;
+/** After this a file is read again whose token the server refused, milliseconds: long before a process gives its Lease up. */
+const REFUSED_MS = 1000;
 
 /** Everything a request needs to be let in. */
 export interface LoginFacts {
@@ -57,7 +59,7 @@ export class Credentials {
 
   /**
    * Fresh credentials after the server refused `refused`: plugins run again. Undefined when fresh ones are the same, so that
-   * another try is useless. Parallel callers that were refused with the same credentials share one reading.
+   * another try is useless. Parallel callers that were refused with the same credentials share one reading. Files are read again after a second, plugins run after ten.
    */
   async renewed(refused: LoginFacts): Promise<LoginFacts | undefined> {
     const known = await this.current();
@@ -66,7 +68,10 @@ export class Credentials {
     if (this.#renewal?.refused !== refused.fingerprint || nowMs >= this.#renewal.untilMs) {
       this.#memo = undefined;
       this.#exec = undefined;
-      this.#renewal = { refused: refused.fingerprint, login: this.current(), untilMs: nowMs + MEMO_MS };
+      const { exec, authProvider } = this.#connection.user;
+      const isRead = exec === undefined && authProvider === undefined;
+      const untilMs = nowMs + (isRead ? REFUSED_MS : MEMO_MS);
+      this.#renewal = { refused: refused.fingerprint, login: this.current(), untilMs };
     }
     const fresh = await this.#renewal.login;
     return fresh.fingerprint === refused.fingerprint ? undefined : fresh;
