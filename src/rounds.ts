@@ -103,12 +103,15 @@ export class Rounds {
   #plannedAtMs = 0;
   /** Aborted by a change of the cluster that no round has looked at. */
   #change: AbortSignal | undefined;
+  /** When nodes were read last, or could not be, milliseconds of the API server's clock. */
+  #judgedAtMs: number;
 
   constructor(deps: WriterDeps, options: PassOptions, { observation, stored, looking, ownerPieces }: Sight) {
     const { deadlineMs, signal, hurry } = options;
     this.#deps = deps;
     this.#options = options;
     this.#change = hurry;
+    this.#judgedAtMs = observation.nodesReadAtMs;
     this.#looking = looking;
     this.#ownerPieces = ownerPieces;
     deps.attempts?.look(stored);
@@ -237,11 +240,15 @@ export class Rounds {
     for (const piece of this.#ownerPieces(open)) this.#looking.also(piece);
   }
 
-  /** Looks at nodes and pods once more where they have changed while something is under way that may take long. Returns false where nothing is new, or cannot be read. */
-  async #lookAgain(): Promise<boolean> {
+  /**
+   * Looks at nodes and pods once more where they have changed while something is under way that may take long, and where a time has come: nodes are judged as of when they
+   * were read. Returns false where nothing is new, or cannot be read.
+   */
+  async #lookAgain(isRipe: boolean): Promise<boolean> {
     const { cluster } = this.#deps;
-    if (!this.#isOvertaken()) return false;
-    this.#change = this.#options.nextChange?.();
+    if (this.#isOvertaken()) this.#change = this.#options.nextChange?.();
+    else if (!isRipe) return false;
+    this.#judgedAtMs = cluster.now();
     try {
       this.observation = { ...this.observation, ...(await readNodesAgain(cluster, this.observation)) };
       return true;
@@ -305,20 +312,26 @@ export class Rounds {
       if (dueMs <= nowMs || !(this.#scheduler.isBusy || this.#awaitsPieces())) break;
       await this.#somethingWithin(dueMs - nowMs);
     }
-    const isOvertaken = await this.#lookAgain();
+    const isRipe = clock.monotonicMs() >= ripeAtMs;
+    const isOvertaken = await this.#lookAgain(isRipe);
     arrived.push(...this.#looking.take());
     ended.push(...this.#scheduler.take());
-    return { arrived, ended, isOvertaken, isRipe: clock.monotonicMs() >= ripeAtMs };
+    return { arrived, ended, isOvertaken, isRipe };
   }
 
   /**
-   * When the first hold of the plan ends, monotonic milliseconds: something may be done then, whatever else is waited for. Never where nobody tells of changes of the cluster: what was seen of it
-   * may be old by then.
+   * When the first hold of the plan ends, or nodes are judged otherwise, monotonic milliseconds: something may be done then, whatever else is waited for. Never where nobody tells of changes of
+   * the cluster: what was seen of it may be old by then.
    */
   #ripeAtMs(): number {
     const { cluster, clock } = this.#deps;
-    const endMs = this.#options.nextChange === undefined ? undefined : firstEndMs(this.remaining);
-    if (endMs === undefined) return NEVER;
+    if (this.#options.nextChange === undefined) return NEVER;
+    const { judgedUntilMs = NEVER } = this.remaining;
+    const endMs = Math.min(
+      firstEndMs(this.remaining) ?? NEVER,
+      judgedUntilMs > this.#judgedAtMs ? judgedUntilMs : NEVER,
+    );
+    if (endMs === NEVER) return NEVER;
     const inMs = endMs - cluster.now();
     return Math.max(clock.monotonicMs() + inMs, this.#plannedAtMs + TOGETHER_PLANS * this.#lastPlanMs);
   }

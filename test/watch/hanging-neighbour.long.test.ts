@@ -167,3 +167,46 @@ test("a status that is refused after 25 s, while the cluster never rests, is tol
   ]);
   stop();
 });
+
+test.for([
+  ["grace", { gracePeriodSeconds: 4 }, async (world: WatchWorld) => await world.nodes.setReady("n1", false)],
+  [
+    "tolerationSeconds",
+    {
+      match: {
+        nodeLabel: "role=web",
+        tolerations: [{ key: "down", operator: "Exists", effect: "NoExecute", tolerationSeconds: 4 }],
+      },
+    },
+    async (world: WatchWorld) => {
+      const timeAdded = new Date(world.clock.wallMs()).toISOString();
+      await world.nodes.patch("n1", { spec: { taints: [{ key: "down", effect: "NoExecute", timeAdded }] } });
+    },
+  ],
+] as const)("%s that ends while names hang ends in time", async ([, spec, lose]) => {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2", "n3", "n4");
+  for (const [number, role] of ["web", "web", "api", "api"].entries())
+    await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
+  world.dns.world.zone("cloudflare");
+  world.cloud.address(ip(1), { on: "n1" });
+  await world.pools.create("web", { ips: [ip(1)], match: { nodeLabel: "role=web" }, ...spec });
+  const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
+  await world.recordSets.create("www", { dnsRecordSet, match: { nodeLabel: "role=api" } });
+  const watcher = world.watch();
+  await world.clock.advance(70 * SECOND);
+  let sentMs: number | undefined;
+  world.takesMs = (call) => {
+    if (call.method === "assign") sentMs ??= world.clock.monotonicMs();
+    return call.port === "cloudflare" ? HANGS_MS : 20;
+  };
+  await world.nodes.setReady("n3", false);
+  await world.clock.advance(SECOND);
+  const lostMs = world.clock.monotonicMs();
+  await lose(world);
+  await world.clock.advance(60 * SECOND);
+  watcher.stop();
+  const tookMs = (sentMs ?? Number.POSITIVE_INFINITY) - lostMs;
+  expect(tookMs).toBeGreaterThanOrEqual(3000);
+  expect(tookMs).toBeLessThan(5500);
+});
