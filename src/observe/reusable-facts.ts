@@ -281,9 +281,9 @@ function isMovingAt({ isWaiting, pendingMachineIDs }: Firewall, machines: Readon
   return isWaiting || pendingMachineIDs.some((machine) => machines.has(machine));
 }
 
-/** A refused token stays refused. A rate limit has its own time, which the provider told. */
+/** A token that is refused may be replaced at any time. A rate limit has its own time, which the provider told. */
 function providerState({ unusable }: { readonly unusable?: Refusal }): ReadState {
-  return unusable?.kind === "unanswered" ? "failed" : "settled";
+  return unusable === undefined || unusable.kind === "rate-limited" ? "settled" : "failed";
 }
 
 /** A zone or name that the token may not read stays so; what was put off is still to be looked at. */

@@ -16,7 +16,7 @@ import { timestamp } from "../model/time.ts";
 import { forgottenBy } from "./addresses/claims.ts";
 import { rememberedLeft } from "./drain.ts";
 import { afterWrites } from "./names/fights.ts";
-import { rateLimitIn, withOutcome } from "./retries.ts";
+import { refusalIn, withOutcome } from "./retries.ts";
 import { ownership } from "./shards.ts";
 import { foldIntoStatus, withDrains } from "./status/stored-status.ts";
 
@@ -192,8 +192,8 @@ function foldProvider(facts: ProviderFacts, outcomes: readonly Outcome[], skewMs
   ).length;
   const given = outcomes.filter(({ action, outcome }) => action.kind === "delete-ip" && outcome === "applied").length;
   const count = facts.addressCount === undefined ? {} : { addressCount: facts.addressCount + bought - given };
-  const limit = rateLimitIn(outcomes, skewMs);
-  const unusable = limit === undefined ? {} : { unusable: limit };
+  const refusal = refusalIn(outcomes, skewMs);
+  const unusable = refusal === undefined ? {} : { unusable: refusal };
   return { ...facts, addresses, ...count, ...unusable };
 }
 
@@ -270,8 +270,8 @@ function foldDNS(
           const key = recordsKey(action.zone, action.fqdn);
           records.set(key, afterChange(fact, records.get(key), outcome === "applied" ? takenOut(action) : []));
         }
-      const limit = rateLimitIn(own, skewMs);
-      return [name, { ...facts, records, ...(limit === undefined ? {} : { unusable: limit }) }] as const;
+      const refusal = refusalIn(own, skewMs);
+      return [name, { ...facts, records, ...(refusal === undefined ? {} : { unusable: refusal }) }] as const;
     }),
   );
 }
@@ -299,12 +299,12 @@ function foldFirewalls(
   return new Map(
     [...firewalls].map(([name, facts]) => {
       const own = outcomes.filter(({ action }) => changesFirewall(action) && action.provider === name);
-      const limit = rateLimitIn(own, skewMs);
+      const refusal = refusalIn(own, skewMs);
       const entered = own.reduce(
         (known, { firewall }) => (firewall === undefined ? known : enter(known, firewall)),
         facts,
       );
-      return [name, limit === undefined ? entered : { ...entered, unusable: limit }] as const;
+      return [name, refusal === undefined ? entered : { ...entered, unusable: refusal }] as const;
     }),
   );
 }

@@ -22,7 +22,7 @@ import { obstacle } from "./holds.ts";
  *   dns/FQDN          write of the name
  *   finalizer         write of the finalizer
  *
- * A success under a subject forgets its failures. A rate limit is no failure of a subject: the whole provider waits.
+ * A success under a subject forgets its failures. A rate limit and a refused token are no failures of a subject: the whole provider waits.
  */
 
 /** The longest wait of any schedule: no stored time may hold anything longer. */
@@ -122,11 +122,11 @@ export class Retries {
 
   /**
    * Returns when an address and a node may be tried together, milliseconds. Both must be due. Exception: only one of them has failed, and only once. Then a fresh
-   * partner is tried at once, to find out which of the two is to blame.
+   * partner is tried at once, to find out which of the two is to blame. Neither is where a permission is missing.
    */
   pairDueMs(ip: string, nodeName: string): number {
     const [address, node] = [this.of(ipSubject(ip)), this.of(nodeSubject(nodeName))];
-    if (address !== undefined && node === undefined && address.attempts === 1) return this.#nowMs;
+    if (address?.attempts === 1 && address.reason === undefined && node === undefined) return this.#nowMs;
     if (node !== undefined && address === undefined && node.attempts === 1 && this.#isShared(node)) return this.#nowMs;
     return Math.max(this.dueMs(ipSubject(ip)), this.dueMs(nodeSubject(nodeName)));
   }
@@ -240,7 +240,7 @@ function targetNode(action: Action): string | undefined {
 }
 
 function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
-  if (error instanceof ProviderError && error.failure === "rate-limited") return [];
+  if (error instanceof ProviderError && OF_PROVIDER.has(error.failure)) return [];
   const retryClass = retryClassOf(error);
   const reason = isForbidden(error) ? { reason: "PermissionMissing" as const } : {};
   const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text, ...reason });
@@ -249,10 +249,14 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
-      return [failure(ipSubject(action.ip), text), failure(nodeSubject(action.after.nodeName), text)];
+      // A permission that is missing is missing whatever the node.
+      return isForbidden(error)
+        ? [failure(ipSubject(action.ip))]
+        : [failure(ipSubject(action.ip), text), failure(nodeSubject(action.after.nodeName), text)];
     case "acquire-ip": {
       // A refusal may be the machine's fault: other nodes are served first next time.
-      const mayBeMachine = !(error instanceof KubeError) && retryClass === "slow" && nodeName !== undefined;
+      const mayBeMachine =
+        !(error instanceof KubeError) && !isForbidden(error) && retryClass === "slow" && nodeName !== undefined;
       return [failure("acquire"), ...(mayBeMachine ? [failure(nodeSubject(nodeName), text)] : [])];
     }
     case "add-to-firewall":
@@ -268,10 +272,12 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
   }
 }
 
+/** What says nothing of anything but the provider: it is to be asked later, or with another token. */
+const OF_PROVIDER: ReadonlySet<ProviderFailure> = new Set(["rate-limited", "unauthorized"]);
+
 /** True if a permission is missing: only a person can grant it. */
 function isForbidden(error: Error): boolean {
-  if (error instanceof ProviderError) return error.failure === "forbidden" || error.failure === "unauthorized";
-  return error instanceof KubeError && error.failure === "forbidden";
+  return (error instanceof ProviderError || error instanceof KubeError) && error.failure === "forbidden";
 }
 
 /** A machine that was refused may be to blame: another node is tried, unless an address is there already. */
@@ -288,7 +294,7 @@ function refusedMachines(
 }
 
 /** What only a person, or somebody else's change, can mend. */
-const SLOW: ReadonlySet<ProviderFailure> = new Set(["unauthorized", "forbidden", "refused", "not-found"]);
+const SLOW: ReadonlySet<ProviderFailure> = new Set(["forbidden", "refused", "not-found"]);
 
 /** How a failed attempt is retried: rarely where the provider refused it, else soon. Calls to the cluster are cheap and fail for its own reasons: soon. */
 function retryClassOf(error: Error): "fast" | "slow" {
@@ -321,13 +327,14 @@ function withoutRetries(retries: readonly RetryStatus[], subjects: readonly stri
     : retries;
 }
 
-/** Why a provider may not be asked any more after these outcomes: it asked for no calls for a while; undefined when it did not. Pure. */
-export function rateLimitIn(outcomes: readonly Outcome[], skewMs: number): Refusal | undefined {
-  const limited = outcomes
+/** Why a provider may not be asked any more after these outcomes: it asked for no calls for a while, or refused the token; undefined when it did neither. Pure. */
+export function refusalIn(outcomes: readonly Outcome[], skewMs: number): Refusal | undefined {
+  const refused = outcomes
     .flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error] : []))
-    .find((error) => error instanceof ProviderError && error.failure === "rate-limited");
-  if (!(limited instanceof ProviderError)) return undefined;
-  const { message, notBeforeMs } = limited;
+    .find((error) => error instanceof ProviderError && OF_PROVIDER.has(error.failure));
+  if (!(refused instanceof ProviderError)) return undefined;
+  const { failure, message, notBeforeMs } = refused;
+  if (failure === "unauthorized") return { kind: "no-access", message };
   const until = notBeforeMs === undefined ? {} : { notBeforeMs: notBeforeMs + skewMs };
   return { kind: "rate-limited", message, ...until };
 }

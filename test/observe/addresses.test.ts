@@ -207,7 +207,6 @@ describe("a process that goes on", () => {
 
   test.each([
     ["an address that the account does not have", aPool({ spec: { ips: ["203.0.113.9", ...ips(2)] } }), undefined],
-    ["a token that is refused", poolOf(2), failure("unauthorized")],
     ["a full account", aPool({ spec: { ips: ips(2), desiredIPs: 9 } }), undefined],
   ] as const)("takes %s for what it is until the next full look", async (_, pool, fault) => {
     const { clock, reusable } = aProcess();
@@ -237,10 +236,13 @@ describe("a process that goes on", () => {
     expect(waits).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000, 60_000, 60_000]);
   });
 
-  test("reads what could not be read again after waits that grow, and forgets them once it could", async () => {
+  test.each([
+    ["could not be read", "unavailable"],
+    ["refused the token", "unauthorized"],
+  ] as const)("reads what %s again after waits that grow, and forgets them once it could", async (_, fault) => {
     const { clock, reusable } = aProcess();
     const provider = account(3, true);
-    provider.beforeCall = () => failure("unavailable");
+    provider.beforeCall = () => failure(fault);
     await read(provider, poolOf(3), undefined, reusable);
     const waits: number[] = [];
     for (let look = 0; look < 7; look += 1) {
@@ -253,7 +255,7 @@ describe("a process that goes on", () => {
     await clock.advance(60_000);
     await read(provider, poolOf(3), undefined, reusable);
     expect(reusable.nextDueInMs()).toBeUndefined();
-    provider.beforeCall = () => failure("unavailable");
+    provider.beforeCall = () => failure(fault);
     reusable.forget();
     await read(provider, poolOf(3), undefined, reusable);
     expect(reusable.nextDueInMs()).toBe(1000);

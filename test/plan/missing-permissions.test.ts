@@ -3,6 +3,7 @@ import type { Action } from "../../src/model/action.ts";
 import { KubeError, ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { RetryStatus } from "../../src/model/resource.ts";
+import { fold } from "../../src/plan/fold.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { withOutcome } from "../../src/plan/retries.ts";
 import { aNode, anObservation, aPool, known, NOW, nodes } from "./builders.ts";
@@ -74,13 +75,25 @@ describe("a change that failed because a permission is missing", () => {
     expect(withOutcome(retries, { action, outcome: "applied", ms: 1 }, { nowMs: NOW })).toEqual([]);
   });
 
-  test.for<ProviderFailure>(["forbidden", "unauthorized"])(
-    "at the provider (%s) waits for a person, too",
-    (failure) => {
-      const told = conditions(world(failed("assign-ip", refused(failure), false), false));
-      expect(told["Stalled"]).toMatch(/^True PermissionMissing: .*not now/);
-    },
-  );
+  test("at the provider waits for a person, too, and no other node is tried", () => {
+    const retries = failed("assign-ip", refused("forbidden"), false);
+    expect(retries.map(({ subject, attempts }) => [subject, attempts])).toEqual([[`ip/${A}`, 1]]);
+    const observation = { ...world(retries, false), nodes: nodes(3) };
+    expect(plan(observation, {}).actions).toEqual([]);
+    expect(conditions(observation)["Stalled"]).toMatch(/^True PermissionMissing: .*not now/);
+  });
+
+  test("because the token was refused holds up the whole provider, until it is looked at again", () => {
+    const before = { ...world([], false), nodes: nodes(3) };
+    const [action] = plan(before, {}).actions;
+    if (action === undefined) throw new Error("nothing to do");
+    const now = { nowMs: NOW, wallMs: NOW };
+    const after = fold(before, [{ action, outcome: "failed", error: refused("unauthorized"), ms: 1 }], now, {});
+    expect(after.pools[0]?.status.retries).toEqual([]);
+    expect(plan(after, {}).actions).toEqual([]);
+    expect(conditions(after)["Stalled"]).toMatch(/^True ProviderUnavailable: .*not now/);
+    expect(plan({ ...after, providers: before.providers }, {}).actions).toEqual(expect.arrayContaining([action]));
+  });
 
   test("is no longer told of after another kind of failure", () => {
     const retries = failed("annotate-node", forbidden, true);
