@@ -1,24 +1,25 @@
 import { type Attempts, untried } from "./apply/attempts.ts";
-import { type ApplyContext, applyContext, obstacle, skipped, type WriteAccess } from "./apply/context.ts";
+import { type ApplyContext, applyContext, ENDING_MS, obstacle, skipped, type WriteAccess } from "./apply/context.ts";
 import type { EventWriter } from "./apply/event-writer.ts";
 import { Scheduler } from "./apply/scheduler.ts";
 import { StatusWriter } from "./apply/write-back.ts";
 import { inTurns } from "./in-turns.ts";
 import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
-import { recordsKey } from "./model/dns.ts";
 import { InternalError, KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
-import type { Plan, WantedOwner } from "./model/plan.ts";
+import type { Plan } from "./model/plan.ts";
 import type { Reason } from "./model/reason.ts";
 import { objectKey, type Pool, type RecordSet } from "./model/resource.ts";
 import type { RunRestraint } from "./model/restraint.ts";
 import type { Outcome, ReportFailure, Selection, Settling } from "./model/run.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
 import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
+import { OwnerLooks } from "./observe/owners.ts";
 import { readNodesAgain } from "./observe/read-cluster.ts";
 import { duringActions, fold } from "./plan/fold.ts";
 import { firstEndMs } from "./plan/next-look.ts";
 import { planInSteps } from "./plan/plan.ts";
+import { aborted, untilAfter } from "./ports/system.ts";
 import { announceInSteps } from "./rehearse/announce.ts";
 import { MOST_ROUNDS } from "./rehearse/passing.ts";
 import { failoverSeconds } from "./report/metrics/samples.ts";
@@ -66,8 +67,6 @@ const AT_ONCE_MS = 5;
 const OVERTAKEN_MS = 50;
 /** So long nothing begins, milliseconds, where somebody looks whose the names are that are to be taken. */
 const OWNER_PATIENCE_MS = 250;
-/** So many looks a pass begins to tell whose a name is. */
-const MOST_OWNER_LOOKS = 2;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
@@ -89,9 +88,7 @@ export class Rounds {
   readonly #deps: WriterDeps;
   readonly #options: PassOptions;
   readonly #looking: Looking;
-  readonly #ownerPieces: Sight["ownerPieces"];
-  /** How often somebody has begun to look in this pass whose a name is. */
-  readonly #ownerLooks = new Map<string, number>();
+  readonly #owners: OwnerLooks;
   readonly #scheduler: Scheduler;
   readonly #statuses: StatusWriter;
   /** By each action that was begun, the plan it is of. */
@@ -113,7 +110,7 @@ export class Rounds {
     this.#change = hurry;
     this.#judgedAtMs = observation.nodesReadAtMs;
     this.#looking = looking;
-    this.#ownerPieces = ownerPieces;
+    this.#owners = new OwnerLooks(looking, ownerPieces);
     deps.attempts?.look(stored);
     this.observation = this.#restrained(deps.attempts?.recall(observation) ?? observation);
     this.context = applyContext(deps, stored, { deadlineMs: deadlineMs - CLOSING_MS, signal, hurry });
@@ -159,7 +156,7 @@ export class Rounds {
 
   /** Waits for the statuses that are on their way, and plans on what is stored then. Returns true where that lets something begin, such as the deletion of what another object has now taken over. */
   async #mayDoMoreOnceStored(): Promise<boolean> {
-    if ((await this.#landed()) !== true) return false;
+    if ((await this.#landed(0)) !== true) return false;
     this.#learn([]);
     await this.#plan({ mayBeUnsettled: false });
     return this.#toBegin().length > 0;
@@ -173,7 +170,7 @@ export class Rounds {
   /** Writes the statuses that are left to be written, all of them at once. @returns the failures of all that have ended */
   async writeStatuses(): Promise<readonly ReportFailure[]> {
     this.#statuses.write(this.#withStatusToTell(), this.outcomes.length);
-    await this.#landed();
+    await this.#landed(ENDING_MS);
     return this.#statuses.failures;
   }
 
@@ -186,12 +183,17 @@ export class Rounds {
    * Waits for the statuses that are on their way. A pass of a process that goes on waits no longer than until something changes in the cluster, or a hold ends: an API server
    * that is slow with one status delays no recovery.
    *
+   * @param endingMs - how long a run that is asked to end waits, milliseconds: another process may be waiting for the Lease
    * @returns true when a status was stored since it was last asked, false when none was, `late` when one is still on its way
    */
-  async #landed(): Promise<boolean | "late"> {
+  async #landed(endingMs: number): Promise<boolean | "late"> {
     const { nextChange, signal, deadlineMs } = this.#options;
-    if (nextChange === undefined || signal.aborted) return await this.#statuses.landed();
-    return await this.#statuses.landedBy(Math.min(this.#ripeAtMs(), deadlineMs), this.context.clock, this.#change);
+    const { clock } = this.context;
+    const landed =
+      nextChange === undefined
+        ? this.#statuses.landed()
+        : this.#statuses.landedBy(Math.min(this.#ripeAtMs(), deadlineMs), clock, this.#change);
+    return await untilAfter(clock, endingMs, landed, signal);
   }
 
   /** Begins the actions that were not tried; false when nothing is left to wait for. */
@@ -225,19 +227,10 @@ export class Rounds {
     await this.#show(arrived);
   }
 
-  /** Begins to look whose the names are that are to be taken. A look that an earlier pass has begun into the same zone may tell nothing of a name: then another one follows. */
+  /** Begins to look whose the names are that are to be taken. */
   #lookForOwners(): void {
     const { ownersWanted = [] } = this.remaining;
-    const keyOf = ({ provider, zone, fqdn }: WantedOwner): string => `${provider} ${recordsKey(zone, fqdn)}`;
-    const looksAt = (one: WantedOwner): number => this.#ownerLooks.get(keyOf(one)) ?? 0;
-    const isUnderWay = ({ provider, zone }: WantedOwner): boolean =>
-      this.#looking.untaken.some(
-        (piece) => piece.kind === "owners" && piece.provider === provider && piece.part === zone.id,
-      );
-    const open = ownersWanted.filter((one) => looksAt(one) < MOST_OWNER_LOOKS && !isUnderWay(one));
-    if (open.length === 0 || obstacle(this.context) !== undefined) return;
-    for (const one of open) this.#ownerLooks.set(keyOf(one), looksAt(one) + 1);
-    for (const piece of this.#ownerPieces(open)) this.#looking.also(piece);
+    if (ownersWanted.length > 0 && obstacle(this.context) === undefined) this.#owners.begin(ownersWanted);
   }
 
   /**
@@ -498,13 +491,6 @@ function unsettled({ settling: _before, ...observation }: Observation): Observat
 /** Names what an action is about, of its object: an address, a node, a name, a firewall. */
 function thingOf(action: Action): string {
   return `${refKey(action.object)} ${subjectOf(action)}`;
-}
-
-/** Resolves when a signal is aborted that was not; never after `stop`. */
-function aborted(signal: AbortSignal, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true, signal: stop });
-  });
 }
 
 /** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */

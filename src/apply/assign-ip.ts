@@ -12,6 +12,7 @@ import { judgeNodes } from "../plan/nodes/judge-nodes.ts";
 import { statusOf } from "../plan/pool-view.ts";
 import { validatePool } from "../plan/validate.ts";
 import type { IPProvider } from "../ports/providers.ts";
+import { untilAfter } from "../ports/system.ts";
 import { changeAddress } from "./change-address.ts";
 import { type ApplyContext, applied, failed, learn, type Result, skipped, toolsOf } from "./context.ts";
 import { type Preparation, recordAssignmentTime } from "./on-record.ts";
@@ -33,9 +34,11 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
   const target = action.after.machineID;
   const ready = leavesKnownMachine(action, context) ? prepared.vital : prepared.whole;
   const lastLook = new LastLook(() => objectionTo(action, provider, context), context);
-  const [objection] = await Promise.all([lastLook.ask(), ready]);
-  if (objection !== undefined) return objection;
-  const withdraw = await recordAssignmentTime(action, context);
+  const known = await beforeEnd(Promise.all([lastLook.ask(), ready]), context);
+  if (known === "late") return skipped("Deadline");
+  if (known[0] !== undefined) return known[0];
+  const withdraw = await beforeEnd(recordAssignmentTime(action, context), context);
+  if (withdraw === "late") return skipped("Deadline");
   const result = await changeAddress(
     {
       ip: action.ip,
@@ -57,6 +60,13 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
   );
   if (!("acceptedAtMs" in result) || result.acceptedAtMs === undefined) await withdraw();
   return result;
+}
+
+type Ending = Pick<ApplyContext, "clock" | "signal">;
+
+/** Returns what the work comes to; `late` as soon as the run is asked to end. */
+function beforeEnd<T>(work: Promise<T>, { clock, signal }: Ending): Promise<T | "late"> {
+  return untilAfter(clock, 0, work, signal);
 }
 
 function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { stores, registry }: ApplyContext): boolean {
@@ -149,19 +159,20 @@ const SLOW_MS = 2000;
  */
 class LastLook {
   readonly #question: () => Promise<Result | undefined>;
-  readonly #clock: ApplyContext["clock"];
+  readonly #context: Ending;
   #answer = { atMs: Number.NEGATIVE_INFINITY, tookMs: 0, isOld: true };
 
-  constructor(question: () => Promise<Result | undefined>, { clock }: Pick<ApplyContext, "clock">) {
+  constructor(question: () => Promise<Result | undefined>, context: Ending) {
     this.#question = question;
-    this.#clock = clock;
+    this.#context = context;
   }
 
-  /** What speaks against a call that is made later; undefined when nothing does. */
+  /** What speaks against a call that is made later; undefined when nothing does. A run that is asked to end waits for no answer: it makes no call. */
   async ask(): Promise<Result | undefined> {
-    const askedAtMs = this.#clock.monotonicMs();
-    const objection = await this.#question();
-    const atMs = this.#clock.monotonicMs();
+    const askedAtMs = this.#context.clock.monotonicMs();
+    const objection = await beforeEnd(this.#question(), this.#context);
+    if (objection === "late") return skipped("Deadline");
+    const atMs = this.#context.clock.monotonicMs();
     const tookMs = atMs - askedAtMs;
     this.#answer = { atMs, tookMs, isOld: tookMs > Math.max(SLOW_MS, 2 * this.#answer.tookMs) };
     return objection;
@@ -177,7 +188,7 @@ class LastLook {
   }
 
   #isOld(): boolean {
-    return this.#answer.isOld || this.#clock.monotonicMs() - this.#answer.atMs > FRESH_MS;
+    return this.#answer.isOld || this.#context.clock.monotonicMs() - this.#answer.atMs > FRESH_MS;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
-import { InternalError, ProviderError } from "../model/errors.ts";
+import { InternalError, KubeError, ProviderError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Progress } from "../model/progress.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -9,7 +9,7 @@ import type { Reason } from "../model/reason.ts";
 import type { Learned, Outcome } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import type { DNSProvider, FirewallProvider, IPProvider, ProviderAccess } from "../ports/providers.ts";
-import type { Clock, LockState } from "../ports/system.ts";
+import { type Clock, type LockState, untilAfter } from "../ports/system.ts";
 import { Confirmer, MachineTurns, Mutex } from "./confirmer.ts";
 import { ResourceStores } from "./resource-store.ts";
 
@@ -102,6 +102,24 @@ export function applyContext(
     acquisitionMutexes: new Map(),
     progress,
   };
+}
+
+/** So long a run that is asked to end still waits for an answer of the cluster, milliseconds: another process may be waiting for the Lease. */
+export const ENDING_MS = 3000;
+
+/**
+ * Returns the answer to a write of the cluster. A run that is asked to end gives it up after {@link ENDING_MS}; it may still take effect.
+ * @throws KubeError `timeout` when it was given up; else what the write throws.
+ */
+export async function answered<T>(
+  write: Promise<T>,
+  what: Pick<KubeError, "operation" | "subject">,
+  { clock, signal }: Pick<ApplyContext, "clock" | "signal">,
+): Promise<T> {
+  const answer = await untilAfter(clock, ENDING_MS, write, signal);
+  if (answer !== "late") return answer;
+  const message = `Could not ${what.operation} ${what.subject}: the run had to end before the API server answered.`;
+  throw new KubeError({ failure: "timeout", status: 0, message, ...what });
 }
 
 /** Why no mutation may start now; undefined when one may. Asked right before every single one. */

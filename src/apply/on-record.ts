@@ -22,7 +22,7 @@ import { timestamp } from "../model/time.ts";
 import { attemptedName, isVitalName, recordedNames, withNames } from "../plan/names/plan-dns.ts";
 import { statusOf, storedDrain } from "../plan/pool-view.ts";
 import { onItsWay, withDrains } from "../plan/status/stored-status.ts";
-import type { ApplyContext } from "./context.ts";
+import { type ApplyContext, answered } from "./context.ts";
 import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
 
 /*
@@ -259,9 +259,10 @@ export class AcquisitionRecord {
     const startsCoolOff = this.#before.spec.assignmentCoolOffSeconds > 0 && this.#pending.providerID !== undefined;
     const time = startsCoolOff ? { lastAssignmentTime: this.#pending.startedAt } : {};
     try {
-      await this.#update((status) => {
+      const write = this.#update((status) => {
         return { ...status, ...time, pendingAcquisitions: [...status.pendingAcquisitions, this.#pending] };
       });
+      await answered(write, { operation: "record a purchase of", subject: refKey(this.#object) }, this.#context);
     } catch (error) {
       if (error instanceof KubeError && !isAmbiguousWrite(error)) await this.withdraw();
       throw error;

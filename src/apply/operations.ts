@@ -1,10 +1,11 @@
-import { type Action, type AnnotateNode, isAssign, type SetFinalizer } from "../model/action.ts";
+import { type Action, type AnnotateNode, isAssign, refKey, type SetFinalizer } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
+import { untilAfter } from "../ports/system.ts";
 import { acquireIP, deleteIP } from "./acquire-ip.ts";
 import { assignIP, unassignIP } from "./assign-ip.ts";
 import { changeMachines, changePorts } from "./change-firewall.ts";
-import { type ApplyContext, applied, failed, obstacle, type Result, skipped } from "./context.ts";
+import { type ApplyContext, answered, applied, failed, obstacle, type Result, skipped } from "./context.ts";
 import { type Preparation, UNPREPARED } from "./on-record.ts";
 import { writeDNS } from "./write-dns.ts";
 
@@ -29,9 +30,10 @@ export async function operate(
   }
 }
 
-/** Assignments wait for their preparation themselves: they have something to ask meanwhile. */
+/** Assignments wait for their preparation themselves: they have something to ask meanwhile. A run that is asked to end waits for none: nothing has begun. */
 async function perform(action: Action, prepared: Preparation, context: ApplyContext): Promise<Result> {
-  if (!isAssign(action)) await prepared.whole;
+  if (!isAssign(action) && (await untilAfter(context.clock, 0, prepared.whole, context.signal)) === "late")
+    return skipped("Deadline");
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
@@ -67,12 +69,13 @@ async function annotateNode({ nodeName, after, ipFamily }: AnnotateNode, context
   if (reason !== undefined) return skipped(reason);
   try {
     const { address = null, pool = null, host } = after;
-    await context.cluster.annotateNode(nodeName, {
+    const write = context.cluster.annotateNode(nodeName, {
       address,
       pool,
       ...(host === undefined ? {} : { host: host || null }),
       ...(ipFamily === undefined ? {} : { ipFamily }),
     });
+    await answered(write, { operation: "annotate node", subject: nodeName }, context);
     return applied();
   } catch (error) {
     if (error instanceof KubeError && error.failure === "not-found") return skipped("Stale", "the node is gone");
@@ -84,7 +87,8 @@ async function annotateNode({ nodeName, after, ipFamily }: AnnotateNode, context
 async function setFinalizer({ kind, object }: SetFinalizer, context: ApplyContext): Promise<Result> {
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
-  const result = await context.stores[object.kind].setFinalizer(object, kind === "add-finalizer");
+  const write = context.stores[object.kind].setFinalizer(object, kind === "add-finalizer");
+  const result = await answered(write, { operation: "write the finalizer of", subject: refKey(object) }, context);
   if (result === "set") return applied();
   return skipped("Stale", result === "gone" ? "the object is gone" : "its status changed meanwhile");
 }

@@ -6,7 +6,7 @@ import type { ClusterReader } from "../ports/cluster.ts";
 import type { DNSProviderReader, ProviderAccess } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 import { concernsWholeProvider, refusalOf } from "./asking.ts";
-import type { Enter, Piece } from "./looking.ts";
+import type { Enter, Looking, Piece } from "./looking.ts";
 import { guarded } from "./names.ts";
 
 /**
@@ -64,6 +64,36 @@ export function ownerPieces(
       ),
     ];
   });
+}
+
+/** So many looks a pass begins to tell whose a name is. */
+const MOST_LOOKS = 2;
+
+/** The looks of one pass that tell whose names are. One that an earlier pass has begun into the same zone may tell nothing of a name: then another one follows. */
+export class OwnerLooks {
+  readonly #looking: Looking;
+  readonly #pieces: (wanted: readonly WantedOwner[]) => readonly Piece[];
+  /** How often this pass has begun to look whose a name is. */
+  readonly #looks = new Map<string, number>();
+
+  /** @param pieces - as {@link ownerPieces} returns them */
+  constructor(looking: Looking, pieces: (wanted: readonly WantedOwner[]) => readonly Piece[]) {
+    this.#looking = looking;
+    this.#pieces = pieces;
+  }
+
+  /** Begins to look whose these names are, as far as nobody is looking into their zones. */
+  begin(wanted: readonly WantedOwner[]): void {
+    const keyOf = ({ provider, zone, fqdn }: WantedOwner): string => `${provider} ${recordsKey(zone, fqdn)}`;
+    const looksAt = (one: WantedOwner): number => this.#looks.get(keyOf(one)) ?? 0;
+    const isUnderWay = ({ provider, zone }: WantedOwner): boolean =>
+      this.#looking.untaken.some(
+        (piece) => piece.kind === "owners" && piece.provider === provider && piece.part === zone.id,
+      );
+    const open = wanted.filter((one) => looksAt(one) < MOST_LOOKS && !isUnderWay(one));
+    for (const one of open) this.#looks.set(keyOf(one), looksAt(one) + 1);
+    for (const piece of this.#pieces(open)) this.#looking.also(piece);
+  }
 }
 
 /** Enters whose names are into what is known of their provider. */

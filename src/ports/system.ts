@@ -21,6 +21,33 @@ export async function within<T>(clock: Clock, ms: number, work: Promise<T>, stop
   }
 }
 
+/** Returns what the work comes to, or `late` once the signal has been aborted for `ms`. Rejects as the work does. */
+export async function untilAfter<T>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | "late"> {
+  const over = new AbortController();
+  const late = async (): Promise<"late"> => {
+    if (!signal.aborted) await aborted(signal, over.signal);
+    await clock.sleep(ms, over.signal);
+    return "late";
+  };
+  try {
+    return await Promise.race([work, late()]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Resolves when a signal is aborted that was not; never after `stop`. */
+export function aborted(signal: AbortSignal, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true, signal: stop });
+  });
+}
+
 /** What a mutating run needs of the lock it holds. */
 export interface LockState {
   /** True while mutations are allowed; asked before each one. */

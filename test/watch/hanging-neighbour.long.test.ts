@@ -210,3 +210,36 @@ test.for([
   expect(tookMs).toBeGreaterThanOrEqual(3000);
   expect(tookMs).toBeLessThan(5500);
 });
+
+test.for(["patchPoolStatus", "annotateNode", "readNode"] as const)(
+  "a leader that is asked to end while %s hangs frees the Lease, and the standby moves what has lost its node",
+  async (hanging) => {
+    const world = new WatchWorld();
+    await world.setUp("n1", "n2", "n3", "n4");
+    for (const [number, role] of ["web", "web", "api", "api"].entries())
+      await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
+    for (const [number, role] of ["web", "api"].entries()) {
+      world.cloud.address(ip(number + 1), { on: `n${2 * number + 1}` });
+      await world.pools.create(role, { ips: [ip(number + 1)], match: { nodeLabel: `role=${role}` } });
+    }
+    const leader = world.watch();
+    await world.clock.advance(20 * SECOND);
+    const standby = world.watch();
+    await world.clock.advance(5 * SECOND);
+    leader.cluster[hanging] = async () => await new Promise<never>(() => undefined);
+    await world.nodes.setReady("n3", false);
+    await world.clock.advance(500);
+    leader.stop();
+    await world.clock.advance(SECOND);
+    await world.nodes.setReady("n1", false);
+    await world.clock.advance(4 * SECOND);
+    const ended = await Promise.race([leader.end, world.clock.sleep(0).then(() => "goes on")]);
+    expect(ended).toEqual({ kind: "stopped", isLeaseFree: true });
+    await world.clock.advance(2 * SECOND);
+    expect(world.cloud.addresses()["ip1"]).toBe("n2");
+    await world.clock.advance(60 * SECOND);
+    expect(world.cloud.addresses()).toEqual({ ip1: "n2", ip2: "n4" });
+    standby.stop();
+    await world.clock.advance(SECOND);
+  },
+);
