@@ -242,7 +242,11 @@ export class ResourceStore<O extends StoredObject> {
     this.#objects.set(key, stored);
     const status: O["status"] = stored.status;
     const [answered, wanted] = [comparable(status), comparable(desired)];
-    const dropped = this.#access.recorded.find((field) => !isDeepStrictEqual(answered[field], wanted[field]));
+    const isChanged = (field: keyof O["status"]): boolean => !isDeepStrictEqual(answered[field], wanted[field]);
+    // What only tells people something is checked, too: dropped, it would be written again at every pass.
+    const told = Object.keys(wanted).toSorted() as (keyof O["status"])[];
+    const dropped =
+      this.#access.recorded.find(isChanged) ?? told.find((field) => isChanged(field) && isEmpty(answered[field]));
     if (dropped !== undefined) throw new ConfigError("invalid", crdTooOldText(this.#access.resource, String(dropped)));
     return true;
   }
@@ -283,6 +287,11 @@ export class ResourceStore<O extends StoredObject> {
 /** A status without what an older definition may drop: the provider of acquisitions is in the annotation, too. */
 function comparable<S extends object>(status: S): S {
   return "acquired" in status ? { ...status, ...withoutProvider(status as S & Pool["status"]) } : status;
+}
+
+/** True for a field that is not there, or holds nothing. */
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === "" || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
 }
 
 function crdTooOldText(resource: string, field: string): string {
@@ -374,7 +383,7 @@ function routedIPAccess(cluster: ClusterWriter, observed: readonly Pool[]): Obje
 }
 
 /** Returns how NodeDNSRecordSets are read and written. */
-export function recordSetAccess(cluster: ClusterWriter): ObjectAccess<RecordSet> {
+function recordSetAccess(cluster: ClusterWriter): ObjectAccess<RecordSet> {
   return {
     resource: "nodednsrecordsets",
     kind: "NodeDNSRecordSet",
