@@ -101,9 +101,9 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "A TTL too low for the provider is asked for again and again.",
-    file: "src/plan/names/name-target.ts",
-    find: "const ttlSeconds = acceptedTTL(wish.ttlSeconds, facts.ttlRules);",
-    replace: "const ttlSeconds = wish.ttlSeconds;",
+    file: "src/model/dns.ts",
+    find: "return Math.min(Math.max(ttlSeconds, rules.minimumSeconds), rules.maximumSeconds);",
+    replace: "return Math.min(ttlSeconds, rules.maximumSeconds);",
   },
   {
     name: "A TTL that differs is left as it is.",

@@ -49,7 +49,9 @@ const STATUS_EVENTS: ReadonlySet<string> = new Set([
 ]);
 /** What RoutedIPs refer to: when it changes, what they ask for does. */
 const REFERRED = ["issuers", "services"] as const;
-const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "unauthorized", "forbidden"]);
+const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "forbidden"]);
+/** Says nothing of what a call was about: the whole provider waits. */
+const OF_PROVIDER: ReadonlySet<string> = new Set(["rate-limited", "unauthorized"]);
 
 /** What really happened, as no process remembers it. */
 export class Records {
@@ -176,8 +178,8 @@ export class Records {
 
   /** An assignment that was refused or not answered, without effect. */
   refused(call: SimCall, error: Error): void {
-    if (!(error instanceof ProviderError) || ["busy", "rate-limited"].includes(error.failure) || error.isAmbiguous)
-      return;
+    if (!(error instanceof ProviderError) || OF_PROVIDER.has(error.failure) || error.failure === "busy") return;
+    if (error.isAmbiguous) return;
     // That the address is gone is no failure of the attempt; a list that lags behind may show it as if it were there again.
     if (error.failure === "not-found" && this.#world.address(call.subject) === undefined) return;
     const pair = `${call.subject} ${String(call.args[0])}`;
@@ -187,7 +189,7 @@ export class Records {
 
   /** A change of a name that failed, whether or not part of it was made. */
   nameRefused({ side, isWrite, provider = "digitalocean", subject }: SimCall, { error, hasEffect }: Failure): void {
-    if (side !== "dns" || !isWrite || !(error instanceof ProviderError) || error.failure === "rate-limited") return;
+    if (side !== "dns" || !isWrite || !(error instanceof ProviderError) || OF_PROVIDER.has(error.failure)) return;
     const count = (this.refusals.get(nameKey(provider, subject))?.count ?? 0) + 1;
     this.refusals.set(nameKey(provider, subject), {
       count,
