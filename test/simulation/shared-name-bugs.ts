@@ -22,7 +22,7 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     replace: "return foreign.length < 99 ? addresses : addresses.filter(",
   },
   {
-    seed: 15,
+    seed: 37,
     name: "Addresses that serve leave as if they did not.",
     file: "src/plan/plan.ts",
     find: 'impact.leaving(object, ip) === "recovery";',
