@@ -12,9 +12,18 @@ import { judgeNodes } from "../plan/nodes/judge-nodes.ts";
 import { statusOf } from "../plan/pool-view.ts";
 import { validatePool } from "../plan/validate.ts";
 import type { IPProvider } from "../ports/providers.ts";
-import { untilAfter } from "../ports/system.ts";
 import { changeAddress } from "./change-address.ts";
-import { type ApplyContext, applied, failed, learn, type Result, skipped, toolsOf } from "./context.ts";
+import {
+  type ApplyContext,
+  applied,
+  beforeEnd,
+  type Ending,
+  failed,
+  learn,
+  type Result,
+  skipped,
+  toolsOf,
+} from "./context.ts";
 import { type Preparation, recordAssignmentTime } from "./on-record.ts";
 
 /** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
@@ -60,13 +69,6 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
   );
   if (!("acceptedAtMs" in result) || result.acceptedAtMs === undefined) await withdraw();
   return result;
-}
-
-type Ending = Pick<ApplyContext, "clock" | "signal">;
-
-/** Returns what the work comes to; `late` as soon as the run is asked to end. */
-function beforeEnd<T>(work: Promise<T>, { clock, signal }: Ending): Promise<T | "late"> {
-  return untilAfter(clock, 0, work, signal);
 }
 
 function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { stores, registry }: ApplyContext): boolean {

@@ -114,12 +114,20 @@ export const ENDING_MS = 3000;
 export async function answered<T>(
   write: Promise<T>,
   what: Pick<KubeError, "operation" | "subject">,
-  { clock, signal }: Pick<ApplyContext, "clock" | "signal">,
+  { clock, signal }: Ending,
 ): Promise<T> {
   const answer = await untilAfter(clock, ENDING_MS, write, signal);
   if (answer !== "late") return answer;
   const message = `Could not ${what.operation} ${what.subject}: the run had to end before the API server answered.`;
   throw new KubeError({ failure: "timeout", status: 0, message, ...what });
+}
+
+/** What tells when a run is asked to end. */
+export type Ending = Pick<ApplyContext, "clock" | "signal">;
+
+/** Returns what the work comes to; `late` as soon as the run is asked to end. For what only leads to a change: nothing has begun. Rejects as the work does. */
+export function beforeEnd<T>(work: Promise<T>, { clock, signal }: Ending): Promise<T | "late"> {
+  return untilAfter(clock, 0, work, signal);
 }
 
 /** Why no mutation may start now; undefined when one may. Asked right before every single one. */

@@ -1,11 +1,10 @@
 import { type Action, type AnnotateNode, isAssign, refKey, type SetFinalizer } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
-import { untilAfter } from "../ports/system.ts";
 import { acquireIP, deleteIP } from "./acquire-ip.ts";
 import { assignIP, unassignIP } from "./assign-ip.ts";
 import { changeMachines, changePorts } from "./change-firewall.ts";
-import { type ApplyContext, answered, applied, failed, obstacle, type Result, skipped } from "./context.ts";
+import { type ApplyContext, answered, applied, beforeEnd, failed, obstacle, type Result, skipped } from "./context.ts";
 import { type Preparation, UNPREPARED } from "./on-record.ts";
 import { writeDNS } from "./write-dns.ts";
 
@@ -30,10 +29,9 @@ export async function operate(
   }
 }
 
-/** Assignments wait for their preparation themselves: they have something to ask meanwhile. A run that is asked to end waits for none: nothing has begun. */
+/** Assignments wait for their preparation themselves: they have something to ask meanwhile. A run that is asked to end waits for no preparation. */
 async function perform(action: Action, prepared: Preparation, context: ApplyContext): Promise<Result> {
-  if (!isAssign(action) && (await untilAfter(context.clock, 0, prepared.whole, context.signal)) === "late")
-    return skipped("Deadline");
+  if (!isAssign(action) && (await beforeEnd(prepared.whole, context)) === "late") return skipped("Deadline");
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":

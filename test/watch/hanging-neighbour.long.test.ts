@@ -35,19 +35,35 @@ async function failoverMs(hangs: (call: PortCall) => boolean, beforeMs: number):
   return (sentMs ?? Number.POSITIVE_INFINITY) - lostMs;
 }
 
-/** How long after the loss of its node ip1 is sent elsewhere, milliseconds, while a change of another thing has been under way for three seconds. */
-async function failoverBesideMs(slow: (call: PortCall) => boolean): Promise<number> {
+/** Four nodes: n1 and n2 are for `web`, n3 and n4 for `api`. */
+async function twoRoles(): Promise<WatchWorld> {
   const world = new WatchWorld();
   await world.setUp("n1", "n2", "n3", "n4");
   for (const [number, role] of ["web", "web", "api", "api"].entries())
     await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
-  world.dns.world.zone("cloudflare");
+  return world;
+}
+
+/** A pool of one address for each role: ip1 is on n1, ip2 on n3. */
+async function createPools(world: WatchWorld): Promise<void> {
   for (const [number, role] of ["web", "api"].entries()) {
     world.cloud.address(ip(number + 1), { on: `n${2 * number + 1}` });
     await world.pools.create(role, { ips: [ip(number + 1)], match: { nodeLabel: `role=${role}` } });
   }
+}
+
+/** Publishes the nodes of `api` at Cloudflare. */
+async function publishAPI(world: WatchWorld): Promise<void> {
+  world.dns.world.zone("cloudflare");
   const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
   await world.recordSets.create("www", { dnsRecordSet, match: { nodeLabel: "role=api" } });
+}
+
+/** How long after the loss of its node ip1 is sent elsewhere, milliseconds, while a change of another thing has been under way for three seconds. */
+async function failoverBesideMs(slow: (call: PortCall) => boolean): Promise<number> {
+  const world = await twoRoles();
+  await createPools(world);
+  await publishAPI(world);
   const watcher = world.watch();
   await world.clock.advance(70 * SECOND);
   let sentMs: number | undefined;
@@ -95,14 +111,8 @@ test.for([1, 40, 60, 61, 70, 90, 130])(
 test.for([100, 300, 1000, 3000])(
   "statuses that are written for 25 s delay no address that loses its node %i ms after another one did, and are right in the end",
   async (gapMs) => {
-    const world = new WatchWorld();
-    await world.setUp("n1", "n2", "n3", "n4");
-    for (const [number, role] of ["web", "web", "api", "api"].entries())
-      await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
-    for (const [number, role] of ["web", "api"].entries()) {
-      world.cloud.address(ip(number + 1), { on: `n${2 * number + 1}` });
-      await world.pools.create(role, { ips: [ip(number + 1)], match: { nodeLabel: `role=${role}` } });
-    }
+    const world = await twoRoles();
+    await createPools(world);
     const { cluster, stop } = world.watch();
     const write = cluster.patchPoolStatus.bind(cluster);
     let underWay = 0;
@@ -184,15 +194,10 @@ test.for([
     },
   ],
 ] as const)("%s that ends while names hang ends in time", async ([, spec, lose]) => {
-  const world = new WatchWorld();
-  await world.setUp("n1", "n2", "n3", "n4");
-  for (const [number, role] of ["web", "web", "api", "api"].entries())
-    await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
-  world.dns.world.zone("cloudflare");
+  const world = await twoRoles();
   world.cloud.address(ip(1), { on: "n1" });
   await world.pools.create("web", { ips: [ip(1)], match: { nodeLabel: "role=web" }, ...spec });
-  const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
-  await world.recordSets.create("www", { dnsRecordSet, match: { nodeLabel: "role=api" } });
+  await publishAPI(world);
   const watcher = world.watch();
   await world.clock.advance(70 * SECOND);
   let sentMs: number | undefined;
@@ -214,14 +219,8 @@ test.for([
 test.for(["patchPoolStatus", "annotateNode", "readNode"] as const)(
   "a leader that is asked to end while %s hangs frees the Lease, and the standby moves what has lost its node",
   async (hanging) => {
-    const world = new WatchWorld();
-    await world.setUp("n1", "n2", "n3", "n4");
-    for (const [number, role] of ["web", "web", "api", "api"].entries())
-      await world.nodes.patch(`n${number + 1}`, { metadata: { labels: { role } } });
-    for (const [number, role] of ["web", "api"].entries()) {
-      world.cloud.address(ip(number + 1), { on: `n${2 * number + 1}` });
-      await world.pools.create(role, { ips: [ip(number + 1)], match: { nodeLabel: `role=${role}` } });
-    }
+    const world = await twoRoles();
+    await createPools(world);
     const leader = world.watch();
     await world.clock.advance(20 * SECOND);
     const standby = world.watch();
