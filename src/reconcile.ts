@@ -225,6 +225,9 @@ const LEFT_OVER_MS = 2000;
 /** The shortest wait between two passes, milliseconds: never a hot loop. */
 const SHORTEST_WAIT_MS = 500;
 
+/** Nobody tells such a run of changes: it looks at the cluster itself when a time has come. */
+const NO_CHANGE = new AbortController().signal;
+
 /**
  * Passes until nothing is left to do, or the deadline: cool-offs, grace and retries that end inside it are waited for. Later passes ask the providers only for what is
  * moving, could not be read, or is about to change.
@@ -240,7 +243,7 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
     attempts: new Attempts({ isLasting: false }),
     events,
   };
-  const total = await passAgainAndAgain(own, options);
+  const total = await passAgainAndAgain(own, { ...options, nextChange: () => NO_CHANGE });
   return { ...total, reportFailures: [...total.reportFailures, ...(await events.ended())] };
 }
 

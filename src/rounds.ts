@@ -1,10 +1,11 @@
-import { type Attempts, untried } from "./apply/attempts.ts";
+import type { Attempts } from "./apply/attempts.ts";
 import { type ApplyContext, applyContext, ENDING_MS, obstacle, skipped, type WriteAccess } from "./apply/context.ts";
 import type { EventWriter } from "./apply/event-writer.ts";
 import { Scheduler } from "./apply/scheduler.ts";
-import { StatusWriter } from "./apply/write-back.ts";
+import { Tries } from "./apply/tries.ts";
+import { StatusWriter, withStatusToTell } from "./apply/write-back.ts";
 import { inTurns } from "./in-turns.ts";
-import { type Action, type ObjectRef, refKey, subjectOf } from "./model/action.ts";
+import { type Action, type ObjectRef, refKey } from "./model/action.ts";
 import { InternalError, KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
@@ -12,6 +13,7 @@ import type { Reason } from "./model/reason.ts";
 import { objectKey, type Pool, type RecordSet } from "./model/resource.ts";
 import type { RunRestraint } from "./model/restraint.ts";
 import type { Outcome, ReportFailure, Selection, Settling } from "./model/run.ts";
+import { DueLooks } from "./observe/due-looks.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
 import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
 import { OwnerLooks } from "./observe/owners.ts";
@@ -43,7 +45,10 @@ export interface PassOptions {
   readonly signal: AbortSignal;
   /** Aborted when something more urgent has come up: everything planned is still begun, but nothing is waited for. Absent = never. */
   readonly hurry?: AbortSignal;
-  /** Returns a signal that the next change of the cluster aborts: what a pass cannot end is gone on with beside what has changed. Absent = nobody tells of changes. */
+  /**
+   * Returns a signal that the next change of the cluster aborts: what a pass cannot end is gone on with beside what has changed, and what has become due. Absent for a single
+   * pass, which goes by what it saw.
+   */
   readonly nextChange?: () => AbortSignal;
   /** Says which record sets are to wait. Absent = none. */
   readonly settling?: Settling;
@@ -75,7 +80,6 @@ const NEVER = Number.POSITIVE_INFINITY;
  */
 export class Rounds {
   readonly context: ApplyContext;
-  readonly outcomes: Outcome[] = [];
   readonly failovers: number[] = [];
   /** What planning has cost, milliseconds. */
   planMs = 0;
@@ -89,12 +93,11 @@ export class Rounds {
   readonly #options: PassOptions;
   readonly #looking: Looking;
   readonly #owners: OwnerLooks;
+  /** Absent for a pass that sees nothing new while it waits. */
+  readonly #dueLooks: DueLooks | undefined;
   readonly #scheduler: Scheduler;
   readonly #statuses: StatusWriter;
-  /** By each action that was begun, the plan it is of. */
-  readonly #plans = new Map<Action, Plan>();
-  /** How often something was begun for what an action is about, by {@link thingOf}. */
-  readonly #begun = new Map<string, number>();
+  readonly #tries: Tries;
   #lastPlanMs = 0;
   /** When the last plan was made, monotonic milliseconds. */
   #plannedAtMs = 0;
@@ -103,14 +106,17 @@ export class Rounds {
   /** When nodes were read last, or could not be, milliseconds of the API server's clock. */
   #judgedAtMs: number;
 
-  constructor(deps: WriterDeps, options: PassOptions, { observation, stored, looking, ownerPieces }: Sight) {
-    const { deadlineMs, signal, hurry } = options;
+  constructor(deps: WriterDeps, options: PassOptions, { observation, stored, looking, pieces, ownerPieces }: Sight) {
+    const { deadlineMs, signal, hurry, nextChange } = options;
     this.#deps = deps;
     this.#options = options;
     this.#change = hurry;
     this.#judgedAtMs = observation.nodesReadAtMs;
     this.#looking = looking;
     this.#owners = new OwnerLooks(looking, ownerPieces);
+    const looksOn = nextChange !== undefined;
+    this.#tries = new Tries(MOST_ROUNDS, looksOn);
+    this.#dueLooks = looksOn && deps.reusable !== undefined ? new DueLooks(looking, deps.reusable, pieces) : undefined;
     deps.attempts?.look(stored);
     this.observation = this.#restrained(deps.attempts?.recall(observation) ?? observation);
     this.context = applyContext(deps, stored, { deadlineMs: deadlineMs - CLOSING_MS, signal, hurry });
@@ -118,6 +124,11 @@ export class Rounds {
     this.#statuses = new StatusWriter(this.context.stores, deps.attempts);
     this.#learn(looking.take());
     this.seen = this.observation;
+  }
+
+  /** What came of the actions, in the order they ended. */
+  get outcomes(): readonly Outcome[] {
+    return this.#tries.outcomes;
   }
 
   /** The newest plan: at the end, what remains. */
@@ -151,7 +162,7 @@ export class Rounds {
       }
     } while (await this.#mayDoMoreOnceStored());
     this.#looking.leave();
-    this.#deps.reusable?.keep(this.observation, this.#looking.untaken);
+    this.#deps.reusable?.keep(this.observation, this.#looking);
   }
 
   /** Waits for the statuses that are on their way, and plans on what is stored then. Returns true where that lets something begin, such as the deletion of what another object has now taken over. */
@@ -259,21 +270,16 @@ export class Rounds {
   #toBegin(): readonly Action[] {
     const { attempts, cluster } = this.#deps;
     const mayTry = (action: Action): boolean => attempts?.mayTry(action, cluster.now()) !== false;
-    const actions = untried(this.remaining.actions, this.outcomes, mayTry).filter((action) => this.#mayBegin(action));
+    const worthTrying = this.#tries.left(this.remaining.actions, cluster.now(), mayTry);
+    const actions = worthTrying.filter((action) => this.#tries.mayBegin(action));
     const { saved } = this.#options;
     return saved === undefined ? actions : saved.allowed(actions, this.remaining);
   }
 
   #note(action: Action): void {
-    const thing = thingOf(action);
     this.#options.saved?.begin(action);
-    this.#plans.set(action, this.remaining);
+    this.#tries.begin(action, this.remaining);
     this.#options.restraint?.begin(action);
-    this.#begun.set(thing, (this.#begun.get(thing) ?? 0) + 1);
-  }
-
-  #mayBegin(action: Action): boolean {
-    return (this.#begun.get(thingOf(action)) ?? 0) < MOST_ROUNDS;
   }
 
   /** True while a piece of the world is there to be taken, or worth waiting for. */
@@ -303,7 +309,9 @@ export class Rounds {
         ripeAtMs,
       );
       if (dueMs <= nowMs || !(this.#scheduler.isBusy || this.#awaitsPieces())) break;
-      await this.#somethingWithin(dueMs - nowMs);
+      // What is to be learned comes first: what is due is told by all that is known.
+      const dueLookInMs = newsAtMs === NEVER ? this.#lookAtWhatIsDue() : NEVER;
+      await this.#somethingWithin(Math.min(dueMs - nowMs, dueLookInMs));
     }
     const isRipe = clock.monotonicMs() >= ripeAtMs;
     const isOvertaken = await this.#lookAgain(isRipe);
@@ -312,9 +320,17 @@ export class Rounds {
     return { arrived, ended, isOvertaken, isRipe };
   }
 
+  /** Begins to look at what is due at the providers. Returns after how long something else is, milliseconds. */
+  #lookAtWhatIsDue(): number {
+    const looks = this.#dueLooks;
+    if (looks === undefined || obstacle(this.context) !== undefined) return NEVER;
+    if (looks.nextInMs() === 0) looks.begin(this.observation);
+    return looks.nextInMs() ?? NEVER;
+  }
+
   /**
-   * When the first hold of the plan ends, or nodes are judged otherwise, monotonic milliseconds: something may be done then, whatever else is waited for. Never where nobody tells of changes of
-   * the cluster: what was seen of it may be old by then.
+   * When the first hold of the plan ends, or nodes are judged otherwise, monotonic milliseconds: something may be done then, whatever else is waited for. Never in a single
+   * pass.
    */
   #ripeAtMs(): number {
     const { cluster, clock } = this.#deps;
@@ -362,24 +378,26 @@ export class Rounds {
     this.#add(ended);
     this.#options.saved?.learn(ended);
     for (const outcome of ended) {
-      const by = this.#plans.get(outcome.action);
+      const by = this.#tries.planOf(outcome.action);
       if (by !== undefined) this.failovers.push(...failoverSeconds(by, [outcome]));
     }
     const entered = enterAll(this.observation, arrived);
-    if (arrived.length > 0) reusable?.keep(entered, this.#looking.untaken);
+    if (arrived.length > 0) reusable?.keep(entered, this.#looking);
     for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
     const current = this.context.stores.enterInto(entered, written, now.nowMs);
     this.observation = this.#restrained({
       ...fold(current, ended, now, this.#options.selection),
       observedAtMs: now.nowMs,
     });
+    // What is left moving is to be looked at again.
+    if (ended.some(({ outcome }) => outcome !== "applied")) reusable?.keep(this.observation, this.#looking);
   }
 
   #add(outcomes: readonly Outcome[]): void {
-    this.outcomes.push(...outcomes);
+    this.#tries.end(outcomes);
     for (const outcome of outcomes) this.#deps.attempts?.ended(outcome, this.#deps.cluster.now());
     const { onEnd } = this.#options;
-    for (const outcome of outcomes) onEnd?.(outcome, this.#plans.get(outcome.action) ?? this.remaining);
+    for (const outcome of outcomes) onEnd?.(outcome, this.#tries.planOf(outcome.action) ?? this.remaining);
   }
 
   /** The observation with what the run may still take from anybody. */
@@ -421,7 +439,7 @@ export class Rounds {
 
   /** A plan without objects that something was begun for: what they wished for no longer waits. */
   #withoutBegun(planned: Plan): Plan {
-    const begun = new Set([...this.#plans.keys()].map(({ object }) => refKey(object)));
+    const begun = this.#tries.objects;
     return { ...planned, actions: planned.actions.filter(({ object }) => !begun.has(refKey(object))) };
   }
 
@@ -438,32 +456,19 @@ export class Rounds {
   /** The newest plan without objects that an action is under way for, or is still to be begun. */
   #atRest(): Plan {
     const told = this.#withStatusToTell();
-    const toBegin = new Set(untried(this.remaining.actions, this.outcomes).map(({ object }) => refKey(object)));
+    const { cluster } = this.#deps;
+    const left = this.#tries.left(this.remaining.actions, cluster.now());
+    const toBegin = new Set(left.map(({ object }) => refKey(object)));
     const { atWork } = this.#scheduler;
     const isAtRest = ({ object }: { readonly object: ObjectRef }): boolean =>
       !toBegin.has(refKey(object)) && !atWork.has(refKey(object));
     return { ...told, pools: told.pools.filter(isAtRest), recordSets: told.recordSets.filter(isAtRest) };
   }
 
-  /** The newest plan without objects of which nothing new can be said before a piece of the world has arrived: they keep their status. */
+  /** The newest plan with the statuses of which something can be said. */
   #withStatusToTell(): Plan {
     if (this.#looking.untaken.length === 0) return this.remaining;
-    const { pools, recordSets } = this.observation;
-    const changed = new Set(this.outcomes.map(({ action }) => refKey(action.object)));
-    const waiting = new Set([
-      ...pools.filter((pool) => this.#isUnread(pool)).map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
-      ...recordSets.filter((set) => this.#isUnread(set)).map(({ meta }) => refKey({ kind: "dns", ...meta })),
-      ...(this.remaining.ownersWanted ?? []).map(({ object }) => refKey(object)),
-      // What waits for a name of another object.
-      ...this.remaining.holds.filter(({ waitsFor }) => waitsFor === "reading").map(({ object }) => refKey(object)),
-    ]);
-    const isTold = ({ object }: { readonly object: ObjectRef }): boolean =>
-      changed.has(refKey(object)) || !waiting.has(refKey(object));
-    return {
-      ...this.remaining,
-      pools: this.remaining.pools.filter(isTold),
-      recordSets: this.remaining.recordSets.filter(isTold),
-    };
+    return withStatusToTell(this.remaining, this.outcomes, this.observation, (object) => this.#isUnread(object));
   }
 }
 
@@ -486,11 +491,6 @@ interface News {
 /** The observation without what was to wait before. */
 function unsettled({ settling: _before, ...observation }: Observation): Observation {
   return observation;
-}
-
-/** Names what an action is about, of its object: an address, a node, a name, a firewall. */
-function thingOf(action: Action): string {
-  return `${refKey(action.object)} ${subjectOf(action)}`;
 }
 
 /** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */

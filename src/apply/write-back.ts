@@ -209,3 +209,28 @@ export async function noteRateLimits(
     }
   }
 }
+
+/**
+ * Returns a plan without objects of which nothing new can be said before a piece of the world has arrived: they keep their status. Pure.
+ *
+ * @param outcomes - what came of the actions of the pass
+ * @param isUnread - true while a piece that an object asks for has not arrived
+ */
+export function withStatusToTell(
+  plan: Plan,
+  outcomes: readonly Outcome[],
+  { pools, recordSets }: Pick<Observation, "pools" | "recordSets">,
+  isUnread: (object: Pool | RecordSet) => boolean,
+): Plan {
+  const changed = new Set(outcomes.map(({ action }) => refKey(action.object)));
+  const waiting = new Set([
+    ...pools.filter(isUnread).map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
+    ...recordSets.filter(isUnread).map(({ meta }) => refKey({ kind: "dns", ...meta })),
+    ...(plan.ownersWanted ?? []).map(({ object }) => refKey(object)),
+    // What waits for a name of another object.
+    ...plan.holds.filter(({ waitsFor }) => waitsFor === "reading").map(({ object }) => refKey(object)),
+  ]);
+  const isTold = ({ object }: { readonly object: ObjectRef }): boolean =>
+    changed.has(refKey(object)) || !waiting.has(refKey(object));
+  return { ...plan, pools: plan.pools.filter(isTold), recordSets: plan.recordSets.filter(isTold) };
+}

@@ -10,6 +10,8 @@ export interface Piece {
   readonly provider: string;
   /** What of the provider it is about; absent = all of it. */
   readonly part?: string;
+  /** True for what a pass looks at once more, see {@link DueLooks}: it knows of it already, and waits for nothing. */
+  readonly isBeside?: boolean;
   /** What is asked for, as a text: where a reading of the same has begun already, that is waited for instead. */
   readonly asked: string;
   /** Never throws for a provider's failure. */
@@ -98,9 +100,14 @@ export class Looking {
     return [...this.#underWay.keys()];
   }
 
-  /** The pieces that nobody has taken yet, whether they have arrived or not. */
+  /** The pieces of which nothing is known yet: nobody has taken them, whether they have arrived or not. */
   get untaken(): readonly Piece[] {
-    return [...this.underWay, ...this.#arrived.map(({ piece }) => piece)];
+    return this.#open().filter(({ isBeside }) => isBeside !== true);
+  }
+
+  /** True when a piece of this kind and provider was not taken yet, whatever part of it. @param key - {@link pieceKey} of the whole */
+  isLookingAt(key: string): boolean {
+    return this.#open().some(({ kind, provider }) => pieceKey({ kind, provider }) === key);
   }
 
   /** True when something has arrived since {@link take}. */
@@ -159,6 +166,10 @@ export class Looking {
       return false;
     }
     return (await within(this.#clock, patienceMs, Promise.race(left))) === "late";
+  }
+
+  #open(): readonly Piece[] {
+    return [...this.#underWay.keys(), ...this.#arrived.map(({ piece }) => piece)];
   }
 
   async #follow(piece: Piece): Promise<void> {

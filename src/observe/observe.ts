@@ -56,6 +56,8 @@ export interface Sight {
   /** The objects as they are stored. */
   readonly stored: Pick<Observation, "pools" | "recordSets" | "registry">;
   readonly looking: Looking;
+  /** What the objects of a world ask of each provider. */
+  readonly pieces: (world: Observation) => readonly Piece[];
   /** What has to be read to tell whose names are. */
   readonly ownerPieces: (wanted: readonly WantedOwner[]) => readonly Piece[];
 }
@@ -102,6 +104,7 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()),
     stored: { ...lists, registry: deps.registry },
     looking,
+    pieces: (world) => piecesOf(deps, world, world.lease, world.grants),
     ownerPieces: (wanted) => ownerPieces(deps, wanted),
   };
 }
@@ -166,6 +169,19 @@ function piecesOf(
     lookFrom: lease.lookFrom.get(one[0]),
   }));
   const firewalls = [...firewallProviders].map((one) => ({ ...asking(one), pools }));
+  const piece = (
+    kind: Piece["kind"],
+    provider: string,
+    asked: string | undefined,
+    read: Piece["read"],
+  ): readonly Piece[] => {
+    if (asked === undefined) return [];
+    const begin = (): Promise<Enter> => {
+      reusable?.look({ kind, provider });
+      return read();
+    };
+    return [{ kind, provider, asked, read: begin }];
+  };
   return [
     ...addresses.flatMap((options) =>
       piece("addresses", options.name, askedOfAddresses(options), async () =>
@@ -181,15 +197,6 @@ function piecesOf(
       ),
     ),
   ];
-}
-
-function piece(
-  kind: Piece["kind"],
-  provider: string,
-  asked: string | undefined,
-  read: Piece["read"],
-): readonly Piece[] {
-  return asked === undefined ? [] : [{ kind, provider, asked, read }];
 }
 
 function entering<K extends keyof KnownFacts>(

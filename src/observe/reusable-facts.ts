@@ -5,7 +5,7 @@ import type { Firewall } from "../model/firewall.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import type { Clock } from "../ports/system.ts";
-import { type Piece, pieceKey, Readings } from "./looking.ts";
+import { type Looking, type Piece, pieceKey, Readings } from "./looking.ts";
 import { wantedAddresses } from "./wanted-addresses.ts";
 
 /**
@@ -79,6 +79,8 @@ export class ReusableFacts {
   #facts: KnownFacts = NOTHING;
   #former: KnownFacts = NOTHING;
   #entries: ReadonlyMap<string, Entry> = new Map();
+  /** By {@link pieceKey}, when it began to be read last, monotonic milliseconds. */
+  readonly #lookedAtMs = new Map<string, number>();
   /** Set while another process is waited for: how often in a row, and when everything is read again, monotonic milliseconds. */
   #others: { readonly count: number; readonly dueMs: number } | undefined;
 
@@ -110,6 +112,11 @@ export class ReusableFacts {
     return Math.min(dueMs, this.#others?.dueMs ?? dueMs) <= this.#clock.monotonicMs();
   }
 
+  /** Takes note that a piece begins to be read: what is due by now is read with it. */
+  look(piece: Pick<Piece, "kind" | "provider">): void {
+    this.#lookedAtMs.set(pieceKey(piece), this.#clock.monotonicMs());
+  }
+
   /** Returns what the cluster said of an address when the last pass ended, see {@link WantedAddresses.told}; undefined where it said nothing. */
   toldBefore(key: string): string | undefined {
     return this.#entries.get(key)?.told;
@@ -125,12 +132,12 @@ export class ReusableFacts {
   }
 
   /**
-   * Takes over the facts of a world as a pass left it. A subject that was read since the last call, or that was due and was not read, gets its next wait. Of pieces that
-   * are still under way what was known before stands.
+   * Takes over the facts of a world as a pass knows it. A subject that was read since the last call, or that was due when its piece was read and was left out, gets its
+   * next wait. Of pieces that are still under way what was known before stands.
    */
-  keep(world: Observation, underWay: readonly Piece[] = []): void {
+  keep(world: Observation, looking?: Pick<Looking, "untaken" | "isLookingAt">): void {
     const nowMs = this.#clock.monotonicMs();
-    const left = new Set(underWay.map(pieceKey));
+    const left = new Set(looking?.untaken.map(pieceKey));
     const before = this.#facts;
     this.#facts = {
       providers: kept("addresses", before.providers, world.providers, left),
@@ -143,15 +150,31 @@ export class ReusableFacts {
       ...readingsOf(world).filter(({ piece }) => !left.has(piece)),
     ];
     this.#entries = new Map(
-      readings.map((reading) => [reading.key, entryOf(reading, this.#entries.get(reading.key), nowMs)]),
+      readings.map((reading) => {
+        const isOpen = looking?.isLookingAt(reading.piece) === true;
+        const lookedAtMs = isOpen ? Number.NEGATIVE_INFINITY : (this.#lookedAtMs.get(reading.piece) ?? nowMs);
+        return [reading.key, entryOf(reading, this.#entries.get(reading.key), { nowMs, lookedAtMs })];
+      }),
     );
   }
 
   /** Milliseconds until the first subject that is not settled may be read again, at least 0; undefined when all are settled. */
   nextDueInMs(): number | undefined {
-    const others = this.#others?.dueMs ?? Number.POSITIVE_INFINITY;
-    const dueMs = Math.min(others, ...[...this.#entries.values()].map((entry) => entry.dueMs));
-    return dueMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, dueMs - this.#clock.monotonicMs());
+    return this.#inMs([this.#others?.dueMs ?? Number.POSITIVE_INFINITY, ...this.#dueMs(() => true)]);
+  }
+
+  /** As {@link nextDueInMs}, of some pieces, by {@link pieceKey}; whatever other processes have to do. */
+  dueInMs(isOf: (piece: string) => boolean): number | undefined {
+    return this.#inMs(this.#dueMs(isOf));
+  }
+
+  #dueMs(isOf: (piece: string) => boolean): readonly number[] {
+    return [...this.#entries.values()].flatMap(({ piece, dueMs }) => (isOf(piece) ? [dueMs] : []));
+  }
+
+  #inMs(dueMs: readonly number[]): number | undefined {
+    const firstMs = Math.min(...dueMs);
+    return firstMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, firstMs - this.#clock.monotonicMs());
   }
 }
 
@@ -166,9 +189,13 @@ function kept<F>(
   return new Map([...[...world].filter((one) => !isLeft(one)), ...[...before].filter(isLeft)]);
 }
 
-function entryOf(reading: Reading, before: Entry | undefined, nowMs: number): Entry {
+function entryOf(
+  reading: Reading,
+  before: Entry | undefined,
+  { nowMs, lookedAtMs }: { readonly nowMs: number; readonly lookedAtMs: number },
+): Entry {
   const { piece, state, mark, told, machines = before?.machines } = reading;
-  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > nowMs)
+  if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > lookedAtMs)
     return { ...before, told };
   if (state === "settled") {
     const count = before === undefined || before.state === "failed" ? 0 : before.count;

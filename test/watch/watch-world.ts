@@ -2,9 +2,11 @@ import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { Attempts } from "../../src/apply/attempts.ts";
 import { EventWriter } from "../../src/apply/event-writer.ts";
 import type { ProviderRegistry } from "../../src/model/provider.ts";
+import type { PassResult } from "../../src/model/run.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { ProviderAccess } from "../../src/ports/providers.ts";
-import { pass } from "../../src/reconcile.ts";
+import { pass, settle } from "../../src/reconcile.ts";
+import type { WriterDeps } from "../../src/rounds.ts";
 import { kubernetesSandbox, shippedCRDs } from "../../src/sandbox/kubernetes/kubernetes-sandbox.ts";
 import { type WatchAnswer, watch } from "../../src/watch/watch.ts";
 import type { WatchedPass } from "../../src/watch/watch-loop.ts";
@@ -17,6 +19,7 @@ import { type PortCall, slowed } from "../fake/slowed.ts";
 import { emptyAccount } from "../scenario/account.ts";
 import { type MemoryDNS, memoryDNS } from "../scenario/memory-dns.ts";
 import { sandboxRest } from "../scenario/memory-world.ts";
+import { heldLock } from "../scenario/scenario-run.ts";
 import { WorldCloud } from "../scenario/world-cloud.ts";
 import { WorldNodes } from "../scenario/world-nodes.ts";
 import { WorldPods } from "../scenario/world-pods.ts";
@@ -45,6 +48,8 @@ export interface WatcherOptions {
   /** True = with the lists and watches that users have, instead of those of the fake. */
   readonly hasRealLists?: boolean;
 }
+
+const LEASE = { namespace: "shop", name: "flipop" };
 
 /** A cluster and accounts in which watchers run by a clock that the test moves. */
 export class WatchWorld {
@@ -105,28 +110,8 @@ export class WatchWorld {
     const memory = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
     memory.beforeCall = beforeCall;
     const cluster = hasRealLists ? sandboxWarmCluster({ sandbox: this.#kubernetes, clock }) : memory;
-    const provider = new MemoryIPProvider({ cloud: this.#account.cloud(), clock });
-    const dnsProvider = (name: "digitalocean" | "cloudflare"): MemoryDNSProvider =>
-      memoryDNSProvider({
-        account: this.dns[name],
-        clock,
-        afterWrite: () => this.dns.world.note(name, "flipop"),
-      });
-    const dns = {
-      digitalocean: dnsProvider("digitalocean"),
-      cloudflare: dnsProvider("cloudflare"),
-    };
+    const { access, provider, dns, slow } = this.#providers();
     const stopping = new AbortController();
-    const leaseName = { namespace: "shop", name: "flipop" };
-    const slow = <T extends object>(name: string, port: T): T =>
-      slowed(name, port, clock, (call) => this.takesMs?.(call));
-    const access = {
-      providers: usable({ digitalocean: slow("addresses", provider) }),
-      dnsProviders: usable({
-        digitalocean: slow("digitalocean", dns.digitalocean),
-        cloudflare: slow("cloudflare", dns.cloudflare),
-      }),
-    };
     const end = watch(
       {
         cluster,
@@ -148,11 +133,7 @@ export class WatchWorld {
               {
                 cluster,
                 ...access,
-                firewallProviders: new Map(),
-                registry: this.#registry(),
-                clock,
                 lock,
-                leaseName,
                 reusable,
                 attempts,
                 events,
@@ -162,7 +143,7 @@ export class WatchWorld {
           };
         },
       },
-      { ...leaseName, identity, durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000, onLocked },
+      { ...LEASE, identity, durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000, onLocked },
       { intervalMs, signal: stopping.signal },
     );
     end.catch(() => undefined);
@@ -177,6 +158,52 @@ export class WatchWorld {
       end,
     };
     return watcher;
+  }
+
+  /** Begins a run that settles; it does nothing until the clock is moved. */
+  settle(timeoutMs: number): Pick<Watcher, "provider" | "dns"> & { readonly end: Promise<PassResult> } {
+    const { clock } = this;
+    const cluster = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
+    const { access, provider, dns } = this.#providers();
+    const deadlineMs = clock.monotonicMs() + timeoutMs;
+    const options = { selection: {}, deadlineMs, signal: new AbortController().signal };
+    return { provider, dns, end: settle({ cluster, ...access, lock: heldLock() }, options) };
+  }
+
+  /** The providers as one process sees them. */
+  #providers(): Pick<Watcher, "provider" | "dns"> & {
+    readonly access: Pick<
+      WriterDeps,
+      "providers" | "dnsProviders" | "firewallProviders" | "registry" | "clock" | "leaseName"
+    >;
+    readonly slow: <T extends object>(name: string, port: T) => T;
+  } {
+    const { clock } = this;
+    const provider = new MemoryIPProvider({ cloud: this.#account.cloud(), clock });
+    const dnsProvider = (name: "digitalocean" | "cloudflare"): MemoryDNSProvider =>
+      memoryDNSProvider({
+        account: this.dns[name],
+        clock,
+        afterWrite: () => this.dns.world.note(name, "flipop"),
+      });
+    const dns = {
+      digitalocean: dnsProvider("digitalocean"),
+      cloudflare: dnsProvider("cloudflare"),
+    };
+    const slow = <T extends object>(name: string, port: T): T =>
+      slowed(name, port, clock, (call) => this.takesMs?.(call));
+    const access = {
+      providers: usable({ digitalocean: slow("addresses", provider) }),
+      dnsProviders: usable({
+        digitalocean: slow("digitalocean", dns.digitalocean),
+        cloudflare: slow("cloudflare", dns.cloudflare),
+      }),
+      firewallProviders: new Map(),
+      registry: this.#registry(),
+      clock,
+      leaseName: LEASE,
+    };
+    return { provider, dns, slow, access };
   }
 }
 

@@ -1,0 +1,99 @@
+import { type Action, refKey, subjectOf } from "../model/action.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Outcome } from "../model/run.ts";
+
+/** How often a pass tries an action that was skipped: once more, since what made it wait may have ended meanwhile. */
+const TRIES_AFTER_SKIP = 2;
+/** After this, milliseconds, what was not done counts no longer where a pass looks on: a plan that has it again says that its wait is over. As long as the shortest wait of a retry. */
+const FORGIVEN_MS = 1000;
+
+/** What a pass has tried, and what came of it: so it tries nothing for ever. */
+export class Tries {
+  /** In the order they ended. */
+  readonly outcomes: Outcome[] = [];
+  readonly #most: number;
+  readonly #looksOn: boolean;
+  /** By each action that was begun, the plan it is of. */
+  readonly #plans = new Map<Action, Plan>();
+  /** How often something was begun for what an action is about, by {@link thingOf}. */
+  readonly #begun = new Map<string, number>();
+
+  /**
+   * @param most - how often something is begun for one thing at most
+   * @param looksOn - true where a pass sees times come and things change while it waits for something else; else what failed waits for the next pass
+   */
+  constructor(most: number, looksOn: boolean) {
+    this.#most = most;
+    this.#looksOn = looksOn;
+  }
+
+  /** Takes note that an action of a plan begins. */
+  begin(action: Action, plan: Plan): void {
+    const thing = thingOf(action);
+    this.#plans.set(action, plan);
+    this.#begun.set(thing, (this.#begun.get(thing) ?? 0) + 1);
+  }
+
+  /** Takes note of what came of actions. */
+  end(outcomes: readonly Outcome[]): void {
+    this.outcomes.push(...outcomes);
+  }
+
+  /** Returns the plan that an action was begun for; undefined for one that was not begun. */
+  planOf(action: Action): Plan | undefined {
+    return this.#plans.get(action);
+  }
+
+  /** The objects that something was begun for, by {@link refKey}. */
+  get objects(): ReadonlySet<string> {
+    return new Set([...this.#plans.keys()].map(({ object }) => refKey(object)));
+  }
+
+  /**
+   * Returns the actions of a plan that are worth trying, without those that require one which is not.
+   *
+   * @param nowMs - milliseconds of the API server's clock
+   * @param mayTry - false for what must wait. Absent = nothing must
+   */
+  left(actions: readonly Action[], nowMs: number, mayTry: (action: Action) => boolean = () => true): readonly Action[] {
+    const tries = new Map<string, number>();
+    for (const one of this.outcomes) {
+      if (this.#isForgiven(one, nowMs)) continue;
+      const weight = one.outcome === "skipped" ? 1 : TRIES_AFTER_SKIP;
+      tries.set(attempt(one.action), (tries.get(attempt(one.action)) ?? 0) + weight);
+    }
+    const planned = new Set(actions.map(({ id }) => id));
+    return possible(
+      actions.filter((action) => (tries.get(attempt(action)) ?? 0) < TRIES_AFTER_SKIP && mayTry(action)),
+      planned,
+    );
+  }
+
+  /** False for what a pass has begun so often that it leaves it to the next. */
+  mayBegin(action: Action): boolean {
+    return (this.#begun.get(thingOf(action)) ?? 0) < this.#most;
+  }
+
+  #isForgiven({ outcome, endedAtMs }: Outcome, nowMs: number): boolean {
+    return (
+      this.#looksOn && (outcome === "failed" || outcome === "skipped") && nowMs - (endedAtMs ?? nowMs) >= FORGIVEN_MS
+    );
+  }
+}
+
+/** Those of the actions that require nothing which is planned and will not be tried. */
+function possible(actions: readonly Action[], planned: ReadonlySet<string>): readonly Action[] {
+  const tried = new Set(actions.map(({ id }) => id));
+  const left = actions.filter(({ requires }) => requires.every((id) => tried.has(id) || !planned.has(id)));
+  return left.length === actions.length ? left : possible(left, planned);
+}
+
+/** Names the same change of the same thing: an address tried on another node is another attempt. */
+function attempt(action: Action): string {
+  return `${action.id} ${JSON.stringify([action.before, action.after])}`;
+}
+
+/** Names what an action is about, of its object: an address, a node, a name, a firewall. */
+function thingOf(action: Action): string {
+  return `${refKey(action.object)} ${subjectOf(action)}`;
+}
