@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { withoutProvider, withPlanned } from "../model/acquisition-memory.ts";
+import { type AcquisitionNote, EMPTY_NOTE, withoutProvider, withPlanned } from "../model/acquisition-memory.ts";
 import {
   type AcquireIP,
   type Action,
@@ -13,7 +13,7 @@ import { changesName } from "../model/action-kinds.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { addressesWithout } from "../model/dns.ts";
-import { KubeError } from "../model/errors.ts";
+import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { memoryOf as memoryOfNames, setNamed, withMemory } from "../model/record-types.ts";
@@ -129,7 +129,7 @@ function preparePool(
   const stored = store.get(object);
   if (status === undefined || stored === undefined || seen === undefined) return UNPREPARED;
   const { firewalls } = status;
-  const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(seen));
+  const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(withNoted(seen, status, stored.meta.note)));
   const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored, cluster.now());
   const drains = newDrains(status, stored);
@@ -158,7 +158,7 @@ function prepareSet(
 }
 
 function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
-  const whole = isVital ? work : work.catch(ignoreKubeError);
+  const whole = isVital ? work : work.catch(ignoreUnwritten);
   whole.catch(() => undefined);
   return { whole, vital: isVital ? whole : Promise.resolve() };
 }
@@ -169,6 +169,17 @@ function memoryOf({
   ...acquisitions
 }: RoutedIPStatus): Pick<RoutedIPStatus, "acquired" | "pendingAcquisitions" | "firewalls"> {
   return { ...withoutProvider(acquisitions), ...(firewalls === undefined ? {} : { firewalls }) };
+}
+
+/** What status had, with what only the annotation still has of the acquired addresses: there they are on record, whatever becomes of status. */
+function withNoted(
+  seen: RoutedIPStatus,
+  { acquired }: RoutedIPStatus,
+  note: AcquisitionNote = EMPTY_NOTE,
+): RoutedIPStatus {
+  const isSeen = (ip: string): boolean => seen.acquired.some((one) => one.ip === ip);
+  const noted = acquired.filter(({ ip }) => note.ips.includes(ip) && !isSeen(ip));
+  return noted.length === 0 ? seen : { ...seen, acquired: [...seen.acquired, ...noted] };
 }
 
 function withSent<T extends Pick<PoolStatus, "ips">>(memory: T, sent: PoolStatus["ips"]): T {
@@ -317,4 +328,9 @@ export async function recordAttemptedNames(action: WriteDNS, { stores }: ApplyCo
       ? stores.dns.updateStatus(object, remembered)
       : stores.ownersOf(object).updateStatus(object, remembered);
   await work.catch(ignoreKubeError);
+}
+
+/** Ignores what the API server refused, or a definition dropped: the last write of the pass tells of it. */
+function ignoreUnwritten(error: unknown): void {
+  if (!(error instanceof ConfigError)) ignoreKubeError(error);
 }

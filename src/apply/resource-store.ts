@@ -99,6 +99,7 @@ function newerNames(known: Pool["status"] | RecordSet["status"], stored: DNSMemo
  *   an acquisition …            first write  second write  if the second write fails
  *   is about to be sent         status       annotation    throws; nothing is bought
  *   brought an address          status       annotation    ignored; the next run writes it
+ *   … that status drops         –            annotation    ignored; the object has an error
  *   ended without an address    annotation   status        throws; it stays pending in status
  *
  * Invariant: a pending acquisition that only the annotation shows means: status was lost ({@link restoreMemory}).
@@ -205,10 +206,16 @@ export class ResourceStore<O extends StoredObject> {
     const isOlder = beyond(note.ips, noted.ips).length > 0;
     if (ended.length > 0 && !isOlder)
       await this.#writeNote(key, { ips: noted.ips, pending: beyond(noted.pending, ended) }, "any");
-    const isWritten = await this.#writeStatus(key, change);
+    const isNewPending = beyond(note.pending, noted.pending).length > 0;
+    const isWritten = await this.#writeStatus(key, change).catch(async (error: unknown) => {
+      // What a definition drops of an address that was bought would be lost for good: the note is all that is left to know it by.
+      if (error instanceof ConfigError && !isNewPending)
+        await this.#writeNote(key, note, "same").catch(ignoreKubeError);
+      throw error;
+    });
     const work = this.#writeNote(key, note, "same");
     // Without the note the status still has it all, and the next run writes it.
-    await (beyond(note.pending, noted.pending).length > 0 ? work : work.catch(ignoreKubeError));
+    await (isNewPending ? work : work.catch(ignoreKubeError));
     return isWritten;
   }
 

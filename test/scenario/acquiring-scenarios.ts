@@ -234,4 +234,32 @@ export function acquiringScenarios(scenario: Register): void {
     },
     { worlds: ["memory", "sandbox"] },
   );
+
+  scenario(
+    "a CRD prunes what was bought: the pool's annotation keeps it, nothing is bought again, the error names the file",
+    async (world) => {
+      await world.machines("n1", "n2");
+      const applyPresent = await world.pools.forgetStatusField("acquired");
+      await world.pools.create("web", { desiredIPs: 1 });
+      const runs = async (): Promise<void> => {
+        for (let run = 0; run < 4; run += 1) {
+          const { outcomes, reportFailures } = await world.pass({ settle: true });
+          const failed = outcomes.flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error.message] : []));
+          expect([...failed, ...reportFailures.map(({ error }) => error.message)].join()).toMatch(
+            /it dropped status\.acquired\. Apply .*cronjob\/crds\//,
+          );
+          world.advance(60 * SECOND);
+        }
+      };
+      await runs();
+      expect(world.cloud.addresses()).toEqual({ new1: "n1" });
+      await world.nodes.setReady("n1", false);
+      await runs();
+      expect(world.cloud.addresses()).toEqual({ new1: "n2" });
+      await applyPresent();
+      await world.pass({ settle: true });
+      expect((await world.pools.status("web")).acquired).toHaveLength(1);
+    },
+    { worlds: ["memory", "sandbox"] },
+  );
 }

@@ -14,17 +14,25 @@ export class WorldPools extends WorldObjects<PoolStatus> {
     });
   }
 
-  /** Turns the definition into an older one that does not know a field of the status, or one of the entries of a list there: `acquired.provider`. */
-  async forgetStatusField(field: string): Promise<void> {
+  /**
+   * Turns the definition into an older one that does not know a field of the status, or one of the entries of a list there: `acquired.provider`. Returns what makes it the
+   * present one again.
+   */
+  async forgetStatusField(field: string): Promise<() => Promise<void>> {
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/floatingippools.${GROUP}`;
-    const crd = structuredClone(await this.access.rest("GET", path)) as { spec: { versions: CRDVersion[] } };
+    const present = (await this.access.rest("GET", path)) as { spec: { versions: CRDVersion[] } };
+    const crd = structuredClone(present);
     const [name = "", ofEntry] = field.split(".");
     for (const { schema } of crd.spec.versions) {
       const fields = schema.openAPIV3Schema.properties["status"]?.properties ?? {};
       if (ofEntry === undefined) delete fields[name];
       else delete fields[name]?.items?.properties?.[ofEntry];
     }
-    await this.access.rest("PATCH", path, { spec: { versions: crd.spec.versions } });
+    const apply = async ({ spec }: typeof crd): Promise<void> => {
+      await this.access.rest("PATCH", path, { spec: { versions: spec.versions } });
+    };
+    await apply(crd);
+    return () => apply(present);
   }
 }
 
