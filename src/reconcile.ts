@@ -16,6 +16,7 @@ import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe, observeOwners, type Sight } from "./observe/observe.ts";
 import { readNearPods, readPods } from "./observe/read-cluster.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
+import { CLOSING_MS, type PassOptions, type WriterDeps } from "./pass.ts";
 import { type NextLook, nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
 import { failuresInARow } from "./plan/retries.ts";
@@ -24,7 +25,7 @@ import type { Clock, LockState } from "./ports/system.ts";
 import { announce, announceInSteps } from "./rehearse/announce.ts";
 import { eventsOf } from "./report/events.ts";
 import { noticesOf } from "./report/notices.ts";
-import { CLOSING_MS, type PassOptions, Rounds, type WriterDeps } from "./rounds.ts";
+import { Rounds } from "./rounds.ts";
 
 /** What a reading run works with: nothing in it can write. */
 export interface ReaderDeps extends ObserveDeps {

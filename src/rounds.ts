@@ -1,6 +1,4 @@
-import type { Attempts } from "./apply/attempts.ts";
-import { type ApplyContext, applyContext, ENDING_MS, obstacle, skipped, type WriteAccess } from "./apply/context.ts";
-import type { EventWriter } from "./apply/event-writer.ts";
+import { type ApplyContext, applyContext, ENDING_MS, obstacle, skipped } from "./apply/context.ts";
 import { Scheduler } from "./apply/scheduler.ts";
 import { Tries } from "./apply/tries.ts";
 import { StatusWriter, withStatusToTell } from "./apply/write-back.ts";
@@ -11,13 +9,14 @@ import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Reason } from "./model/reason.ts";
 import { objectKey, type Pool, type RecordSet } from "./model/resource.ts";
-import type { RunRestraint } from "./model/restraint.ts";
-import type { Outcome, ReportFailure, Selection, Settling } from "./model/run.ts";
+import type { Outcome, ReportFailure } from "./model/run.ts";
 import { DueLooks } from "./observe/due-looks.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
-import { enterAll, needs, type ObserveDeps, type Sight } from "./observe/observe.ts";
+import { withObjectsNow } from "./observe/objects-now.ts";
+import { enterAll, needs, type Sight } from "./observe/observe.ts";
 import { OwnerLooks } from "./observe/owners.ts";
-import { readNodesAgain } from "./observe/read-cluster.ts";
+import { type ClusterNow, readClusterAgain, readNodesAgain } from "./observe/read-cluster.ts";
+import { CLOSING_MS, type PassOptions, type WriterDeps } from "./pass.ts";
 import { duringActions, fold } from "./plan/fold.ts";
 import { firstEndMs } from "./plan/next-look.ts";
 import { planInSteps } from "./plan/plan.ts";
@@ -25,43 +24,7 @@ import { aborted, untilAfter } from "./ports/system.ts";
 import { announceInSteps } from "./rehearse/announce.ts";
 import { MOST_ROUNDS } from "./rehearse/passing.ts";
 import { failoverSeconds } from "./report/metrics/samples.ts";
-import type { SavedApplication } from "./saved/application.ts";
 
-/** What a mutating run works with. */
-export type WriterDeps = ObserveDeps &
-  WriteAccess & {
-    /** What this process remembers of its own attempts. Absent for a process that makes one pass. */
-    readonly attempts?: Attempts | undefined;
-    /** Writes the Events of all passes of this process. Absent for a process that makes one pass: it waits until they are written. */
-    readonly events?: EventWriter | undefined;
-  };
-
-/** How a mutating run is bounded. */
-export interface PassOptions {
-  readonly selection: Selection;
-  /** Monotonic milliseconds by which the run must have ended; the last of it is kept for writing statuses. */
-  readonly deadlineMs: number;
-  /** Aborted when the run is asked to end: what is in flight is finished, statuses are written. */
-  readonly signal: AbortSignal;
-  /** Aborted when something more urgent has come up: everything planned is still begun, but nothing is waited for. Absent = never. */
-  readonly hurry?: AbortSignal;
-  /**
-   * Returns a signal that the next change of the cluster aborts: what a pass cannot end is gone on with beside what has changed, and what has become due. Absent for a single
-   * pass, which goes by what it saw.
-   */
-  readonly nextChange?: () => AbortSignal;
-  /** Says which record sets are to wait. Absent = none. */
-  readonly settling?: Settling;
-  /** How much the run may take from anybody; it is told what the pass begins. Absent = as much as is planned. */
-  readonly restraint?: RunRestraint;
-  /** Is told of every outcome as soon as it is known, with the plan that its action is of. Absent = all are told at the end. */
-  readonly onEnd?: (outcome: Outcome, plan: Plan) => void;
-  /** The saved plan that is carried out; it is told what the pass begins. Absent = all that is planned is done. */
-  readonly saved?: SavedApplication;
-}
-
-/** Kept at the end of a run for statuses, Events and the Lease, milliseconds. */
-export const CLOSING_MS = 3000;
 /** What came of actions is planned on after this, milliseconds, where all of it says "done": more is about to come. */
 const TOGETHER_MS = 250;
 /** Or after so many times what the last plan cost, where that is longer: so hundreds of actions that end one after the other are not planned on each by itself. */
@@ -245,21 +208,37 @@ export class Rounds {
   }
 
   /**
-   * Looks at nodes and pods once more where they have changed while something is under way that may take long, and where a time has come: nodes are judged as of when they
-   * were read. Returns false where nothing is new, or cannot be read.
+   * Looks at the cluster once more where it has changed while something is under way that may take long, and at its nodes where a time has come: they are judged as of when
+   * they were read. Returns false where nothing is new, or cannot be read.
    */
   async #lookAgain(isRipe: boolean): Promise<boolean> {
     const { cluster } = this.#deps;
-    if (this.#isOvertaken()) this.#change = this.#options.nextChange?.();
+    const isOvertaken = this.#isOvertaken();
+    if (isOvertaken) this.#change = this.#options.nextChange?.();
     else if (!isRipe) return false;
     this.#judgedAtMs = cluster.now();
     try {
-      this.observation = { ...this.observation, ...(await readNodesAgain(cluster, this.observation)) };
+      if (isOvertaken) this.#enterObjects(await readClusterAgain(cluster, this.observation.grants));
+      else this.observation = { ...this.observation, ...(await readNodesAgain(cluster, this.observation)) };
       return true;
     } catch (error) {
       if (error instanceof KubeError) return false;
       throw error;
     }
+  }
+
+  /** Enters the cluster as it is now. New objects, and those that ask for something else than before, are looked at as if the pass began. */
+  #enterObjects(now: ClusterNow): void {
+    const { stores, cluster } = this.context;
+    const isFinished = (object: Pool | RecordSet): boolean => stores.knows(object);
+    const entered = (known: Observation): Observation => withObjectsNow(known, now, isFinished, cluster.now());
+    const before = this.observation;
+    const { nodes, nodesReadAtMs, pods, grants } = now;
+    this.observation = { ...entered(before), nodes, nodesReadAtMs, pods, ...(grants === undefined ? {} : { grants }) };
+    if (this.observation.pools === before.pools && this.observation.recordSets === before.recordSets) return;
+    this.seen = entered(this.seen);
+    stores.learn(now);
+    this.observation = this.#dueLooks?.askMore(this.observation) ?? this.observation;
   }
 
   #isOvertaken(): boolean {
@@ -324,7 +303,7 @@ export class Rounds {
   #lookAtWhatIsDue(): number {
     const looks = this.#dueLooks;
     if (looks === undefined || obstacle(this.context) !== undefined) return NEVER;
-    if (looks.nextInMs() === 0) looks.begin(this.observation);
+    if (looks.nextInMs() === 0 || looks.mayAskMore) this.observation = looks.begin(this.observation);
     return looks.nextInMs() ?? NEVER;
   }
 
@@ -391,6 +370,7 @@ export class Rounds {
     });
     // What is left moving is to be looked at again.
     if (ended.some(({ outcome }) => outcome !== "applied")) reusable?.keep(this.observation, this.#looking);
+    if (this.#dueLooks?.mayAskMore === true) this.observation = this.#dueLooks.begin(this.observation);
   }
 
   #add(outcomes: readonly Outcome[]): void {

@@ -5,6 +5,7 @@ import {
   beyond,
   EMPTY_NOTE,
   restoreMemory,
+  withOwnMeta,
   withoutProvider,
 } from "../model/acquisition-memory.ts";
 import { type ObjectRef, refKey } from "../model/action.ts";
@@ -21,6 +22,8 @@ export class ResourceStores {
   readonly pool: ResourceStore<Pool>;
   readonly routedip: ResourceStore<Pool>;
   readonly dns: ResourceStore<RecordSet>;
+  /** The RoutedIPs as pools, as they were observed last, by {@link objectKey}. */
+  readonly #routed: Map<string, Pool>;
 
   /**
    * @param observed - the objects as they were read
@@ -32,9 +35,25 @@ export class ResourceStores {
     mayWrite: () => boolean,
   ) {
     const ofKind = (kind: Pool["kind"]): readonly Pool[] => pools.filter((pool) => pool.kind === kind);
+    this.#routed = byKey(ofKind("routedip"));
     this.pool = new ResourceStore(poolAccess(cluster), ofKind("pool"), mayWrite);
-    this.routedip = new ResourceStore(routedIPAccess(cluster, ofKind("routedip")), ofKind("routedip"), mayWrite);
+    this.routedip = new ResourceStore(routedIPAccess(cluster, this.#routed), ofKind("routedip"), mayWrite);
     this.dns = new ResourceStore(recordSetAccess(cluster), recordSets, mayWrite);
+  }
+
+  /** True for an object that was observed, or one made anew since: not for one that has taken its name. */
+  knows(object: Pool | RecordSet): boolean {
+    const stored = "kind" in object ? this.ownersOf(object).get(object.meta) : this.dns.get(object.meta);
+    return stored?.meta.uid === object.meta.uid;
+  }
+
+  /** Takes over objects as they were observed once more. What this process has written of them stands. */
+  learn({ pools, recordSets }: Pick<Observation, "pools" | "recordSets">): void {
+    const routed = pools.filter(({ kind }) => kind === "routedip");
+    for (const [key, pool] of byKey(routed)) this.#routed.set(key, pool);
+    this.routedip.learn(routed);
+    this.pool.learn(pools.filter(({ kind }) => kind === "pool"));
+    this.dns.learn(recordSets);
   }
 
   /** Returns the store of an object that owns addresses. */
@@ -116,7 +135,7 @@ export class ResourceStore<O extends StoredObject> {
   constructor(access: ObjectAccess<O>, objects: readonly O[], mayWrite: () => boolean) {
     this.#access = access;
     this.#mayWrite = mayWrite;
-    this.#objects = new Map(objects.map((object) => [objectKey(object.meta), object]));
+    this.#objects = byKey(objects);
   }
 
   /** The kind of the objects, as Events name it. */
@@ -127,6 +146,18 @@ export class ResourceStore<O extends StoredObject> {
   /** Returns the object as last read or written; undefined if it is gone. */
   get(name: ObjectName): O | undefined {
     return this.#objects.get(objectKey(name));
+  }
+
+  /** Takes over objects as they were observed once more. Of one that is known, what only flipop writes stands as it was written. */
+  learn(objects: readonly O[]): void {
+    for (const object of objects) {
+      const key = objectKey(object.meta);
+      const known = this.#objects.get(key);
+      const isSame = known?.meta.uid === object.meta.uid;
+      const own = isSame ? { status: known.status, meta: withOwnMeta(object.meta, known.meta) } : {};
+      this.#objects.set(key, { ...object, ...own });
+      if (!isSame) this.#failed.delete(key);
+    }
   }
 
   /** True once a status write of the object has failed: what must be stored before it is done cannot be done then. */
@@ -313,6 +344,10 @@ function withoutFinalizer<O extends StoredObject>(object: O): O {
   return { ...object, meta: { ...object.meta, finalizers } };
 }
 
+function byKey<O extends StoredObject>(objects: readonly O[]): Map<string, O> {
+  return new Map(objects.map((object) => [objectKey(object.meta), object]));
+}
+
 type ObjectName = Pick<ObjectMeta, "namespace" | "name">;
 
 interface StoredObject {
@@ -365,8 +400,7 @@ export function poolAccess(cluster: ClusterWriter): ObjectAccess<Pool> {
 }
 
 /** RoutedIPs are written as the pools that were observed: their issuers and Services are not read again. */
-function routedIPAccess(cluster: ClusterWriter, observed: readonly Pool[]): ObjectAccess<Pool> {
-  const pools = new Map(observed.map((pool) => [objectKey(pool.meta), pool]));
+function routedIPAccess(cluster: ClusterWriter, pools: ReadonlyMap<string, Pool>): ObjectAccess<Pool> {
   const asPool = ({ meta, status }: RoutedIP): Pool => {
     const pool = pools.get(objectKey(meta));
     if (pool === undefined) throw new InternalError(`RoutedIP ${objectKey(meta)} was not observed.`);

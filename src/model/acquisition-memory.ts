@@ -1,6 +1,6 @@
 import { CANONICAL, canonicalAddress, type PendingAcquisition } from "./address.ts";
 import { sourceNamed, sourceText } from "./address-source.ts";
-import type { Pool, PoolStatus } from "./resource.ts";
+import type { ObjectMeta, Pool, PoolStatus } from "./resource.ts";
 import { timestamp } from "./time.ts";
 
 /** The second copy of a pool's acquisitions, in the annotation {@link ACQUIRED_ANNOTATION} of the pool itself. It outlives the loss of the status. */
@@ -46,6 +46,12 @@ export function withoutProvider({ acquired, pendingAcquisitions }: Acquisitions)
   const bare = <T extends { readonly provider?: string }>({ provider: _provider, ...one }: T): Omit<T, "provider"> =>
     one;
   return { acquired: acquired.map(bare), pendingAcquisitions: pendingAcquisitions.map(bare) };
+}
+
+/** Returns what an object says of itself now, with what only flipop writes there, its note among it, as it was known: a list may be older. Pure. */
+export function withOwnMeta(now: ObjectMeta, { resourceVersion, finalizers, note }: ObjectMeta): ObjectMeta {
+  const { note: _listed, ...meta } = now;
+  return { ...meta, resourceVersion, finalizers, ...(note === undefined ? {} : { note }) };
 }
 
 /**

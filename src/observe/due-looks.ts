@@ -1,5 +1,6 @@
 import type { KnownFacts, Observation } from "../model/observation.ts";
 import { type Enter, type Looking, type Piece, pieceKey } from "./looking.ts";
+import { unanswered } from "./observe.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
 /** Where an observation has what each kind of piece brings. Whose names are is looked for when a plan asks. */
@@ -10,13 +11,18 @@ const FACTS: Readonly<Partial<Record<Piece["kind"], keyof KnownFacts>>> = {
 };
 
 /**
- * The looks of one pass at what is moving, or could not be read, once its wait is over: what the pass waits for may take much longer. Nobody waits for such a look. What it
- * brings is entered where nothing else was learned meanwhile.
+ * The looks of one pass at what it knows already, while it waits for something that may take much longer:
+ *
+ *   due    what is moving, or could not be read, once its wait is over. Nobody waits for such a look.
+ *   more   what objects ask for now that have changed since the pass began. Until it is there nothing is known of it, as at the beginning.
+ *
+ * What they bring is entered where nothing else was learned meanwhile.
  */
 export class DueLooks {
   readonly #looking: Looking;
   readonly #reusable: ReusableFacts;
   readonly #pieces: (world: Observation) => readonly Piece[];
+  #mayAskMore = false;
 
   /** @param pieces - what the objects of a world ask of each provider */
   constructor(looking: Looking, reusable: ReusableFacts, pieces: (world: Observation) => readonly Piece[]) {
@@ -30,30 +36,58 @@ export class DueLooks {
     return this.#reusable.dueInMs((piece) => !this.#looking.isLookingAt(piece));
   }
 
-  /** Begins to look at what is due. @param world - what the pass knows by now */
-  begin(world: Observation): void {
-    this.#reusable.keep(world, this.#looking);
-    const isDue = (piece: Piece): boolean =>
-      !this.#looking.isLookingAt(pieceKey(piece)) && this.#reusable.dueInMs((key) => key === pieceKey(piece)) === 0;
-    for (const piece of this.#pieces(world).filter(isDue)) {
-      const facts = FACTS[piece.kind];
-      if (facts !== undefined) this.#looking.also(beside(piece, facts, world));
-    }
+  /** True when objects ask for more, and it has not been asked for yet: it is, as soon as its provider has answered what it was asked before. */
+  get mayAskMore(): boolean {
+    return this.#mayAskMore;
+  }
+
+  /** As {@link begin}, for objects that have changed. */
+  askMore(world: Observation): Observation {
+    this.#mayAskMore = true;
+    return this.begin(world);
+  }
+
+  /** Begins to look at what is due, and at more. Returns the world, in which providers that were not asked before have not answered. @param world - what the pass knows by now */
+  begin(world: Observation): Observation {
+    const looking = this.#looking;
+    this.#reusable.keep(world, looking);
+    const pieces = this.#pieces(world);
+    const isMore = (piece: Piece): boolean => this.#mayAskMore && looking.askedOf(pieceKey(piece)) !== piece.asked;
+    const isDue = (piece: Piece): boolean => this.#reusable.dueInMs((key) => key === pieceKey(piece)) === 0;
+    const isFree = (piece: Piece): boolean => !looking.isLookingAt(pieceKey(piece));
+    const [more, due] = [pieces.filter(isMore), pieces.filter((piece) => !isMore(piece) && isDue(piece))];
+    const known = withUnanswered(world, more);
+    for (const piece of more.filter(isFree)) looking.also(oncemore(piece, "more", known));
+    for (const piece of due.filter(isFree)) looking.also(oncemore(piece, "due", known));
+    this.#mayAskMore = pieces.some(isMore);
+    return known;
   }
 }
 
-/** The piece as it is read beside what a pass does. @param world - as it is known when the look begins */
-function beside({ kind, provider, read }: Piece, facts: keyof KnownFacts, world: Observation): Piece {
-  const before = world[facts].get(provider);
+/** The world in which those of the providers that nobody has asked before have not answered yet. */
+function withUnanswered(world: Observation, pieces: readonly Piece[]): Observation {
+  const waiting = unanswered(pieces);
+  return {
+    ...world,
+    providers: new Map([...waiting.providers, ...world.providers]),
+    dns: new Map([...waiting.dns, ...world.dns]),
+    firewalls: new Map([...waiting.firewalls, ...world.firewalls]),
+  };
+}
+
+/** The piece as it is read while a pass goes on. @param world - as it is known when the look begins */
+function oncemore({ kind, provider, asked, read }: Piece, part: "more" | "due", world: Observation): Piece {
+  const facts = FACTS[kind];
+  const before = facts === undefined ? undefined : world[facts].get(provider);
   return {
     kind,
     provider,
-    part: "due",
-    asked: "",
-    isBeside: true,
+    part,
+    asked,
+    isBeside: part === "due",
     async read() {
-      const found = (await read())(world)[facts].get(provider);
-      return entering(facts, provider, before, found);
+      const enter = await read();
+      return facts === undefined ? enter : entering(facts, provider, before, enter(world)[facts].get(provider));
     },
   };
 }

@@ -76,6 +76,7 @@ export class Looking {
   readonly #readings: Readings;
   readonly #old: ReadonlySet<Piece>;
   readonly #underWay = new Map<Piece, Promise<void>>();
+  readonly #asked = new Map<string, string>();
   #arrived: { readonly piece: Piece; readonly enter: Enter }[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isLeft = false;
@@ -92,6 +93,7 @@ export class Looking {
 
   /** Begins to read one piece more, or waits on for it. */
   also(piece: Piece): void {
+    this.#asked.set(wholeKey(piece), piece.asked);
     this.#underWay.set(piece, this.#follow(piece));
   }
 
@@ -107,7 +109,12 @@ export class Looking {
 
   /** True when a piece of this kind and provider was not taken yet, whatever part of it. @param key - {@link pieceKey} of the whole */
   isLookingAt(key: string): boolean {
-    return this.#open().some(({ kind, provider }) => pieceKey({ kind, provider }) === key);
+    return this.#open().some((piece) => wholeKey(piece) === key);
+  }
+
+  /** Returns what was asked last of a kind and a provider, as {@link Piece.asked}; undefined when nothing was. @param key - {@link pieceKey} of the whole */
+  askedOf(key: string): string | undefined {
+    return this.#asked.get(key);
   }
 
   /** True when something has arrived since {@link take}. */
@@ -192,4 +199,8 @@ export class Looking {
 /** Names what is read by itself, whatever is asked of it. */
 export function pieceKey({ kind, provider, part = "" }: Pick<Piece, "kind" | "provider" | "part">): string {
   return `${kind} ${provider} ${part}`;
+}
+
+function wholeKey({ kind, provider }: Piece): string {
+  return pieceKey({ kind, provider });
 }

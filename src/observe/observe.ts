@@ -212,7 +212,7 @@ function entering<K extends keyof KnownFacts>(
 }
 
 /** What is known of providers that have not answered yet. */
-function unanswered(pieces: readonly Piece[]): KnownFacts {
+export function unanswered(pieces: readonly Piece[]): KnownFacts {
   const of = <F>(
     kind: Piece["kind"],
     facts: F,

@@ -55,6 +55,19 @@ export async function readGrants(
   }
 }
 
+/** A cluster as it is listed once more. */
+export type ClusterNow = ClusterLists & Pick<Observation, "grants">;
+
+/**
+ * Lists everything once more.
+ * @param grants - as they were read before; absent where they do not count
+ * @throws KubeError as {@link readCluster}
+ */
+export async function readClusterAgain(cluster: ClusterReader, grants: GrantFacts | undefined): Promise<ClusterNow> {
+  const lists = await readCluster(cluster);
+  return grants === undefined ? lists : { ...lists, grants: await readGrants(cluster, grants.mode, lists) };
+}
+
 /**
  * Lists nodes and pods once more, for objects that are known.
  * @throws KubeError as {@link readCluster}

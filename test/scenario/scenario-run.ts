@@ -1,8 +1,8 @@
 import type { RunRestraint } from "../../src/model/restraint.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
+import type { WriterDeps } from "../../src/pass.ts";
 import type { Clock, LockState } from "../../src/ports/system.ts";
 import { reconcilePass, settle } from "../../src/reconcile.ts";
-import type { WriterDeps } from "../../src/rounds.ts";
 import type { SavedApplication } from "../../src/saved/application.ts";
 import { withLease } from "../../src/watch/lease.ts";
 import type { DNSName } from "../fake/dns-account.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ProviderError } from "../../src/model/errors.ts";
+import { SUSPEND_ANNOTATION } from "../../src/model/suspension.ts";
 import type { PortCall } from "../fake/slowed.ts";
 import { ip } from "../scenario/scenario-names.ts";
 import { type Watcher, WatchWorld } from "./watch-world.ts";
@@ -143,4 +144,65 @@ test("a run that settles does beside a look that hangs what has become due: the 
   await world.clock.advance(60 * SECOND);
   const moves = (await run.end).outcomes.filter(({ action }) => action.kind === "move-ip");
   expect(moves.map(({ outcome }) => outcome)).toEqual(["failed", "applied"]);
+});
+
+/** How long it takes until ip2 is on a node, milliseconds. */
+async function untilServed(world: WatchWorld): Promise<number> {
+  return await untilSo(world, async () => ["n1", "n2"].includes(world.cloud.addresses()["ip2"] ?? ""));
+}
+
+test.for([
+  [
+    "a new pool with a name of its own",
+    async (world: WatchWorld) => {
+      const dnsRecordSet = { provider: "digitalocean", zone: "example.com", recordName: "more", ttl: 60 };
+      await world.pools.create("more", { ips: [ip(2)], match: { nodeLabel: "role=web" }, dnsRecordSet });
+    },
+    "more.example.com",
+  ],
+  [
+    "an address more in a pool",
+    async (world: WatchWorld) => await world.pools.edit("web", { ips: [ip(1), ip(2)] }),
+    "www.example.com",
+  ],
+] as const)("beside a change that hangs, %s is served and published at once", async ([, change, name]) => {
+  const { world, watcher } = await besideCloudflare("a change");
+  world.cloud.address(ip(2));
+  await change(world);
+  expect(await untilServed(world)).toBeLessThan(SECOND);
+  const isPublished = async (): Promise<boolean> => world.dns.world.addresses("digitalocean", name).includes(ip(2));
+  expect(await untilSo(world, isPublished)).toBeLessThan(SECOND);
+  await expectRest(world, watcher);
+});
+
+test("beside a change that hangs, a pool is deleted whole, and made anew under its name", async () => {
+  const { world, watcher } = await besideCloudflare("a change");
+  await world.pools.edit("web", { reclaimPolicy: "Delete" });
+  await world.clock.advance(SECOND);
+  expect(await world.pools.finalizers("web")).toHaveLength(1);
+  await world.pools.delete("web");
+  expect(await untilSo(world, async () => (await world.pools.read("web")) === undefined)).toBeLessThan(3 * SECOND);
+  expect(world.dns.world.addresses("digitalocean", "www.example.com")).toEqual([]);
+  world.cloud.address(ip(2));
+  await world.pools.create("web", { ips: [ip(2)], match: { nodeLabel: "role=web" } });
+  expect(await untilServed(world)).toBeLessThan(SECOND);
+  await expectRest(world, watcher);
+});
+
+test("beside a change that hangs, a pool whose match is edited leaves its node, and does not come back", async () => {
+  const { world, watcher } = await besideCloudflare("a change");
+  await world.pools.edit("web", { match: { nodeLabel: "role=api" } });
+  expect(await untilSo(world, async () => world.cloud.addresses()["ip1"] === "n4")).toBeLessThan(SECOND);
+  await expectRest(world, watcher);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n4" });
+});
+
+test("beside a change that hangs, a pool that is to stand still does so from then on", async () => {
+  const { world, watcher } = await besideCloudflare("a change");
+  await world.pools.annotate("web", SUSPEND_ANNOTATION, "maintenance");
+  await world.clock.advance(100);
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(60 * SECOND);
+  expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+  await expectRest(world, watcher);
 });
