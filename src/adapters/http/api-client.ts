@@ -36,6 +36,7 @@ import {
   CallBudget,
   type CallLimits,
   inFlightLimit,
+  letMomentPass,
   type Purpose,
   type RateLimitReading,
   rateLimitGate,
@@ -137,6 +138,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     const token = await readToken(api, call, options.token);
     const redact = (text: string): string =>
       secrets?.redactQuoted(text) ?? (token === "" ? text : text.replaceAll(token, "[redacted]"));
+    if (purpose === "address" || purpose === "rest") await letMomentPass(clock, gate, budget, deadline.signal);
     admit(api, call, gate.closedUntilMs(), budget.putOffUntilMs(purpose));
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();
@@ -144,7 +146,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     budget.spend();
     try {
       const answer = await exchange(call, { token, userAgent, deadline, send, redact });
-      const notBeforeMs = gate.observe(answer.status, answer.headers);
+      const notBeforeMs = gate.observe(answer.status, answer.headers, budget);
       const value = interpretResponse(api, call, answer, { redact, notBeforeMs });
       outcome = "success";
       return value;

@@ -41,6 +41,8 @@ export class CallBudget {
   readonly #rateLimit: () => RateLimit;
   /** When the calls of the last span were made, monotonic milliseconds, ascending. */
   readonly #times: number[] = [];
+  /** So many calls of ours used a limit up together with those of others, and until when that counts, monotonic milliseconds. */
+  #usedUp: { readonly calls: number; readonly untilMs: number } = { calls: Number.POSITIVE_INFINITY, untilMs: 0 };
 
   constructor(clock: Clock, allowance: CallAllowance, rateLimit: () => RateLimit) {
     this.#clock = clock;
@@ -56,6 +58,24 @@ export class CallBudget {
     this.#times.push(nowMs);
   }
 
+  /**
+   * Takes note that no call is left: for a span others are taken to make as many as they did. Returns after how long the first of our own calls no longer counts, milliseconds;
+   * undefined where there are none.
+   */
+  usedUp(): number | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    const live = this.#times.filter((time) => time > nowMs - this.#allowance.ms);
+    this.#usedUp = { calls: live.length, untilMs: nowMs + this.#allowance.ms };
+    return live[0] === undefined ? undefined : live[0] + this.#allowance.ms - nowMs;
+  }
+
+  /** After how long one more call is within our own allowance, milliseconds; 0 where it is. */
+  fullForMs(): number {
+    const { calls, untilMs } = this.#usedUp;
+    const isShared = calls > 0 && untilMs > this.#clock.monotonicMs();
+    return Math.max(0, this.#ownWaitMs(0), isShared ? this.#freeMs(calls) : 0);
+  }
+
   /** Until when a call for this purpose has to wait, local milliseconds; undefined when it may be sent. */
   putOffUntilMs(purpose: Purpose): number | undefined {
     const kept = KEPT[purpose];
@@ -66,10 +86,15 @@ export class CallBudget {
 
   /** The wait until enough of our own calls are a span ago, milliseconds. */
   #ownWaitMs(kept: number): number {
-    const { calls, ms, toldLimit } = this.#allowance;
+    const { calls, toldLimit } = this.#allowance;
     const raised = Math.max(1, (this.#rateLimit().limit ?? 0) / toldLimit);
-    const freeing = this.#times[this.#times.length - Math.floor(calls * raised * (1 - kept))];
-    return freeing === undefined ? 0 : freeing + ms - this.#clock.monotonicMs();
+    return this.#freeMs(Math.floor(calls * raised * (1 - kept)));
+  }
+
+  /** The wait until fewer than so many of our own calls are within a span, milliseconds; none or less where they are. */
+  #freeMs(calls: number): number {
+    const freeing = this.#times[this.#times.length - calls];
+    return freeing === undefined ? 0 : freeing + this.#allowance.ms - this.#clock.monotonicMs();
   }
 
   /** The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. */
@@ -125,15 +150,18 @@ export function toldRateLimit(headers: AnswerHeaders): RateLimit {
 export interface RateLimitGate {
   /** Local milliseconds before which nothing may be sent, or undefined while the gate is open. */
   closedUntilMs(): number | undefined;
-  /** Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds. */
-  observe(status: number, headers: AnswerHeaders): number | undefined;
+  /**
+   * Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds.
+   * @param budget - knows our own calls. Absent = nobody counts them
+   */
+  observe(status: number, headers: AnswerHeaders, budget?: Pick<CallBudget, "usedUp">): number | undefined;
   /** What the headers of the newest answer that had any said. */
   rateLimit(): RateLimit;
 }
 
 /**
  * Returns an open gate. A 429 closes it until `retry-after`, for an hour at most, else for as long as the provider's reading
- * says; so does an answer that says that nothing is left. It never opens early: a later answer can only add to the wait.
+ * says; so does an answer that says that nothing is left, but no longer than until the first of our own calls no longer counts. It never opens early: a later answer can only add to the wait.
  */
 export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
   let newest: RateLimit = {};
@@ -154,13 +182,16 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
   return {
     rateLimit: () => newest,
     closedUntilMs,
-    observe(status, headers) {
+    observe(status, headers, budget) {
       const nowMs = clock.wallMs();
       const said = read(status, headers, nowMs);
       if (Object.keys(said.rateLimit).length > 0) newest = said.rateLimit;
       const afterMs = retryAfterMs(headers.get("retry-after"), nowMs);
       if (status === 429) close(afterMs ?? said.refusedUntilMs, nowMs);
-      if (said.usedUpUntilMs !== undefined) close(said.usedUpUntilMs, nowMs);
+      if (said.usedUpUntilMs !== undefined) {
+        const ownMs = budget?.usedUp();
+        close(ownMs === undefined ? said.usedUpUntilMs : Math.min(said.usedUpUntilMs, nowMs + ownMs), nowMs);
+      }
       return status === 429 ? closedUntilMs() : afterMs;
     },
   };
@@ -172,6 +203,24 @@ function retryAfterMs(header: string | undefined, nowMs: number): number | undef
   if (/^\s*\d{1,15}\s*$/.test(header)) return nowMs + Math.min(Math.max(Number(header) * 1000, 1000), hourMs);
   const dateMs = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(dateMs) || dateMs <= nowMs ? undefined : Math.min(dateMs, nowMs + hourMs);
+}
+
+/** An urgent call waits for so long at most, milliseconds, until it is within the limit; where that takes longer it is sent, or put off as the provider says. */
+const MOMENT_MS = 2000;
+
+/** Waits where the calls of a token are used up for a moment only: what is urgent goes on as fast as the limit lets it. */
+export async function letMomentPass(
+  clock: Clock,
+  gate: RateLimitGate,
+  budget: CallBudget,
+  stop: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const closedMs = (gate.closedUntilMs() ?? 0) - clock.wallMs();
+    const leftMs = Math.max(closedMs, budget.fullForMs());
+    if (leftMs <= 0 || leftMs > MOMENT_MS || stop.aborted) return;
+    await clock.sleep(leftMs, stop);
+  }
 }
 
 /** Runs one task when there is room for it; resolves or rejects as the task does. */

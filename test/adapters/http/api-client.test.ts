@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Answer, COUNT, object, read as readAs } from "../../../src/adapters/http/answer.ts";
 import { createAPIClient, type ProviderAPI, type ProviderOptions } from "../../../src/adapters/http/api-client.ts";
+import type { RateLimitReading } from "../../../src/adapters/http/limits.ts";
 import { CALL_BOUNDS, histogramOf } from "../../../src/model/meter.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { providerFailureOf } from "./provider-failure-of.ts";
@@ -25,6 +26,14 @@ function stage(answers: readonly Answer[], api: Partial<typeof SOMECLOUD> = {}, 
   return { caller, clock, read, sent: () => sent, facts };
 }
 
+/** As it reads the headers, and what is used up stays so for a minute. */
+function aMinute(reading: RateLimitReading): RateLimitReading {
+  return (status, headers, atMs) => {
+    const report = reading(status, headers, atMs);
+    return report.usedUpUntilMs === undefined ? report : { ...report, usedUpUntilMs: atMs + 60_000 };
+  };
+}
+
 describe("a caller of an API", () => {
   test("says in its errors what the API is called and advises about a scope", async () => {
     const { read } = stage([answered(403, "E no")]);
@@ -32,6 +41,43 @@ describe("a caller of an API", () => {
     expect(error).toMatchObject({ provider: "somecloud", failure: "forbidden", status: 403 });
     expect(error.message).toBe("Somecloud does not allow this token to read a: E no (403). Ask for a:read.");
   });
+
+  test("an urgent call beyond the allowance waits a moment for it; where it would have to wait for longer it is sent at once", async () => {
+    const { read, clock, sent } = stage([good], { limits: { ...SOMECLOUD.limits, timeoutMs: 5000 } });
+    for (let count = 0; count < 20; count += 1) await read();
+    const beyond = read();
+    await clock.advance(0);
+    expect(sent()).toBe(21);
+    await beyond;
+    await clock.advance(9000);
+    const later = read();
+    await clock.advance(999);
+    expect(sent()).toBe(21);
+    await clock.advance(1);
+    expect(await later).toBe(7);
+  });
+
+  test.for([20, 8])(
+    "what %i calls of ours have used up, with those of others, is open again when the first of them no longer counts",
+    async (own) => {
+      const usedUp = answered(200, '{"value":7}', { "x-empty": "1" });
+      const api = { readRateLimit: aMinute(SOMECLOUD.readRateLimit) };
+      const { read, clock, sent } = stage([...Array.from({ length: own - 1 }, () => good), usedUp, usedUp, good], api);
+      for (let count = 0; count < own - 1; count += 1) {
+        await read();
+        await clock.advance(500);
+      }
+      await clock.advance(9500 - (own - 1) * 500);
+      await read();
+      const [first, second] = [read(), read()];
+      await clock.advance(499);
+      expect(sent()).toBe(own);
+      await clock.advance(1);
+      expect([await first, sent()]).toEqual([7, own + 1]);
+      await clock.advance(500);
+      expect([await second, sent()]).toEqual([7, own + 2]);
+    },
+  );
 
   test("takes the token out of what an answer says", async () => {
     const { read } = stage([answered(403, `E ${token} may not`)]);
