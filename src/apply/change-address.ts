@@ -81,8 +81,7 @@ async function attempt(change: Change, context: ApplyContext): Promise<Result | 
 }
 
 async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: number): Promise<Result | Busy> {
-  if (error.failure === "rate-limited" || error.failure === "unauthorized" || error.failure === "forbidden")
-    return failed(error);
+  if (error.concernsProvider) return failed(error);
   const reading = await readResult(change);
   if (reading.kind === "unreadable")
     return error.isAmbiguous

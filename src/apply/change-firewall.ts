@@ -148,8 +148,7 @@ async function afterRefusal(
   learned: Telling,
   context: ApplyContext,
 ): Promise<Result> {
-  if (error.failure === "rate-limited" || error.failure === "unauthorized" || error.failure === "forbidden")
-    return failed(error);
+  if (error.concernsProvider) return failed(error);
   const reading = await read(change);
   const isTrue = reading.kind === "known" && change.left(reading.firewall).length === 0;
   if (isDone(reading, change)) return { outcome: "applied", ...learned(reading) };
@@ -160,14 +159,18 @@ async function afterRefusal(
 async function confirm(change: Change, wait: Wait, learned: Telling, context: ApplyContext): Promise<Result> {
   const { acceptedAtMs } = wait;
   let last: FirewallReading = { kind: "gap", error: "it was not read after it was changed" };
-  for (let reads = 0; await mayRead(reads, context); reads += 1) {
-    const reading = await read(change);
-    if (reading.kind === "known") last = reading;
-    const isOver = isAtRest(reading, wait) || context.clock.monotonicMs() >= wait.restsAtMs;
-    if (isDone(reading, change) && isOver) return { outcome: "applied", acceptedAtMs, ...learned(reading) };
+  let endedBy: ProviderError | undefined;
+  for (let reads = 0; endedBy === undefined && (await mayRead(reads, context)); reads += 1) {
+    const { fact, refusal } = await lookedAt(change);
+    if (fact.kind === "known") last = fact;
+    const isOver = isAtRest(fact, wait) || context.clock.monotonicMs() >= wait.restsAtMs;
+    if (isDone(fact, change) && isOver) return { outcome: "applied", acceptedAtMs, ...learned(fact) };
+    // What the token may not read no further reading shows.
+    endedBy = refusal;
   }
   if (isDone(last, change)) return { outcome: "applied", acceptedAtMs, ...learned(last) };
-  return { outcome: "unconfirmed", acceptedAtMs, ...learned(unfinished(last, change)) };
+  const ended = endedBy === undefined ? {} : { endedBy };
+  return { outcome: "unconfirmed", acceptedAtMs, ...ended, ...learned(unfinished(last, change)) };
 }
 
 function isDone(reading: FirewallReading, { left, awaited }: Change): boolean {
@@ -195,13 +198,22 @@ function unfinished(reading: FirewallReading, { left }: Change): FirewallReading
   return { ...reading, firewall: { ...reading.firewall, isWaiting: true } };
 }
 
-async function read({ provider, id }: Change): Promise<FirewallReading> {
+async function read(change: Change): Promise<FirewallReading> {
+  return (await lookedAt(change)).fact;
+}
+
+/** Reads the firewall; `refusal` where the provider refuses to tell of any. */
+async function lookedAt({
+  provider,
+  id,
+}: Change): Promise<{ readonly fact: FirewallReading; readonly refusal?: ProviderError }> {
   try {
     const firewall = await provider.getFirewall(id);
     // One reading alone never shows that something is gone: the next pass asks the list, too.
-    return firewall === undefined ? { kind: "gap", error: "it is not there" } : { kind: "known", firewall };
+    return { fact: firewall === undefined ? { kind: "gap", error: "it is not there" } : { kind: "known", firewall } };
   } catch (error) {
-    if (error instanceof ProviderError) return { kind: "gap", error: error.message };
-    throw error;
+    if (!(error instanceof ProviderError)) throw error;
+    const fact = { kind: "gap", error: error.message } as const;
+    return error.concernsProvider ? { fact, refusal: error } : { fact };
   }
 }

@@ -163,8 +163,7 @@ export class Confirmer {
 
   /** What concerns every call, a rate limit or a token that is no longer valid, will not pass while we wait. */
   #note(error: ProviderError): void {
-    const { failure } = error;
-    if (failure === "rate-limited" || failure === "unauthorized" || failure === "forbidden") this.#refusal ??= error;
+    if (error.concernsProvider) this.#refusal ??= error;
   }
 }
 

@@ -117,6 +117,11 @@ export class ProviderError extends Error {
     if (facts.notBeforeMs !== undefined) this.notBeforeMs = facts.notBeforeMs;
     if (facts.requestID !== undefined) this.requestID = facts.requestID;
   }
+
+  /** True for a refusal of the token or of its rights, and for a rate limit: what else is asked of the provider meets it, too. */
+  get concernsProvider(): boolean {
+    return this.failure === "unauthorized" || this.failure === "forbidden" || this.failure === "rate-limited";
+  }
 }
 
 /** What the system of the host refused: an address that cannot be put on an interface, a program that fails or does not end. */

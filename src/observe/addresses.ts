@@ -5,15 +5,7 @@ import type { ProviderFacts } from "../model/observation.ts";
 import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
 import type { IPProviderReader } from "../ports/providers.ts";
-import {
-  type AskOptions,
-  CircuitBreaker,
-  concernsWholeProvider,
-  PARALLEL_READS,
-  refusalOf,
-  SkewNotes,
-  unusableWhy,
-} from "./asking.ts";
+import { type AskOptions, CircuitBreaker, PARALLEL_READS, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey, type ReusableFacts } from "./reusable-facts.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
 
@@ -56,7 +48,7 @@ export async function readAddresses(options: ReadAddressesOptions): Promise<Prov
     return await readWhatIsOpen(access.provider, options, wantedAddresses(name, pools, nodes, registry), skews);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    const isPassing = error.failure !== "rate-limited" && !concernsWholeProvider(error);
+    const isPassing = error.failure !== "rate-limited" && !error.concernsProvider;
     const refusal = refusalOf(error, skews.of(error));
     return unusable(name, isPassing ? { kind: "unanswered", message: error.message } : refusal);
   }
@@ -174,7 +166,7 @@ async function readListing(provider: IPProviderReader, wanted: WantedAddresses):
     if (!isOnFirst) read = await readAllPages(provider, { firstPage, isVerified: wanted.mayAcquire });
     return { ...read, hasFailed: false };
   } catch (error) {
-    if (error instanceof ProviderError && !concernsWholeProvider(error))
+    if (error instanceof ProviderError && !error.concernsProvider)
       return { ...read, isComplete: false, hasFailed: true };
     throw error;
   }
@@ -207,7 +199,7 @@ async function readOne(provider: IPProviderReader, ip: string): Promise<Reading>
     const address = await provider.getAddress(ip);
     return address === undefined ? { kind: "gone" } : { kind: "known", address };
   } catch (error) {
-    if (!(error instanceof ProviderError) || concernsWholeProvider(error)) throw error;
+    if (!(error instanceof ProviderError) || error.concernsProvider) throw error;
     const gap: Reading = { kind: "gap", error: error.message };
     return error.status === 0 ? { ...gap, isUnanswered: true } : gap;
   }
@@ -218,7 +210,7 @@ async function readLimit(provider: IPProviderReader): Promise<number | undefined
   try {
     return await provider.addressLimit();
   } catch (error) {
-    if (error instanceof ProviderError && !concernsWholeProvider(error)) return undefined;
+    if (error instanceof ProviderError && !error.concernsProvider) return undefined;
     throw error;
   }
 }

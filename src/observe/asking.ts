@@ -47,11 +47,6 @@ export function refusalOf(error: ProviderError, skewMs: number): Refusal {
   return error.notBeforeMs === undefined ? common : { ...common, notBeforeMs: error.notBeforeMs + skewMs };
 }
 
-/** A refusal of the token or a rate limit is about the provider, not about one address. */
-export function concernsWholeProvider({ failure }: ProviderError): boolean {
-  return failure === "unauthorized" || failure === "forbidden" || failure === "rate-limited";
-}
-
 /**
  * How far the API server's clock was ahead of the local one when an error came, milliseconds. What an answer said in local time is true by the clock of that moment:
  * the local one may leap before the last of the other reads has ended.

@@ -8,7 +8,7 @@ import {
 } from "../model/firewall.ts";
 import { compareText, type Pool } from "../model/resource.ts";
 import type { FirewallProviderReader } from "../ports/providers.ts";
-import { type AskOptions, concernsWholeProvider, refusalOf, unusableWhy } from "./asking.ts";
+import { type AskOptions, refusalOf, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";
 
 /** What one provider of firewalls is asked for. */
@@ -46,7 +46,7 @@ export async function readFirewalls(options: ReadFirewallsOptions): Promise<Fire
     return { ...facts, firewalls: await findAll(provider, asked) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    if (concernsWholeProvider(error)) return { ...facts, unusable: refusalOf(error, options.skewMs()) };
+    if (error.concernsProvider) return { ...facts, unusable: refusalOf(error, options.skewMs()) };
     return { ...facts, firewalls: new Map(wanted.map((one) => [one, { kind: "gap", error: error.message }])) };
   }
 }

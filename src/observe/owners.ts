@@ -5,7 +5,7 @@ import type { WantedOwner } from "../model/plan.ts";
 import type { ClusterReader } from "../ports/cluster.ts";
 import type { DNSProviderReader, ProviderAccess } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
-import { concernsWholeProvider, refusalOf } from "./asking.ts";
+import { refusalOf } from "./asking.ts";
 import type { Enter, Looking, Piece } from "./looking.ts";
 import { guarded } from "./names.ts";
 
@@ -146,7 +146,7 @@ async function ownersIn(look: Look, names: readonly WantedOwner[]): Promise<Zone
     await Promise.race([lookInto(look, names, { found, ended: ended.signal }), isOver]);
     return { owners: away(`the look into its zone has taken longer than ${LONGEST_LOOK_MS / 1000} s`) };
   } catch (error) {
-    if (!(error instanceof ProviderError) || !concernsWholeProvider(error)) throw error;
+    if (!(error instanceof ProviderError) || !error.concernsProvider) throw error;
     return { owners: away(error.message), unusable: refusalOf(error, skewMs()) };
   } finally {
     ended.abort();

@@ -62,7 +62,14 @@ export function withoutSubjects(text: string, subjects: ReadonlySet<string>): st
   const unquoted = text.replace(/(?<=\b[a-z]+s) "([^"]+)"/g, (quoted, name) => (subjects.has(name) ? "" : quoted));
   // An IPv6 address is one word.
   const known = unquoted.replace(/[\da-f]*:[\da-f:]*:[\da-f:]*/gi, (word) => (subjects.has(word) ? "them" : word));
-  return known.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) => (subjects.has(word) ? "them" : word));
+  return known.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) =>
+    subjects.has(word) && !isPlainWord(word) ? "them" : word,
+  );
+}
+
+/** A name that is made of letters alone may be a word of the sentence. */
+function isPlainWord(word: string): boolean {
+  return /^[a-z]+$/i.test(word);
 }
 
 function providersOf({ pools, recordSets }: Pick<Plan, "pools" | "recordSets">): (hold: Hold) => string {

@@ -78,6 +78,25 @@ test("a change whose answer was lost counts once the machines have it, not as so
   expect(provider.recorded.filter(({ operation }) => operation === "add-machines")).toHaveLength(1);
 });
 
+test.for(["forbidden", "unauthorized", "rate-limited"] as const)(
+  "a change of a firewall that may not be read (%s) is not waited for, and says why",
+  async (failure) => {
+    const { clock, provider, context } = scene();
+    provider.beforeCall = (operation, subject) => {
+      if (operation !== "firewall") return undefined;
+      const facts = { provider: "digitalocean", failure, operation, subject, status: 403 } as const;
+      return { throw: new ProviderError({ ...facts, message: "ask for firewall:read" }) };
+    };
+    const startMs = clock.wallMs();
+    expect(await clock.settle(changeMachines(ADD, context))).toMatchObject({
+      outcome: "unconfirmed",
+      endedBy: { message: "ask for firewall:read" },
+    });
+    expect(clock.wallMs() - startMs).toBeLessThan(1000);
+    expect(provider.recorded.map(({ operation }) => operation)).toEqual(["add-machines", "firewall"]);
+  },
+);
+
 const range = (from: number, to = from): ChangePorts["ports"][number] => ({ protocol: "tcp", from, to });
 const CLOSE: ChangePorts = {
   ...ADD,
