@@ -66,7 +66,7 @@ export class CallBudget {
     const nowMs = this.#clock.monotonicMs();
     const live = this.#times.filter((time) => time > nowMs - this.#allowance.ms);
     this.#usedUp = { calls: live.length, untilMs: nowMs + this.#allowance.ms };
-    return live[0] === undefined ? undefined : live[0] + this.#allowance.ms - nowMs;
+    return this.#firstOwnMs();
   }
 
   /** After how long one more call is within our own allowance, milliseconds; 0 where it is. */
@@ -97,12 +97,23 @@ export class CallBudget {
     return freeing === undefined ? 0 : freeing + this.#allowance.ms - this.#clock.monotonicMs();
   }
 
-  /** The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. */
+  /**
+   * The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. Where nothing was left, which may be said of a short
+   * span, no longer than until the first of our own calls no longer counts.
+   */
   #toldWaitMs(kept: number): number {
     const { limit, remaining, resetMs } = this.#rateLimit();
     if (limit === undefined || remaining === undefined || remaining > limit * kept) return 0;
     const untilMs = (resetMs ?? Number.POSITIVE_INFINITY) - this.#clock.wallMs();
-    return Math.min(untilMs, minuteMs);
+    return Math.min(untilMs, minuteMs, remaining === 0 ? (this.#firstOwnMs() ?? minuteMs) : minuteMs);
+  }
+
+  /** After how long the first of our own calls of the last span no longer counts, milliseconds; undefined where there are none. */
+  #firstOwnMs(): number | undefined {
+    const { ms } = this.#allowance;
+    const nowMs = this.#clock.monotonicMs();
+    const first = this.#times.find((time) => time > nowMs - ms);
+    return first === undefined ? undefined : first + ms - nowMs;
   }
 }
 

@@ -52,6 +52,14 @@ test.for<readonly [remaining: number, allowed: readonly Purpose[]]>([
   expect(stage({ limit: 5000, remaining }).allowed()).toEqual(allowed);
 });
 
+test("where nothing is left by the headers, what is put off is looked at again when the first of our calls no longer counts", async () => {
+  const { clock, budget, spend } = stage({ limit: 5000, remaining: 0 });
+  spend(1);
+  await clock.advance(50_000);
+  spend(1);
+  expect(budget.putOffUntilMs("recovery")).toBe(clock.wallMs() + 10_000);
+});
+
 test("an account whose limit was raised may make as many more calls in the span", () => {
   const { spend, allowed } = stage({ limit: 15_000, remaining: 15_000 });
   spend(209);
