@@ -140,7 +140,7 @@ function preparePool(
     ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
     ...withSent(withDrains(current, drains), sent),
   }));
-  return preparation(work, isVital || isVitalName(names, stored));
+  return preparation(work, isVital || isVitalName(names, stored, actions));
 }
 
 function prepareSet(
@@ -154,7 +154,7 @@ function prepareSet(
   if (status === undefined || stored === undefined) return UNPREPARED;
   const names = recordedNames(actions, status, stored, cluster.now());
   const work = stores.dns.updateStatus(object, (current) => withNames(current, names));
-  return preparation(work, isVitalName(names, stored));
+  return preparation(work, isVitalName(names, stored, actions));
 }
 
 function preparation(work: Promise<unknown>, isVital: boolean): Preparation {

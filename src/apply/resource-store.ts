@@ -285,8 +285,18 @@ export class ResourceStore<O extends StoredObject> {
     const told = Object.keys(wanted).toSorted() as (keyof O["status"])[];
     const dropped =
       this.#access.recorded.find(isChanged) ?? told.find((field) => isChanged(field) && isEmpty(answered[field]));
-    if (dropped !== undefined) throw new ConfigError("invalid", crdTooOldText(this.#access.resource, String(dropped)));
-    return true;
+    if (dropped === undefined) return true;
+    if (dropped === "formerDNS") await this.#takeBackName(key, stored, object.status);
+    throw new ConfigError("invalid", crdTooOldText(this.#access.resource, String(dropped)));
+  }
+
+  /** Where a definition forgets the name before, the name that is published stays on record as it was: with it the records there would be forgotten for good, and nobody would be told again. */
+  async #takeBackName(key: string, stored: O, { publishedDNS }: Partial<DNSMemory>): Promise<void> {
+    const { publishedDNS: _new, ...status } = stored.status as O["status"] & Partial<DNSMemory>;
+    const before = { ...status, ...(publishedDNS === undefined ? {} : { publishedDNS }) } as O["status"];
+    if (isDeepStrictEqual(before, stored.status)) return;
+    this.#assertMayWrite(key, "status");
+    await this.#access.patchStatus(stored.meta, before).then((again) => this.#objects.set(key, again), ignoreKubeError);
   }
 
   /** After a conflict the object is read again: a changed spec is no obstacle, a status changed by somebody else is. */
@@ -352,7 +362,7 @@ type ObjectName = Pick<ObjectMeta, "namespace" | "name">;
 
 interface StoredObject {
   readonly meta: ObjectMeta;
-  readonly status: Pick<Pool["status"], "conditions" | "observedGeneration">;
+  readonly status: Pick<Pool["status"], "conditions" | "observedGeneration" | "publishedDNS">;
 }
 
 /** How objects of one kind are read and written. */

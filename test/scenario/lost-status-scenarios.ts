@@ -140,4 +140,64 @@ export function lostStatusScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["ip1 active n1"]);
     await world.pass();
   });
+
+  for (const policy of ["Retain", "Delete"]) {
+    scenario(
+      `reclaimPolicy ${policy}: a definition that forgets a published name keeps no dead node in it, and is named in each run`,
+      async (world) => {
+        await world.machines("n1", "n2", "n3");
+        world.dns.zone("digitalocean");
+        const dnsRecordSet = { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 30 };
+        await world.recordSets.create("www", { dnsRecordSet, reclaimPolicy: policy });
+        await world.pass();
+        const all = world.dns.addresses("digitalocean", "www.example.com");
+        expect(all).toHaveLength(3);
+        const applyPresent = await world.recordSets.forgetStatusField("publishedDNS");
+        await world.nodes.setReady("n2", false);
+        for (let run = 0; run < 3; run += 1) {
+          const { outcomes, reportFailures } = await world.pass();
+          const failed = outcomes.flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error.message] : []));
+          const told = [...failed, ...reportFailures.map(({ error }) => error.message)].join();
+          expect(told).toContain("it dropped status.publishedDNS");
+          world.advance(60_000);
+        }
+        expect(world.dns.addresses("digitalocean", "www.example.com")).toHaveLength(2);
+        await applyPresent();
+        await world.pass();
+        expect((await world.recordSets.status("www")).publishedDNS?.addresses).toHaveLength(2);
+      },
+      { worlds: ["memory", "sandbox"] },
+    );
+
+    scenario(
+      `reclaimPolicy ${policy}: a definition that forgets the name before is named in each run, and no record of it is lost from sight`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        world.dns.zone("digitalocean");
+        const name = (recordName: string): object => ({
+          provider: "digitalocean",
+          zone: "example.com",
+          recordName,
+          ttl: 30,
+        });
+        await world.recordSets.create("www", { dnsRecordSet: name("old"), reclaimPolicy: policy });
+        await world.pass();
+        const applyPresent = await world.recordSets.forgetStatusField("formerDNS");
+        await world.recordSets.edit("www", { dnsRecordSet: name("new") });
+        for (let run = 0; run < 3; run += 1) {
+          const { outcomes, reportFailures } = await world.pass();
+          const failed = outcomes.flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error.message] : []));
+          const told = [...failed, ...reportFailures.map(({ error }) => error.message)].join();
+          expect(told).toContain("it dropped status.formerDNS");
+          world.advance(60_000);
+        }
+        await applyPresent();
+        world.dnsSafety.allowEnd("old.example.com");
+        await world.pass({ settle: true });
+        expect(world.dns.addresses("digitalocean", "new.example.com")).toHaveLength(2);
+        expect(world.dns.addresses("digitalocean", "old.example.com")).toHaveLength(policy === "Delete" ? 0 : 2);
+      },
+      { worlds: ["memory", "sandbox"] },
+    );
+  }
 }

@@ -112,6 +112,27 @@ export class WorldObjects<Status> {
     return new Map(decoded);
   }
 
+  /**
+   * Turns the definition into an older one that does not know a field of the status, or one of the entries of a list there: `acquired.provider`. Returns what makes it the
+   * present one again.
+   */
+  async forgetStatusField(field: string): Promise<() => Promise<void>> {
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${this.#kind.plural}.${GROUP}`;
+    const present = (await this.access.rest("GET", path)) as { spec: { versions: CRDVersion[] } };
+    const crd = structuredClone(present);
+    const [name = "", ofEntry] = field.split(".");
+    for (const { schema } of crd.spec.versions) {
+      const fields = schema.openAPIV3Schema.properties["status"]?.properties ?? {};
+      if (ofEntry === undefined) delete fields[name];
+      else delete fields[name]?.items?.properties?.[ofEntry];
+    }
+    const apply = async ({ spec }: typeof crd): Promise<void> => {
+      await this.access.rest("PATCH", path, { spec: { versions: spec.versions } });
+    };
+    await apply(crd);
+    return () => apply(present);
+  }
+
   /** Takes every object away, whatever its finalizers. */
   async removeAll(): Promise<void> {
     for (const [name, { metadata }] of await this.#stored()) {
@@ -168,4 +189,15 @@ export class WorldObjects<Status> {
 function split(name: string): readonly [namespace: string, name: string] {
   const [first = "", second] = name.split("/");
   return second === undefined ? ["shop", first] : [first, second];
+}
+
+interface CRDField {
+  readonly properties?: Record<string, CRDField>;
+  readonly items?: CRDField;
+}
+
+interface CRDVersion {
+  readonly schema: {
+    readonly openAPIV3Schema: { readonly properties: Record<string, { properties: Record<string, CRDField> }> };
+  };
 }

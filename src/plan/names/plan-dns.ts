@@ -1,5 +1,5 @@
 import { type Action, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
-import { acceptedTTL, type DNSFacts, recordAddresses } from "../../model/dns.ts";
+import { acceptedTTL, addressesWithout, type DNSFacts, recordAddresses } from "../../model/dns.ts";
 import type { Hold } from "../../model/plan.ts";
 import { memoryOf, namesOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
@@ -311,8 +311,17 @@ function without(
   return left.length === 0 ? {} : { [field]: left };
 }
 
-/** True if nothing may be written under a name that is not on record: its records are to be deleted one day, or others have records there. Pure. */
-export function isVitalName({ A, AAAA }: RecordedNames, { spec }: Pick<Pool | RecordSet, "spec">): boolean {
+/**
+ * True if nothing may be written under a name that is not on record: its records are to be deleted one day, or others have records there. What only takes addresses out leaves
+ * nothing behind. Pure.
+ */
+export function isVitalName(
+  { A, AAAA }: RecordedNames,
+  { spec }: Pick<Pool | RecordSet, "spec">,
+  actions: readonly Action[],
+): boolean {
+  const adds = ({ before, after }: WriteDNS): boolean => addressesWithout(after.addresses, before.addresses).length > 0;
+  if (!actions.some((action) => action.kind === "update-dns" && adds(action))) return false;
   const isShared = (spec.dnsRecordSet?.foreignRecords ?? DEFAULT_FOREIGN_RECORDS) !== DEFAULT_FOREIGN_RECORDS;
   const isNamed = A.publishedDNS !== undefined || AAAA.publishedDNS !== undefined;
   return isNamed && (spec.reclaimPolicy === "Delete" || isShared);
