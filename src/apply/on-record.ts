@@ -50,10 +50,16 @@ export interface Preparation {
   readonly whole: Promise<unknown>;
   /** Resolves when every vital part is stored. @throws as `whole` does */
   readonly vital: Promise<unknown>;
+  /** As `whole`, for a purchase: what a definition drops may not be missing then. @throws ConfigError when anything was dropped, too */
+  readonly kept: Promise<unknown>;
 }
 
 /** The preparation of an object that needs nothing in its status. */
-export const UNPREPARED: Preparation = { whole: Promise.resolve(), vital: Promise.resolve() };
+export const UNPREPARED: Preparation = {
+  whole: Promise.resolve(),
+  vital: Promise.resolve(),
+  kept: Promise.resolve(),
+};
 
 /**
  * Returns what starts the first write of an object, once: when its first action asks for it, and only if the stored status lacks something. The stored statuses are
@@ -112,8 +118,8 @@ function together(own: Preparation, others: readonly Preparation[]): Preparation
   if (others.length === 0) return own;
   const all = (part: keyof Preparation): Promise<unknown> =>
     Promise.all([own[part], ...others.map((other) => other[part].catch(ignoreKubeError))]);
-  const both = { whole: all("whole"), vital: all("vital") };
-  for (const work of [both.whole, both.vital]) work.catch(() => undefined);
+  const both = { whole: all("whole"), vital: all("vital"), kept: all("kept") };
+  for (const work of Object.values(both)) work.catch(() => undefined);
   return both;
 }
 
@@ -159,8 +165,9 @@ function prepareSet(
 
 function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
   const whole = isVital ? work : work.catch(ignoreUnwritten);
-  whole.catch(() => undefined);
-  return { whole, vital: isVital ? whole : Promise.resolve() };
+  const kept = isVital ? work : work.catch(ignoreKubeError);
+  for (const one of [whole, kept]) one.catch(() => undefined);
+  return { whole, vital: isVital ? whole : Promise.resolve(), kept };
 }
 
 /** What would be lost for good: what was bought, and what was added to firewalls. The provider of what was bought is left out: no change waits until it is on record. */

@@ -31,7 +31,8 @@ export async function operate(
 
 /** Assignments wait for their preparation themselves: they have something to ask meanwhile. A run that is asked to end waits for no preparation. */
 async function perform(action: Action, prepared: Preparation, context: ApplyContext): Promise<Result> {
-  if (!isAssign(action) && (await beforeEnd(prepared.whole, context)) === "late") return skipped("Deadline");
+  const first = action.kind === "acquire-ip" ? prepared.kept : prepared.whole;
+  if (!isAssign(action) && (await beforeEnd(first, context)) === "late") return skipped("Deadline");
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { providerError } from "../../src/adapters/digitalocean/api.ts";
 import { assignIP } from "../../src/apply/assign-ip.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
-import type { Preparation } from "../../src/apply/on-record.ts";
+import { type Preparation, UNPREPARED } from "../../src/apply/on-record.ts";
 import type { AssignIP } from "../../src/model/action.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
@@ -30,7 +30,7 @@ const MOVE: AssignIP = {
 
 /** Everything that must be on record is, when the work has ended. */
 function onRecord(whole: Promise<unknown>): Preparation {
-  return { whole, vital: whole };
+  return { whole, vital: whole, kept: whole };
 }
 
 /** An address on droplet 101, which is to go to droplet 102; status does not know where it is, unless told so. */
@@ -81,7 +81,11 @@ test("the address is read while what must be on record is being written, and mov
 
 test("a move from a machine on record waits for what would be lost for good, and not for the next machine to be on record", async () => {
   const { clock, provider, context } = scene({ ips: { [IP]: { state: "active", providerID: "digitalocean://101" } } });
-  const moved = assignIP(MOVE, context, { vital: clock.sleep(300), whole: new Promise(() => undefined) });
+  const moved = assignIP(MOVE, context, {
+    ...UNPREPARED,
+    vital: clock.sleep(300),
+    whole: new Promise(() => undefined),
+  });
   await clock.advance(299);
   expect(operations(provider)).toEqual(["get"]);
   expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });
@@ -93,7 +97,7 @@ test.each([
   ["another one on record", { ips: { [IP]: { state: "active", providerID: "digitalocean://103" } } }],
 ] as const)("a move waits until the next machine is on record with the present one %s", async (_case, status) => {
   const { clock, provider, context } = scene(status);
-  const moved = assignIP(MOVE, context, { vital: Promise.resolve(), whole: clock.sleep(300) });
+  const moved = assignIP(MOVE, context, { ...UNPREPARED, whole: clock.sleep(300) });
   await clock.advance(299);
   expect(operations(provider)).toEqual(["get"]);
   expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });

@@ -156,7 +156,7 @@ export const REMEMBERED: readonly Remembered[] = [
     paths: ["formerDNS", "formerDNS[].*"],
     where: "status",
     written: "when the name changes",
-    lost: "the records of the former name stay",
+    lost: "the records of the former name stay; where a definition forgets it, the name counts as not changed, and each run says so",
     wrong: "as for `publishedDNS`",
   },
   {

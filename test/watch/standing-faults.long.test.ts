@@ -208,6 +208,29 @@ const FAULTS: readonly StandingFault[] = [
     },
   },
   {
+    title: "a definition that does not know what was acquired",
+    arrange: async (world) => {
+      await world.pools.forgetStatusField("acquired");
+      await world.pools.create("more", { desiredIPs: 2, match: ALL });
+    },
+  },
+  ...["publishedDNS", "formerDNS"].map(
+    (field): StandingFault => ({
+      title: `a definition that does not know ${field}, and a name that has changed`,
+      arrange: async (world) => {
+        world.dns.world.zone("cloudflare");
+        const spec = { dnsRecordSet: DNS("cloudflare", "example.com"), reclaimPolicy: "Delete", match: ALL };
+        await world.recordSets.create("www", spec);
+      },
+      spoil: (_, world) => {
+        void world.clock.sleep(20_000).then(async () => {
+          await world.recordSets.forgetStatusField(field);
+          await world.recordSets.edit("www", { dnsRecordSet: { recordName: "more" } });
+        });
+      },
+    }),
+  ),
+  {
     title: "a definition that does not know retries",
     arrange: async (world) => {
       await world.pools.forgetStatusField("retries");
