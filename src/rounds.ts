@@ -154,17 +154,17 @@ export class Rounds {
   }
 
   /**
-   * Waits for the statuses that are on their way. A pass of a process that goes on waits no longer than until something changes in the cluster, or a hold ends: an API server
+   * Waits for the statuses that are on their way. A pass of a watcher waits no longer than until something changes in the cluster, or a hold ends: an API server
    * that is slow with one status delays no recovery.
    *
    * @param endingMs - how long a run that is asked to end waits, milliseconds: another process may be waiting for the Lease
    * @returns true when a status was stored since it was last asked, false when none was, `late` when one is still on its way
    */
   async #landed(endingMs: number): Promise<boolean | "late"> {
-    const { nextChange, signal, deadlineMs } = this.#options;
+    const { hurry, signal, deadlineMs } = this.#options;
     const { clock } = this.context;
     const landed =
-      nextChange === undefined
+      hurry === undefined
         ? this.#statuses.landed()
         : this.#statuses.landedBy(Math.min(this.#ripeAtMs(), deadlineMs), clock, this.#change);
     return await untilAfter(clock, endingMs, landed, signal);

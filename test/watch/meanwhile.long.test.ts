@@ -206,3 +206,24 @@ test("beside a change that hangs, a pool that is to stand still does so from the
   expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
   await expectRest(world, watcher);
 });
+
+test("a run that settles ends with every status written, however long the API server takes and whatever becomes due", async () => {
+  const { world, watcher } = await besideCloudflare("a change to come");
+  watcher.stop();
+  await world.clock.advance(30 * SECOND);
+  await world.pools.edit("web", { gracePeriodSeconds: 4 });
+  await world.nodes.setReady("n1", false);
+  const run = world.settle(50 * SECOND);
+  const write = run.cluster.patchPoolStatus.bind(run.cluster);
+  let underWay = 0;
+  run.cluster.patchPoolStatus = async (meta, status) => {
+    underWay += 1;
+    await world.clock.sleep(6 * SECOND);
+    underWay -= 1;
+    return await write(meta, status);
+  };
+  const ended = run.end.then(() => underWay);
+  await world.clock.advance(60 * SECOND);
+  expect(await ended).toBe(0);
+  expect(await isOnN2(world)).toBe(true);
+});

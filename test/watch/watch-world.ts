@@ -161,13 +161,13 @@ export class WatchWorld {
   }
 
   /** Begins a run that settles; it does nothing until the clock is moved. */
-  settle(timeoutMs: number): Pick<Watcher, "provider" | "dns"> & { readonly end: Promise<PassResult> } {
+  settle(timeoutMs: number): Pick<Watcher, "cluster" | "provider" | "dns"> & { readonly end: Promise<PassResult> } {
     const { clock } = this;
     const cluster = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
     const { access, provider, dns } = this.#providers();
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const options = { selection: {}, deadlineMs, signal: new AbortController().signal };
-    return { provider, dns, end: settle({ cluster, ...access, lock: heldLock() }, options) };
+    return { cluster, provider, dns, end: settle({ cluster, ...access, lock: heldLock() }, options) };
   }
 
   /** The providers as one process sees them. */
