@@ -217,7 +217,23 @@ function isDue({ retries, pool, nowMs }: PoolView, nodeName: string): boolean {
 function obstacleToAll(view: PoolView): Obstacle | undefined {
   if (view.provider?.isComplete !== true)
     return obstacle("Unreadable", "the account's list of addresses could not be read");
-  return view.retries.obstacle("acquire");
+  const why = view.retries.obstacle("acquire");
+  const advice = why === undefined ? undefined : regionAdvice(view);
+  return why === undefined || advice === undefined ? why : { ...why, needsPerson: true, advice };
+}
+
+/** What a person should look at after a refused purchase: a region in which there is no matching node and no address of the account is most likely mistyped. */
+function regionAdvice({ pool, matches, provider, regionOf, areaOf }: PoolView): string | undefined {
+  const { spec, issuerName } = pool;
+  const regions = new Set(matches.map(regionOf).filter((region) => region !== ""));
+  const known = [...(provider?.addresses.values() ?? [])].flatMap((fact) =>
+    fact.kind === "known" ? [fact.address.region] : [],
+  );
+  const isKnown = [...regions, ...known].some((region) => areaOf(region) === areaOf(spec.region));
+  if (spec.region === "" || regions.size === 0 || isKnown) return undefined;
+  const where = issuerName === undefined ? "spec.region" : `spec.region of issuer ${issuerName}`;
+  const all = [...regions].toSorted(compareText).join(", ");
+  return `Set ${where}: no matching node and no address of the account is in ${spec.region}; the nodes are in ${all}.`;
 }
 
 /** Why no place is left: a node that failed is waited for, and so is a firewall that keeps nodes waiting; only without either is the region missing. */
