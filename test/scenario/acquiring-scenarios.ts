@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
+import { errorsOf } from "./scenario-run.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1000;
@@ -243,9 +244,7 @@ export function acquiringScenarios(scenario: Register): void {
       await world.pools.create("web", { desiredIPs: 1 });
       const runs = async (): Promise<void> => {
         for (let run = 0; run < 4; run += 1) {
-          const { outcomes, reportFailures } = await world.pass({ settle: true });
-          const failed = outcomes.flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error.message] : []));
-          expect([...failed, ...reportFailures.map(({ error }) => error.message)].join()).toMatch(
+          expect(errorsOf(await world.pass({ settle: true }))).toMatch(
             /it dropped status\.acquired\. Apply .*cronjob\/crds\//,
           );
           world.advance(60 * SECOND);

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
+import { errorsOf } from "./scenario-run.ts";
 import type { World } from "./world.ts";
 
 async function ip1OnN1(world: World, ...others: readonly string[]): Promise<void> {
@@ -155,10 +156,7 @@ export function lostStatusScenarios(scenario: Register): void {
         const applyPresent = await world.recordSets.forgetStatusField("publishedDNS");
         await world.nodes.setReady("n2", false);
         for (let run = 0; run < 3; run += 1) {
-          const { outcomes, reportFailures } = await world.pass();
-          const failed = outcomes.flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error.message] : []));
-          const told = [...failed, ...reportFailures.map(({ error }) => error.message)].join();
-          expect(told).toContain("it dropped status.publishedDNS");
+          expect(errorsOf(await world.pass())).toContain("it dropped status.publishedDNS");
           world.advance(60_000);
         }
         expect(world.dns.addresses("digitalocean", "www.example.com")).toHaveLength(2);
@@ -185,10 +183,7 @@ export function lostStatusScenarios(scenario: Register): void {
         const applyPresent = await world.recordSets.forgetStatusField("formerDNS");
         await world.recordSets.edit("www", { dnsRecordSet: name("new") });
         for (let run = 0; run < 3; run += 1) {
-          const { outcomes, reportFailures } = await world.pass();
-          const failed = outcomes.flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error.message] : []));
-          const told = [...failed, ...reportFailures.map(({ error }) => error.message)].join();
-          expect(told).toContain("it dropped status.formerDNS");
+          expect(errorsOf(await world.pass())).toContain("it dropped status.formerDNS");
           world.advance(60_000);
         }
         await applyPresent();

@@ -71,3 +71,9 @@ export function heldLock(): LockState {
     annotate: async () => undefined,
   };
 }
+
+/** The errors of a run in one text: of actions that failed, and of what could not be reported. */
+export function errorsOf({ outcomes, reportFailures }: PassResult): string {
+  const failed = outcomes.flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error.message] : []));
+  return [...failed, ...reportFailures.map(({ error }) => error.message)].join();
+}
