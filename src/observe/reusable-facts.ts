@@ -160,21 +160,27 @@ export class ReusableFacts {
 
   /** Milliseconds until the first subject that is not settled may be read again, at least 0; undefined when all are settled. */
   nextDueInMs(): number | undefined {
-    return this.#inMs([this.#others?.dueMs ?? Number.POSITIVE_INFINITY, ...this.#dueMs(() => true)]);
+    return this.#inMs(
+      Math.min(
+        this.#others?.dueMs ?? Number.POSITIVE_INFINITY,
+        this.#firstDueMs(() => true),
+      ),
+    );
   }
 
   /** As {@link nextDueInMs}, of some pieces, by {@link pieceKey}; whatever other processes have to do. */
   dueInMs(isOf: (piece: string) => boolean): number | undefined {
-    return this.#inMs(this.#dueMs(isOf));
+    return this.#inMs(this.#firstDueMs(isOf));
   }
 
-  #dueMs(isOf: (piece: string) => boolean): readonly number[] {
-    return [...this.#entries.values()].flatMap(({ piece, dueMs }) => (isOf(piece) ? [dueMs] : []));
+  #firstDueMs(isOf: (piece: string) => boolean): number {
+    let firstMs = Number.POSITIVE_INFINITY;
+    for (const { piece, dueMs } of this.#entries.values()) if (dueMs < firstMs && isOf(piece)) firstMs = dueMs;
+    return firstMs;
   }
 
-  #inMs(dueMs: readonly number[]): number | undefined {
-    const firstMs = Math.min(...dueMs);
-    return firstMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, firstMs - this.#clock.monotonicMs());
+  #inMs(dueMs: number): number | undefined {
+    return dueMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, dueMs - this.#clock.monotonicMs());
   }
 }
 
