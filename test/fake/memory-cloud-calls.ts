@@ -1,7 +1,7 @@
 import { DIGITALOCEAN_API, providerError } from "../../src/adapters/digitalocean/api.ts";
 import { callCounter } from "../../src/adapters/http/api-client.ts";
 import type { CallInfo } from "../../src/adapters/http/failures.ts";
-import { rateLimitGate } from "../../src/adapters/http/limits.ts";
+import { CallBudget, rateLimitGate } from "../../src/adapters/http/limits.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { ProviderMeter } from "../../src/ports/providers.ts";
@@ -48,6 +48,7 @@ export class MemoryCloudCalls implements ProviderMeter {
   private readonly token: string;
   private readonly counter: ReturnType<typeof callCounter>;
   private readonly gate: ReturnType<typeof rateLimitGate>;
+  private readonly budget: CallBudget;
 
   constructor(options: MemoryCloudOptions) {
     this.cloud = options.cloud;
@@ -56,6 +57,8 @@ export class MemoryCloudCalls implements ProviderMeter {
     this.beforeCall = options.beforeCall;
     this.counter = options.sharing?.counter ?? callCounter();
     this.gate = options.sharing?.gate ?? rateLimitGate(this.clock, DIGITALOCEAN_API.readRateLimit);
+    const { allowance } = DIGITALOCEAN_API.limits;
+    this.budget = options.sharing?.budget ?? new CallBudget(this.clock, allowance, this.gate.rateLimit);
   }
 
   calls(): readonly CallCount[] {
@@ -93,6 +96,7 @@ export class MemoryCloudCalls implements ProviderMeter {
       const reason = "an earlier answer said that it is used up, so nothing was sent";
       throw providerError(facts, { failure: "rate-limited", status: 0, reason, notBeforeMs });
     }
+    this.budget.spend();
     this.recorded.push({ operation: facts.operation, subject: facts.subject, detail: facts.doing });
     try {
       const result = make();
@@ -134,7 +138,7 @@ export class MemoryCloudCalls implements ProviderMeter {
   private observe(status: number, retryAfterSeconds: number | undefined): number | undefined {
     const headers = new Map(Object.entries(this.cloud.rateHeaders(this.token, this.clock.wallMs())));
     if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
-    return this.gate.observe(status, headers);
+    return this.gate.observe(status, headers, this.budget);
   }
 }
 

@@ -219,6 +219,9 @@ function retryAfterMs(header: string | undefined, nowMs: number): number | undef
 /** An urgent call waits for so long at most, milliseconds, until it is within the limit; where that takes longer it is sent, or put off as the provider says. */
 const MOMENT_MS = 2000;
 
+/** So often it waits again at most, where others that waited, too, were faster. */
+const MOST_MOMENTS = 5;
+
 /** Waits where the calls of a token are used up for a moment only: what is urgent goes on as fast as the limit lets it. */
 export async function letMomentPass(
   clock: Clock,
@@ -226,7 +229,7 @@ export async function letMomentPass(
   budget: CallBudget,
   stop: AbortSignal,
 ): Promise<void> {
-  for (;;) {
+  for (let turn = 0; turn < MOST_MOMENTS; turn += 1) {
     const closedMs = (gate.closedUntilMs() ?? 0) - clock.wallMs();
     const leftMs = Math.max(closedMs, budget.fullForMs());
     if (leftMs <= 0 || leftMs > MOMENT_MS || stop.aborted) return;

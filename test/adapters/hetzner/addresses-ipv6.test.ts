@@ -324,6 +324,7 @@ describe("what the API says otherwise of networks", () => {
       faults.add({
         server: "hetzner",
         status: 429,
+        headers: { "retry-after": "30" },
         body: { error: { code: "rate_limit_exceeded", message: "limit" } },
       });
       expect(await failure(addressesIPv6.listPage(1))).toMatchObject({ failure: "rate-limited" });

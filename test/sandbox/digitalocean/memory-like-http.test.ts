@@ -26,7 +26,7 @@ const account = {
   reserved_ips: [{ ip: "203.0.113.1", droplet_id: 101 }, { ip: "203.0.113.2" }],
   byoip: [{ ip: "192.0.2.10" }],
   reserved_ipv6: [{ ip: "2001:db8:1::1", droplet_id: 101 }, { ip: "2001:db8:1::2" }],
-  settings: { action_delay_ms: 15_000, creations_per_minute: 2, rate_limit: { per_hour: 5000, per_minute: 27 } },
+  settings: { action_delay_ms: 15_000, creations_per_minute: 2, rate_limit: { per_hour: 5000, per_minute: 24 } },
 };
 
 /** One call with random arguments, to be made of several providers. */
