@@ -303,7 +303,7 @@ export class Rounds {
   #lookAtWhatIsDue(): number {
     const looks = this.#dueLooks;
     if (looks === undefined || obstacle(this.context) !== undefined) return NEVER;
-    if (looks.nextInMs() === 0 || looks.mayAskMore) this.observation = looks.begin(this.observation);
+    if (looks.nextInMs() === 0) this.observation = looks.begin(this.observation);
     return looks.nextInMs() ?? NEVER;
   }
 

@@ -125,7 +125,7 @@ export async function answered<T>(
 /** What tells when a run is asked to end. */
 export type Ending = Pick<ApplyContext, "clock" | "signal">;
 
-/** Returns what the work comes to; `late` as soon as the run is asked to end. For what only leads to a change: nothing has begun. Rejects as the work does. */
+/** Returns the result of work that only prepares a change; `late` as soon as the run is asked to end, since nothing has begun then. Rejects as the work does. */
 export function beforeEnd<T>(work: Promise<T>, { clock, signal }: Ending): Promise<T | "late"> {
   return untilAfter(clock, 0, work, signal);
 }

@@ -1,10 +1,10 @@
-import { type Action, refKey, subjectOf } from "../model/action.ts";
+import { type Action, attemptKey, refKey, subjectOf } from "../model/action.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Outcome } from "../model/run.ts";
 
 /** How often a pass tries an action that was skipped: once more, since what made it wait may have ended meanwhile. */
 const TRIES_AFTER_SKIP = 2;
-/** After this, milliseconds, what was not done counts no longer where a pass looks on: a plan that has it again says that its wait is over. As long as the shortest wait of a retry. */
+/** After this, milliseconds, what failed or was skipped may be tried again where a pass looks on: the plan has it only once its wait is over. It is as long as the shortest wait of a retry. */
 const FORGIVEN_MS = 1000;
 
 /** What a pass has tried, and what came of it: so it tries nothing for ever. */
@@ -60,11 +60,11 @@ export class Tries {
     for (const one of this.outcomes) {
       if (this.#isForgiven(one, nowMs)) continue;
       const weight = one.outcome === "skipped" ? 1 : TRIES_AFTER_SKIP;
-      tries.set(attempt(one.action), (tries.get(attempt(one.action)) ?? 0) + weight);
+      tries.set(attemptKey(one.action), (tries.get(attemptKey(one.action)) ?? 0) + weight);
     }
     const planned = new Set(actions.map(({ id }) => id));
     return possible(
-      actions.filter((action) => (tries.get(attempt(action)) ?? 0) < TRIES_AFTER_SKIP && mayTry(action)),
+      actions.filter((action) => (tries.get(attemptKey(action)) ?? 0) < TRIES_AFTER_SKIP && mayTry(action)),
       planned,
     );
   }
@@ -86,11 +86,6 @@ function possible(actions: readonly Action[], planned: ReadonlySet<string>): rea
   const tried = new Set(actions.map(({ id }) => id));
   const left = actions.filter(({ requires }) => requires.every((id) => tried.has(id) || !planned.has(id)));
   return left.length === actions.length ? left : possible(left, planned);
-}
-
-/** Names the same change of the same thing: an address tried on another node is another attempt. */
-function attempt(action: Action): string {
-  return `${action.id} ${JSON.stringify([action.before, action.after])}`;
 }
 
 /** Names what an action is about, of its object: an address, a node, a name, a firewall. */

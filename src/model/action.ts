@@ -205,6 +205,11 @@ export type Action =
 /** The names of the actions. */
 export type ActionKind = Action["kind"];
 
+/** Names the same change of the same thing: an address tried on another node is another attempt. Pure. */
+export function attemptKey({ id, before, after }: Action): string {
+  return `${id} ${JSON.stringify([before, after])}`;
+}
+
 /** What an action is about: an address, a node, or the new address it will buy. */
 export function subjectOf(action: Action): string {
   switch (action.kind) {

@@ -48,7 +48,7 @@ export async function readAddresses(options: ReadAddressesOptions): Promise<Prov
     return await readWhatIsOpen(access.provider, options, wantedAddresses(name, pools, nodes, registry), skews);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    const isPassing = error.failure !== "rate-limited" && !error.concernsProvider;
+    const isPassing = !error.concernsProvider;
     const refusal = refusalOf(error, skews.of(error));
     return unusable(name, isPassing ? { kind: "unanswered", message: error.message } : refusal);
   }

@@ -57,8 +57,8 @@ export class DueLooks {
     const isFree = (piece: Piece): boolean => !looking.isLookingAt(pieceKey(piece));
     const [more, due] = [pieces.filter(isMore), pieces.filter((piece) => !isMore(piece) && isDue(piece))];
     const known = withUnanswered(world, more);
-    for (const piece of more.filter(isFree)) looking.also(oncemore(piece, "more", known));
-    for (const piece of due.filter(isFree)) looking.also(oncemore(piece, "due", known));
+    for (const piece of more.filter(isFree)) looking.also(onceMore(piece, "more", known));
+    for (const piece of due.filter(isFree)) looking.also(onceMore(piece, "due", known));
     this.#mayAskMore = pieces.some(isMore);
     return known;
   }
@@ -76,7 +76,7 @@ function withUnanswered(world: Observation, pieces: readonly Piece[]): Observati
 }
 
 /** The piece as it is read while a pass goes on. @param world - as it is known when the look begins */
-function oncemore({ kind, provider, asked, read }: Piece, part: "more" | "due", world: Observation): Piece {
+function onceMore({ kind, provider, asked, read }: Piece, part: "more" | "due", world: Observation): Piece {
   const facts = FACTS[kind];
   const before = facts === undefined ? undefined : world[facts].get(provider);
   return {

@@ -1,4 +1,4 @@
-import type { AcquireIP, Action } from "../model/action.ts";
+import { type AcquireIP, type Action, attemptKey } from "../model/action.ts";
 import type { IPFamily } from "../model/address-source.ts";
 import { annotatedOn } from "../model/annotated.ts";
 import type { Observation } from "../model/observation.ts";
@@ -68,9 +68,9 @@ export function* passThroughInSteps(
   let world = rehearsed(observation);
   let remaining = first;
   while (rounds.length < MOST_ROUNDS) {
-    const untried = remaining.actions.filter((action) => !tried.has(attempt(action)));
+    const untried = remaining.actions.filter((action) => !tried.has(attemptKey(action)));
     if (untried.length === 0) break;
-    for (const action of untried) tried.add(attempt(action));
+    for (const action of untried) tried.add(attemptKey(action));
     const { begun: actions, refused } = ledger?.enter(world, untried) ?? { begun: untried, refused: [] };
     const bought = new Map(
       actions.filter(isAcquiring).map(({ id, provider }) => [id, unused(ipFamilyOf({ provider }))]),
@@ -93,11 +93,6 @@ function rehearsed(observation: Observation): Observation {
 function begun(world: Observation, actions: readonly Action[]): Observation {
   const { restraint } = world;
   return restraint === undefined ? world : { ...world, restraint: actions.reduce(withBegun, restraint) };
-}
-
-/** Names the same change of the same thing. */
-function attempt({ id, before, after }: Action): string {
-  return `${id} ${JSON.stringify([before, after])}`;
 }
 
 function isAcquiring(action: Action): action is AcquireIP {

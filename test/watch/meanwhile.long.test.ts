@@ -128,12 +128,18 @@ test("beside a change that hangs, a name that could not be read for a moment is 
   await expectRest(world, watcher);
 });
 
-test("a run that settles does beside a look that hangs what has become due: the end of a grace, and an assignment that failed once", async () => {
-  const { world, watcher } = await besideCloudflare("a look");
+/** As {@link besideCloudflare}, without a watcher, and n1 has just failed: four seconds of grace begin. */
+async function inGrace(hangs: Parameters<typeof besideCloudflare>[0]): Promise<WatchWorld> {
+  const { world, watcher } = await besideCloudflare(hangs);
   watcher.stop();
   await world.clock.advance(30 * SECOND);
   await world.pools.edit("web", { gracePeriodSeconds: 4 });
   await world.nodes.setReady("n1", false);
+  return world;
+}
+
+test("a run that settles does beside a look that hangs what has become due: the end of a grace, and an assignment that failed once", async () => {
+  const world = await inGrace("a look");
   await world.clock.advance(SECOND);
   const run = world.settle(50 * SECOND);
   let failures = 0;
@@ -208,11 +214,7 @@ test("beside a change that hangs, a pool that is to stand still does so from the
 });
 
 test("a run that settles ends with every status written, however long the API server takes and whatever becomes due", async () => {
-  const { world, watcher } = await besideCloudflare("a change to come");
-  watcher.stop();
-  await world.clock.advance(30 * SECOND);
-  await world.pools.edit("web", { gracePeriodSeconds: 4 });
-  await world.nodes.setReady("n1", false);
+  const world = await inGrace("a change to come");
   const run = world.settle(50 * SECOND);
   const write = run.cluster.patchPoolStatus.bind(run.cluster);
   let underWay = 0;

@@ -36,6 +36,7 @@ import {
   CallBudget,
   type CallLimits,
   inFlightLimit,
+  isUrgent,
   letMomentPass,
   type Purpose,
   type RateLimitReading,
@@ -138,7 +139,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     const token = await readToken(api, call, options.token);
     const redact = (text: string): string =>
       secrets?.redactQuoted(text) ?? (token === "" ? text : text.replaceAll(token, "[redacted]"));
-    if (purpose === "address" || purpose === "rest") await letMomentPass(clock, gate, budget, deadline.signal);
+    if (isUrgent(purpose)) await letMomentPass(clock, gate, budget, deadline.signal);
     admit(api, call, gate.closedUntilMs(), budget.putOffUntilMs(purpose));
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();

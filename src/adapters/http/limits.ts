@@ -59,27 +59,25 @@ export class CallBudget {
   }
 
   /**
-   * Takes note that no call is left: for a span others are taken to make as many as they did. Returns after how long the first of our own calls no longer counts, milliseconds;
-   * undefined where there are none.
+   * Takes note that the provider has no call left. For one span we then send no more than we did, since others use the rest. Returns in how many milliseconds the oldest of our
+   * calls leaves the span; undefined where none is in it.
    */
   usedUp(): number | undefined {
-    const nowMs = this.#clock.monotonicMs();
-    const live = this.#times.filter((time) => time > nowMs - this.#allowance.ms);
-    this.#usedUp = { calls: live.length, untilMs: nowMs + this.#allowance.ms };
-    return this.#firstOwnMs();
+    this.#usedUp = { calls: this.#live(), untilMs: this.#clock.monotonicMs() + this.#allowance.ms };
+    return this.#oldestLeavesMs();
   }
 
   /** After how long one more call is within our own allowance, milliseconds; 0 where it is. */
   fullForMs(): number {
     const { calls, untilMs } = this.#usedUp;
-    const isShared = calls > 0 && untilMs > this.#clock.monotonicMs();
+    const isShared = untilMs > this.#clock.monotonicMs();
     return Math.max(0, this.#ownWaitMs(0), isShared ? this.#freeMs(calls) : 0);
   }
 
   /** Until when a call for this purpose has to wait, local milliseconds; undefined when it may be sent. */
   putOffUntilMs(purpose: Purpose): number | undefined {
+    if (isUrgent(purpose)) return undefined;
     const kept = KEPT[purpose];
-    if (kept === 0) return undefined;
     const waitMs = Math.max(this.#ownWaitMs(kept), this.#toldWaitMs(kept));
     return waitMs > 0 ? this.#clock.wallMs() + waitMs : undefined;
   }
@@ -98,22 +96,26 @@ export class CallBudget {
   }
 
   /**
-   * The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. Where nothing was left, which may be said of a short
-   * span, no longer than until the first of our own calls no longer counts.
+   * The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. Headers that say that nothing is left may speak of a
+   * short limit: then the wait ends when the oldest of our calls leaves the span.
    */
   #toldWaitMs(kept: number): number {
     const { limit, remaining, resetMs } = this.#rateLimit();
     if (limit === undefined || remaining === undefined || remaining > limit * kept) return 0;
     const untilMs = (resetMs ?? Number.POSITIVE_INFINITY) - this.#clock.wallMs();
-    return Math.min(untilMs, minuteMs, remaining === 0 ? (this.#firstOwnMs() ?? minuteMs) : minuteMs);
+    return Math.min(untilMs, minuteMs, remaining === 0 ? (this.#oldestLeavesMs() ?? minuteMs) : minuteMs);
   }
 
-  /** After how long the first of our own calls of the last span no longer counts, milliseconds; undefined where there are none. */
-  #firstOwnMs(): number | undefined {
-    const { ms } = this.#allowance;
-    const nowMs = this.#clock.monotonicMs();
-    const first = this.#times.find((time) => time > nowMs - ms);
-    return first === undefined ? undefined : first + ms - nowMs;
+  /** In how many milliseconds the oldest of our calls leaves the span; undefined where none is in it. */
+  #oldestLeavesMs(): number | undefined {
+    const calls = this.#live();
+    return calls === 0 ? undefined : this.#freeMs(calls);
+  }
+
+  /** How many of our calls are in the span. */
+  #live(): number {
+    const sinceMs = this.#clock.monotonicMs() - this.#allowance.ms;
+    return this.#times.filter((time) => time > sinceMs).length;
   }
 }
 
@@ -172,7 +174,8 @@ export interface RateLimitGate {
 
 /**
  * Returns an open gate. A 429 closes it until `retry-after`, for an hour at most, else for as long as the provider's reading
- * says; so does an answer that says that nothing is left, but no longer than until the first of our own calls no longer counts. It never opens early: a later answer can only add to the wait.
+ * says. An answer that says that nothing is left closes it, too, at most until the oldest of our own calls leaves the span. It never
+ * opens early: a later answer can only add to the wait.
  */
 export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
   let newest: RateLimit = {};
@@ -216,11 +219,15 @@ function retryAfterMs(header: string | undefined, nowMs: number): number | undef
   return Number.isNaN(dateMs) || dateMs <= nowMs ? undefined : Math.min(dateMs, nowMs + hourMs);
 }
 
-/** An urgent call waits for so long at most, milliseconds, until it is within the limit; where that takes longer it is sent, or put off as the provider says. */
+/** The longest that an urgent call waits for the limit, milliseconds. */
 const MOMENT_MS = 2000;
-
-/** So often it waits again at most, where others that waited, too, were faster. */
+/** So often it waits again where other calls that waited were faster. */
 const MOST_MOMENTS = 5;
+
+/** True for a purpose that leaves no part of a limit to others. */
+export function isUrgent(purpose: Purpose): boolean {
+  return KEPT[purpose] === 0;
+}
 
 /** Waits where the calls of a token are used up for a moment only: what is urgent goes on as fast as the limit lets it. */
 export async function letMomentPass(
