@@ -7,7 +7,7 @@ import type { Monitor, Violation } from "./monitor.ts";
 import { checkPrecautions, checkTarget, hadOther } from "./precautions.ts";
 import type { Process } from "./process.ts";
 import type { Reading } from "./readings.ts";
-import { nameOf } from "./records.ts";
+import { type Creation, nameOf } from "./records.ts";
 import { checkShard } from "./shard-invariants.ts";
 import { dropletOf, isBlocked, managedBy, mayBeAnswer } from "./truth.ts";
 
@@ -25,7 +25,9 @@ export function checkWrite(monitor: Monitor, process: Process, call: SimCall): v
   if (call.operation.endsWith("-lease")) return;
   const { world, history } = monitor.simulation;
   const what = `${process.identity}: ${call.operation} ${call.subject}`;
-  if (process.hasFailedList) monitor.violated("P1", `${what} after a list of the cluster failed`);
+  // An Event tells of a pass that has ended.
+  if (process.hasFailedList && call.operation !== "event")
+    monitor.violated("P1", `${what} after a list of the cluster failed`);
   const holder = history.hasLock ? world.leaseHolder(process.leaseName) : process.identity;
   if (holder !== process.identity) monitor.violated("P11", `${what} while ${holder || "nobody"} holds the Lease`);
   const { target } = process.settings;
@@ -164,7 +166,11 @@ export function checkCreation(monitor: Monitor, process: Process, call: SimCall)
   const { world } = simulation;
   const found: Violation[] = [];
   const nowMs = world.nowMs();
-  const recent = records.creations.filter((ms) => ms > nowMs - 60_000).length;
+  const {
+    args: [, family = "IPv4"],
+  } = call;
+  const isRecent = (creation: Creation): boolean => creation.atMs > nowMs - 60_000 && creation.family === family;
+  const recent = records.creations.filter(isRecent).length;
   if (recent >= MOST_CREATIONS && simulation.history.hasLock)
     found.push({ invariant: "creation-rate", text: `${recent} within a minute` });
   const intent = process.intentOf(call);

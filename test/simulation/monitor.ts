@@ -134,9 +134,7 @@ export class Monitor {
   failed(process: Process, call: SimCall, failure: Failure, startedAtMs: number): void {
     this.begin(process, call);
     process.readings.asked(call);
-    // What is refused for what it asks is the affair of the object that asks.
-    const isAnswered = failure.how === "400";
-    process.hasFailedList ||= !isAnswered && CLUSTER_LISTS.has(call.operation) && startedAtMs >= process.passBeganMs;
+    process.hasFailedList ||= isFailedList(process, call, failure, startedAtMs);
     if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
@@ -164,7 +162,8 @@ export class Monitor {
       for (const broken of promises) this.violated(broken.invariant, broken.text);
       if (!call.operation.endsWith("-lease")) {
         this.writes.push(`${call.operation} ${call.subject}`);
-        process.hasWritten = true;
+        // A status or an Event may still be on its way when the next pass begins.
+        process.hasWritten ||= !call.operation.endsWith("status") && call.operation !== "event";
       }
       process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
       this.records.accepted(process, call, result);
@@ -295,4 +294,11 @@ export class Monitor {
     this.#readNotes(process);
     if (this.simulation.history.shards !== undefined) checkOverlap(this, process, `${process.identity}: a pass`);
   }
+}
+
+/** True for a list of the cluster without which a pass does nothing. What is refused for what it asks is the affair of the object that asks. */
+function isFailedList(process: Process, { operation }: SimCall, { how }: Failure, startedAtMs: number): boolean {
+  // A pass that has written something has read the cluster: what it lists later is a second look, without which it goes by the first one.
+  const isOfFirstLook = startedAtMs >= process.passBeganMs && !process.hasWritten;
+  return how !== "400" && CLUSTER_LISTS.has(operation) && isOfFirstLook;
 }

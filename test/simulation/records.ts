@@ -1,4 +1,5 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
+import type { IPFamily } from "../../src/model/address-source.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { ipFamilyOf, objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
@@ -53,6 +54,12 @@ const SLOW: ReadonlySet<string> = new Set(["refused", "not-found", "forbidden"])
 /** Says nothing of what a call was about: the whole provider waits. */
 const OF_PROVIDER: ReadonlySet<string> = new Set(["rate-limited", "unauthorized"]);
 
+/** A purchase: the provider counts those of each family by themselves. */
+export interface Creation {
+  readonly atMs: number;
+  readonly family: IPFamily;
+}
+
 /** What really happened, as no process remembers it. */
 export class Records {
   readonly bought: Map<string, Bought> = new Map();
@@ -60,7 +67,7 @@ export class Records {
   /** Which pools managed an address at any time, by their keys. */
   readonly namerKeys: Map<string, Set<string>> = new Map();
   readonly everNode: Set<number> = new Set();
-  readonly creations: number[] = [];
+  readonly creations: Creation[] = [];
   /** By uid of the pool. */
   readonly accepted_: Map<string, Accepted> = new Map();
   /** Refused assignments since the last success, event or loss of memory, by address and droplet. */
@@ -318,7 +325,8 @@ export class Records {
   #created(process: Process, call: SimCall, ip: string): void {
     const nowMs = this.#world.nowMs();
     // One under way while the Lease was spoilt was noted there before.
-    if (process.passStartMs > this.leaseForgottenMs) this.creations.push(nowMs);
+    const [, family = "IPv4"] = call.args as readonly [unknown, IPFamily?];
+    if (process.passStartMs > this.leaseForgottenMs) this.creations.push({ atMs: nowMs, family });
     this.bornMs.set(ip, nowMs);
     const key = process.intentOf(call) ?? "";
     const pool = this.#world.pool(key);

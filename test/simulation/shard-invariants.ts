@@ -40,6 +40,9 @@ export class ShardRecords {
   }
 }
 
+/** So long a status or an Event may be on its way, milliseconds: it tells of what its process did while the object was its own, such as a purchase, and others may stand before it. */
+const TOLD_LATE_MS = 10_000;
+
 /** What a write of one process breaks among several: what it changes is its own, and nobody else works for it. */
 export function checkShard(monitor: Monitor, process: Process, call: SimCall, what: string): void {
   const { simulation, shards } = monitor;
@@ -47,9 +50,10 @@ export function checkShard(monitor: Monitor, process: Process, call: SimCall, wh
   checkOverlap(monitor, process, what);
   // An old list shows an old label.
   const objects = process.isMisled ? [] : objectsOf(monitor, call);
+  const sinceMs = process.listsFromMs - (call.side === "cluster" ? TOLD_LATE_MS : 0);
   const isOwn = ({ namespace, ...meta }: ObjectMeta): boolean =>
     shards
-      .labelsSince({ namespace, ...meta }, process.listsFromMs)
+      .labelsSince({ namespace, ...meta }, sinceMs)
       .some((label) => isOfShard({ namespace, labels: { [SHARD_LABEL]: label } }, process.shard));
   if (objects.length > 0 && !objects.some(isOwn))
     monitor.violated("shard", `${what}, which is of ${objects.map(textOf).join(", ")}`);

@@ -139,7 +139,9 @@ test("a history with a broken promise is found, and shrinks to what breaks it", 
   const history: History = { seed: 1, hasLock: true, slots: [slot], latencyMs: 0, endsAtMs: 4000, events };
   const simulation = new Simulation(history, false);
   simulation.monitor.health.of = () => undefined;
-  simulation.monitor.records.creations.push(...Array.from({ length: 12 }, () => simulation.world.nowMs() + 500));
+  simulation.monitor.records.creations.push(
+    ...Array.from({ length: 12 }, () => ({ atMs: simulation.world.nowMs() + 500, family: "IPv4" as const })),
+  );
   const { violation } = await simulation.run();
   expect(violation?.invariant).toBe("creation-rate");
   expect((await shrink(history, "none")).events).toEqual(events);
