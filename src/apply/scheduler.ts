@@ -21,7 +21,7 @@ import { operate } from "./operations.ts";
  * an outcome, and stops only what requires it.
  *
  * An object is planned on when its actions have ended: a newer plan has nothing to say of one that is at work, except that an address of it is to go elsewhere. That never waits for
- * anything but itself.
+ * anything but itself. Nor does anything wait for an annotation of a node but what is about the same node, address or name.
  */
 export class Scheduler {
   readonly #context: ApplyContext;
@@ -46,9 +46,9 @@ export class Scheduler {
     return this.#running.size > 0 || this.#untold.length > 0 || this.#failure !== undefined;
   }
 
-  /** The objects of {@link open} actions, by {@link refKey}. */
+  /** The objects that {@link open} actions work for, by {@link refKey}; those that only annotate a node aside. */
   get atWork(): ReadonlySet<string> {
-    return new Set(this.open.map(({ object }) => refKey(object)));
+    return workedFor(this.open);
   }
 
   /** Begins what a new plan has for objects that are at rest, and address changes of the others where nothing under way touches the same. Returns what it takes on, in that order. */
@@ -117,11 +117,16 @@ interface Waiting {
   readonly prepared: (object: ObjectRef) => Preparation;
 }
 
+function workedFor(actions: readonly Action[]): ReadonlySet<string> {
+  const isNote = ({ kind }: Action): boolean => kind === "annotate-node" || kind === "clear-annotation";
+  return new Set(actions.filter((action) => !isNote(action)).map(({ object }) => refKey(object)));
+}
+
 /** The actions that may be added to those that are known. */
 function withoutConflicts(actions: readonly Action[], known: readonly Action[]): readonly Action[] {
   if (known.length === 0) return actions;
   const touched = new Set(known.flatMap(touchedBy));
-  const atWork = new Set(known.map(({ object }) => refKey(object)));
+  const atWork = workedFor(known);
   const mayJoin = (action: Action): boolean =>
     (!atWork.has(refKey(action.object)) || action.kind === "assign-ip" || action.kind === "move-ip") &&
     !touchedBy(action).some((thing) => touched.has(thing));

@@ -229,3 +229,50 @@ test("a run that settles ends with every status written, however long the API se
   expect(await ended).toBe(0);
   expect(await isOnN2(world)).toBe(true);
 });
+
+/** Pool `web` has ip1 on n1 and ip2 on n2, may have one on n3, and publishes both at Cloudflare. From now on each write of that node's annotation hangs. */
+async function besideNode(hangs: string): Promise<{ world: WatchWorld; watcher: Watcher }> {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2", "n3");
+  for (const number of [1, 2]) world.cloud.address(ip(number), { on: `n${number}` });
+  world.dns.world.zone("cloudflare");
+  const name = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
+  await world.pools.create("web", { ips: [ip(1), ip(2)], dnsRecordSet: name });
+  const watcher = world.watch();
+  await world.clock.advance(70 * SECOND);
+  world.takesMs = () => 20;
+  const { cluster } = watcher;
+  const annotate = cluster.annotateNode.bind(cluster);
+  cluster.annotateNode = async (node, annotations) => {
+    if (node === hangs) await world.clock.sleep(HANGS_MS);
+    await annotate(node, annotations);
+  };
+  return { world, watcher };
+}
+
+test("while the annotation of a dead node cannot be cleared, its pool's name follows what happens to other addresses, and status tells of the move", async () => {
+  const { world, watcher } = await besideNode("n1");
+  const shown = (): readonly string[] => world.dns.world.addresses("cloudflare", "www.example.com");
+  const stateOf = async (number: number): Promise<string | undefined> =>
+    (await world.pools.status("web")).ips[ip(number)]?.state;
+  await world.nodes.setReady("n1", false);
+  expect(await untilSo(world, async () => (await stateOf(1)) === "active")).toBeLessThan(2 * SECOND);
+  await world.nodes.setReady("n2", false);
+  expect(await untilSo(world, async () => !shown().includes(ip(2)))).toBeLessThan(2 * SECOND);
+  expect(shown()).toEqual([ip(1)]);
+  await world.nodes.setReady("n2", true);
+  expect(await untilSo(world, async () => shown().includes(ip(2)))).toBeLessThan(2 * SECOND);
+  await expectRest(world, watcher);
+});
+
+test("while the annotation of a new holder cannot be written, the other address still leaves the name when its node dies", async () => {
+  const { world, watcher } = await besideNode("n3");
+  const shown = (): readonly string[] => world.dns.world.addresses("cloudflare", "www.example.com");
+  await world.nodes.setReady("n1", false);
+  await world.clock.advance(2 * SECOND);
+  expect(world.cloud.addresses()["ip1"]).toBe("n3");
+  await world.nodes.setReady("n2", false);
+  expect(await untilSo(world, async () => !shown().includes(ip(2)))).toBeLessThan(2 * SECOND);
+  expect(shown()).toEqual([ip(1)]);
+  await expectRest(world, watcher);
+});
