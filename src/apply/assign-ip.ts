@@ -196,7 +196,7 @@ class LastLook {
 
 /**
  * Judges the holder of an address once more, node and pods, as they are now: one that matches again, is in grace, or cannot be read keeps its address. Reads the node and, where the
- * pool asks for pods, its pods. Undefined when the address may leave.
+ * pool asks for pods, its pods; a node that cannot keep it whatever its pods are is judged at once. Undefined when the address may leave.
  */
 export async function holderKeeps(
   action: AssignIP | UnassignIP,
@@ -207,21 +207,32 @@ export async function holderKeeps(
   if (!action.isHolderJudged || before === undefined || pool === undefined) return undefined;
   const name = before.nodeName ?? statusOf(pool, ip)?.nodeName;
   if (name === undefined) return undefined;
-  const [node, pods] = await Promise.all([context.cluster.readNode(name), podsOn(name, pool, context)]);
+  const reading = podsOn(name, pool, context);
+  // Nobody waits for pods that decide nothing.
+  reading.catch(() => undefined);
+  const node = await context.cluster.readNode(name);
   if (node === undefined || !mayBe(node, before.machineID, pool, context)) return undefined;
   const key = podsKeyOf(pool);
-  const byNode = new Map(pods === undefined ? [] : [[name, pods] as const]);
-  const { registry } = context;
-  const validation = validatePool(pool, { pods: new Map([[key ?? "", { kind: "read", byNode }]]), registry });
-  const nowMs = context.cluster.now();
-  const { of: verdictOf } = judgeNodes(pool, validation, { nodes: [node], nodesReadAtMs: nowMs });
-  const machineOf = (providerID: string): string | undefined => registry.machineID(pool.spec.provider, providerID);
-  if (!keepsAddress(pool, ip, { node, machine: before.machineID, verdictOf, machineOf }, nowMs)) return undefined;
+  const keepsWith = (pods: PodSummary | undefined): boolean => {
+    const byNode = new Map(pods === undefined ? [] : [[name, pods] as const]);
+    const { registry } = context;
+    const validation = validatePool(pool, { pods: new Map([[key ?? "", { kind: "read", byNode }]]), registry });
+    const nowMs = context.cluster.now();
+    const { of: verdictOf } = judgeNodes(pool, validation, { nodes: [node], nodesReadAtMs: nowMs });
+    const machineOf = (providerID: string): string | undefined => registry.machineID(pool.spec.provider, providerID);
+    return keepsAddress(pool, ip, { node, machine: before.machineID, verdictOf, machineOf }, nowMs);
+  };
+  if (!keepsWith(READY_PODS)) return undefined;
+  const pods = await reading;
+  if (!keepsWith(pods)) return undefined;
   const learned =
     key === undefined ? {} : { learnedPods: { key, nodeName: name, ...(pods === undefined ? {} : { pods }) } };
   const why = `node ${name}, which has the address, ${abilityOf(node, pods)}`;
   return { ...skipped("Stale", why), learnedNode: node, ...learned };
 }
+
+/** The best that pods can be. */
+const READY_PODS: PodSummary = { ready: 1, notReady: 0 };
 
 function abilityOf({ unreadable }: NodeFacts, pods: PodSummary | undefined): string {
   const doubt = unreadable ?? (pods?.ready === 0 ? pods.unreadable : undefined);

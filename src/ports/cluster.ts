@@ -78,7 +78,7 @@ export interface ClusterReader {
   readRecordSet(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RecordSet | undefined>;
   /** One RoutedIP as it is now; undefined when it is gone. */
   readRoutedIP(meta: Pick<ObjectMeta, "namespace" | "name">): Promise<RoutedIP | undefined>;
-  /** One node as it is now; undefined when it is gone. */
+  /** One node as it is now; undefined when it is gone. Fails only where neither a reading of it nor a list of it alone succeeds. */
   readNode(name: string): Promise<NodeFacts | undefined>;
   /** The pods of the selector on one node as they are now, in no order: asked of the API server, also by who keeps lists in memory. */
   readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]>;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { holderKeeps } from "../../src/apply/assign-ip.ts";
 import { applyContext } from "../../src/apply/context.ts";
 import type { AssignIP } from "../../src/model/action.ts";
+import { KubeError } from "../../src/model/errors.ts";
 import type { NodeFacts, PodFacts } from "../../src/model/node.ts";
 import type { EndpointSliceFacts } from "../../src/model/service.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
@@ -23,6 +24,7 @@ const MOVE: AssignIP = {
   mustNotCarry: [],
   isHolderJudged: true,
 };
+const UNREADY: Partial<NodeFacts> = { ready: { isReady: false } };
 const POD: PodFacts = {
   namespace: "shop",
   name: "web-0",
@@ -33,8 +35,14 @@ const POD: PodFacts = {
 
 interface Now {
   readonly node?: Partial<NodeFacts>;
-  readonly pods?: readonly PodFacts[];
+  readonly pods?: readonly PodFacts[] | "never answered" | "refused";
   readonly slices?: readonly EndpointSliceFacts[];
+}
+
+async function readPods(pods: Now["pods"]): Promise<readonly PodFacts[]> {
+  if (pods === "never answered") return await Promise.withResolvers<never>().promise;
+  if (pods !== "refused") return pods ?? [];
+  throw new KubeError({ failure: "unavailable", operation: "list pods", subject: "", status: 500, message: "oops" });
 }
 
 /** Why the holder of an address keeps it, as things are now; undefined when it does not. */
@@ -47,7 +55,7 @@ async function why({ node = {}, pods, slices }: Now): Promise<string | undefined
   const cluster: Partial<ClusterWriter> = {
     now: () => NOW,
     readNode: async () => aNode(node),
-    readPodsOn: async () => pods ?? [],
+    readPodsOn: () => readPods(pods),
     readEndpointSlices: async () => slices ?? [],
   };
   const none = new Map<string, never>();
@@ -109,10 +117,12 @@ describe("right before an address is taken from its node, the node keeps it", ()
 
 describe("right before an address is taken from its node, the node does not keep it", () => {
   test.for<[string, Now]>([
-    ["when it is not ready", { node: { ready: { isReady: false } } }],
+    ["when it is not ready", { node: UNREADY }],
     ["when it is being deleted, whatever cannot be read", { node: { unreadable: "spec.taints", isDeleting: true } }],
     ["when it is another machine by now", { node: { providerID: "digitalocean://103" } }],
     ["when its pods are not ready", { pods: [POD] }],
+    ["when it is not ready, and its pods are never told", { node: UNREADY, pods: "never answered" }],
+    ["when it is not ready, and its pods cannot be listed", { node: UNREADY, pods: "refused" }],
     ["when the Service has no endpoint there", { slices: [slice("n2", { ready: 1 })] }],
   ])("%s", async ([, now]) => {
     expect(await why(now)).toBeUndefined();

@@ -2,7 +2,7 @@ import { type ObjectRef, refKey } from "../../model/action.ts";
 import { KubeError } from "../../model/errors.ts";
 import type { AnnotatableCluster, AnnotationChanges } from "../../ports/cluster.ts";
 import { type Call, type Connection, RESOURCES, type Resource, resourcePath } from "./call.ts";
-import { KubeClusterReader } from "./cluster-reader.ts";
+import { KubeClusterReader, readAccess } from "./cluster-reader.ts";
 import { encodeLease } from "./lease.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 
@@ -25,12 +25,7 @@ class KubeAnnotator extends KubeClusterReader implements AnnotatableCluster {
   readonly #transport: Transport;
 
   constructor(transport: Transport) {
-    super({
-      connection: transport.connection,
-      send: (call, receive) => transport.read(call, receive),
-      nowMs: () => transport.nowMs(),
-      close: () => transport.close(),
-    });
+    super(readAccess(transport));
     this.#transport = transport;
   }
 

@@ -16,6 +16,7 @@ import type {
   PodLabelReader,
   WorkloadReader,
 } from "../../ports/cluster.ts";
+import { type Clock, within } from "../../ports/system.ts";
 import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { eventsRequest } from "./events.ts";
@@ -44,17 +45,26 @@ export function createClusterReader(
   PodLabelReader &
   WorkloadReader & { readonly close: () => void } {
   const transport = new Transport(connection, options);
-  return new KubeClusterReader({
-    connection,
+  return new KubeClusterReader({ ...readAccess(transport), ...optional("overlay", overlay) });
+}
+
+/** What a transport can do for who only reads. */
+export function readAccess(transport: Transport): ReadAccess {
+  return {
+    connection: transport.connection,
     send: (call, receive) => transport.read(call, receive),
     nowMs: () => transport.nowMs(),
     close: () => transport.close(),
-    ...optional("overlay", overlay),
-  });
+    clock: transport.clock,
+  };
 }
+
+/** A node that was not read so soon, milliseconds, is listed, too. */
+const NODE_PATIENCE_MS = 1000;
 
 /** What a reader is built from: it can send GETs, and nothing else. */
 export interface ReadAccess extends PageSource {
+  readonly clock: Clock;
   readonly nowMs: () => number;
   readonly close: () => void;
   /** Keeps what is read, for who writes later. */
@@ -146,7 +156,20 @@ export class KubeClusterReader
   }
 
   async readNode(name: string): Promise<NodeFacts | undefined> {
-    return await this.#read(RESOURCES.nodes, { name }, decodeNode);
+    const read = this.#read(RESOURCES.nodes, { name }, decodeNode);
+    const answer = await within(this.#access.clock, NODE_PATIENCE_MS, read).catch((error: unknown) => {
+      // A name that no node can have is in no list either.
+      if (error instanceof KubeError && error.failure !== "invalid") return "late" as const;
+      throw error;
+    });
+    return answer === "late" ? await Promise.any([read, this.#listedNode(name)]).catch(() => read) : answer;
+  }
+
+  /** The node as a list of this one node has it: a failover must not wait for a request that the server answers for no other node. */
+  async #listedNode(name: string): Promise<NodeFacts | undefined> {
+    const query = { fieldSelector: `metadata.name=${name}` };
+    const { items } = await listObjects(this.#access, { ...NODES_REQUEST, query });
+    return items.find((node) => node.name === name);
   }
 
   async readPodsOn(selector: PodSelector, nodeName: string): Promise<readonly PodFacts[]> {

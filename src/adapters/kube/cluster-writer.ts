@@ -21,7 +21,7 @@ import type {
   NamespaceReader,
 } from "../../ports/cluster.ts";
 import { type Answer, type Call, type Connection, RESOURCES, resourcePath } from "./call.ts";
-import { KubeClusterReader, type ReadAccess, SeenObjects } from "./cluster-reader.ts";
+import { KubeClusterReader, type ReadAccess, readAccess, SeenObjects } from "./cluster-reader.ts";
 import { CUSTOM_RESOURCES, type CustomResource } from "./custom-resources.ts";
 import { encodeEvent, nextSeries } from "./events.ts";
 import { answerJSON } from "./failures.ts";
@@ -52,12 +52,10 @@ export function createClusterWriter(
 /** Everything that a transport can do, for who may write. */
 export function writeAccess(transport: Transport): WriteAccess & Pick<Transport, "open"> {
   return {
-    connection: transport.connection,
+    ...readAccess(transport),
     send: (call, receive) => transport.send(call, { receive }),
     write: (call, confirm) => transport.send(call, { confirm }),
     open: transport.open.bind(transport),
-    nowMs: () => transport.nowMs(),
-    close: () => transport.close(),
     seen: new SeenObjects(),
   };
 }

@@ -3,7 +3,7 @@ import { HOST_PODS } from "../../model/host-agent.ts";
 import type { LeaseRecord } from "../../ports/cluster.ts";
 import type { ClusterInspector, Definition, HostDaemonSet, Permission } from "../../ports/inspection.ts";
 import { type Call, type Connection, RESOURCES, type Resource, resourcePath } from "./call.ts";
-import { KubeClusterReader } from "./cluster-reader.ts";
+import { KubeClusterReader, readAccess } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
 import { decodeLease } from "./lease.ts";
@@ -43,12 +43,7 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
   readonly #read = new Map<string, Promise<unknown>>();
 
   constructor(transport: Transport) {
-    super({
-      connection: transport.connection,
-      send: (call, receive) => transport.read(call, receive),
-      nowMs: () => transport.nowMs(),
-      close: () => transport.close(),
-    });
+    super(readAccess(transport));
     this.#transport = transport;
   }
 

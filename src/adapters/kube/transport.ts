@@ -70,6 +70,11 @@ export class Transport {
     this.#serverClock = new ServerClock(options.clock);
   }
 
+  /** Local time, by which it waits. */
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
   /** The API server's time, milliseconds since the epoch. */
   nowMs(): number {
     return this.#serverClock.nowMs();

@@ -29,8 +29,8 @@ export function createWarmCluster(
     readonly random?: () => number;
   },
 ): WarmCluster {
-  const { clock, random = Math.random, reportingInstance } = options;
-  const access = { ...writeAccess(new Transport(connection, options)), clock, random };
+  const { random = Math.random, reportingInstance } = options;
+  const access = { ...writeAccess(new Transport(connection, options)), random };
   return new KubeWarmCluster(access, reportingInstance);
 }
 

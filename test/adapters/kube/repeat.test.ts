@@ -65,7 +65,7 @@ describe("repeats", () => {
 
   test.for([400, 401, 403, 404, 409, 410, 422] as const)("a get is not repeated after %i", async (status) => {
     await withServer([failure(status, "", "no")], async ({ reader, asked }) => {
-      await reader.readNode("a").catch(() => undefined);
+      await reader.readPool({ namespace: "a", name: "b" }).catch(() => undefined);
       expect(asked).toHaveLength(1);
     });
   });
