@@ -1,6 +1,6 @@
 import { ConfigError, InternalError, KubeError } from "../../../model/errors.ts";
 import type { Staleness } from "../../../ports/cluster.ts";
-import type { Clock } from "../../../ports/system.ts";
+import { type Clock, within } from "../../../ports/system.ts";
 import type { Listing } from "../lists.ts";
 import { failureOf, isRefusal, retryDelayMs, SyncState } from "./sync-state.ts";
 import { compareVersions, laterVersion, type ObservedVersion, type StoreRules, WatchedStore } from "./watched-store.ts";
@@ -16,15 +16,27 @@ interface ReflectorOptions<T> {
   readonly onChange: (keys: readonly string[]) => void;
   /** See {@link SyncState}. */
   readonly isRefused?: (error: unknown) => boolean;
+  /** True for a list by which addresses move: a watch of it that tells nothing is not believed for long. */
+  readonly isVital?: boolean;
 }
 
 /** So long after a long absence the server has told what happened in it. */
 const CATCH_UP_MS = 500;
-/** After so many failed attempts in a row nobody relies on a watch any more. */
-const DOUBTED_FAILURES = 5;
-const RESYNC_MS = 600_000;
-/** Whoever wants the list so long after the last failure does not wait for the next attempt: it is made at once. */
+/** After so many failed attempts in a row nobody waits for a watch any more. */
+const DOUBTED_FAILURES = 2;
+/** And after so many the version that it goes on from may be at fault. */
+const LOST_FAILURES = 5;
+/** Whoever wants the list waits so long for a watch that is asked for, and so long after the last failure does not wait for the next attempt: it is made at once. */
 const PATIENCE_MS = 2_000;
+/** While no watch can be relied on the list is read so often, or so that a tenth of the time goes into that. */
+const LOOK_MS = 3_000;
+const LOOKING_SHARE = 10;
+
+const RESYNC_MS = 600_000;
+/** A watch that has told nothing for so long may be a connection to nobody. */
+const QUIET_MS = 20_000;
+/** So many objects are one page, which costs nothing to read again. */
+const FEW = 500;
 
 /** A watch that lasted so long was sound, and the end of its history is no sign of trouble. */
 const SOUND_MS = 10_000;
@@ -43,10 +55,11 @@ const ABRUPT_MS = 1_000;
  *    +-- 410 or ---- wait, longer after each failure; less when somebody asks for the list
  *        in doubt
  *
- * In doubt: five attempts have failed in a row, or nobody answered the last one.
- * Until a watch stands again, the list is read each time that somebody asks for it.
+ * In doubt: two attempts have failed in a row, or nobody answers the last one. Until a watch stands again, the list is read when somebody asks for it, and every few seconds.
+ * After five failures each attempt begins with the list.
  *
- * After every interruption the watch goes on from the last version. Every ten minutes the list is read beside the watch, which then goes on.
+ * After every interruption the watch goes on from the last version. Every ten minutes the list is read beside the watch, which then goes on; a short list by which addresses move,
+ * after 20 s in which the watch told nothing.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -64,8 +77,14 @@ export class Reflector<T> {
   #failures = 0;
   #failedAtMs = 0;
   #listFailedAtMs = Number.NEGATIVE_INFINITY;
+  #hasFailedToList = false;
   /** True while no watch can be relied on to come. */
   #isDoubtful = false;
+  /** When a watch was asked for that nobody has answered; undefined while there is none. */
+  #askedAtMs: number | undefined;
+  /** When the watch told of something last. */
+  #toldAtMs = 0;
+  #isLooking = false;
   /** A reading of the list that is under way. */
   #reading: Promise<void> | undefined;
   /** How long the last watch lasted. */
@@ -84,7 +103,7 @@ export class Reflector<T> {
   start(): void {
     this.#sync.begin();
     const ended = (error: unknown): void => this.#sync.markFailed(error);
-    this.#run().catch(ended);
+    this.#run(ended).catch(ended);
     this.#resyncAgainAndAgain().catch(ended);
   }
 
@@ -97,11 +116,26 @@ export class Reflector<T> {
 
   /** The list as it is now, once it is known. @throws KubeError, ConfigError: why it is not known, or not known to be current. */
   async values(): Promise<readonly T[]> {
-    const isUnwatched = this.#isDoubtful && this.#sync.isLongBehind && this.#isLongAgo(this.#listFailedAtMs);
-    if (isUnwatched) await this.#listOnce();
-    if (this.#isLongAgo(Math.max(this.#failedAtMs, this.#listFailedAtMs))) this.askAgain(false);
-    if (!isUnwatched || this.#ending.signal.aborted) await this.#sync.wait();
-    return this.#store.values();
+    for (;;) {
+      const mustList = this.#isUnwatched && this.#isLongAgo(this.#listFailedAtMs);
+      if (mustList) await this.#listOnce();
+      if (this.#isLongAgo(Math.max(this.#failedAtMs, this.#listFailedAtMs))) this.askAgain(false);
+      const isKnown = mustList && !this.#ending.signal.aborted;
+      if (isKnown || (await this.#isInSync())) return this.#store.values();
+    }
+  }
+
+  /** True once the list is in sync; false where the present attempt takes its time. @throws why it is not */
+  async #isInSync(): Promise<boolean> {
+    const wait = this.#sync.wait();
+    if (wait === undefined) return true;
+    return (await within(this.#options.clock, PATIENCE_MS, wait)) !== "late";
+  }
+
+  /** True while nobody tells of changes of a list that was read before, and no watch can be relied on to come. */
+  get #isUnwatched(): boolean {
+    const isUnanswered = this.#askedAtMs !== undefined && this.#isLongAgo(this.#askedAtMs);
+    return (this.#isDoubtful || isUnanswered) && this.#sync.isLongBehind;
   }
 
   #isLongAgo(atMs: number): boolean {
@@ -129,12 +163,13 @@ export class Reflector<T> {
     return await this.#notifier.write(key, write, (answer) => (this.#sync.isListed ? stored(answer) : undefined));
   }
 
-  async #run(): Promise<void> {
+  async #run(ended: (error: unknown) => void): Promise<void> {
     const { clock, random } = this.#options;
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
         this.#sync.begin();
+        this.#lookMeanwhile().catch(ended);
         this.#lastedMs = 0;
         const mustList = this.#mustList;
         if (mustList) await this.#listOnce();
@@ -151,10 +186,30 @@ export class Reflector<T> {
     }
   }
 
+  /** Until a watch stands nobody tells of changes: while none can be relied on, the list is read again and again, as long as it can be. */
+  async #lookMeanwhile(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#ending;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    let tookMs = 0;
+    while (this.#sync.behindSinceMs !== undefined && !signal.aborted) {
+      await clock.sleep(Math.max(LOOK_MS, (LOOKING_SHARE - 1) * tookMs), signal);
+      const startMs = clock.monotonicMs();
+      if (this.#isUnwatched && !signal.aborted && !this.#hasFailedToList) await this.#listOnce().catch(ignoreRefusal);
+      tookMs = clock.monotonicMs() - startMs;
+    }
+    this.#isLooking = false;
+  }
+
   /** Reads the list, or waits for the reading that is under way. */
   async #listOnce(): Promise<void> {
     this.#reading ??= this.#list()
+      .then(() => {
+        this.#hasFailedToList = false;
+      })
       .catch((error: unknown) => {
+        this.#hasFailedToList = true;
         this.#listFailedAtMs = this.#options.clock.monotonicMs();
         throw error;
       })
@@ -196,20 +251,24 @@ export class Reflector<T> {
     let startedMs: number | undefined;
     let hasTold = false;
     const lastedMs = (): number => (startedMs === undefined ? 0 : clock.monotonicMs() - startedMs);
+    this.#askedAtMs = clock.monotonicMs();
     try {
       await source.watch(this.#version, {
         signal,
         known: (key) => this.#store.get(key),
         take: (events) => {
           if (signal.aborted) return;
+          this.#askedAtMs = undefined;
           if (startedMs === undefined) void this.#catchUp(isJustListed, over.signal);
           startedMs ??= clock.monotonicMs();
           hasTold ||= events.length > 0;
+          if (events.some(({ kind }) => kind !== "bookmark")) this.#toldAtMs = clock.monotonicMs();
           this.#take(events);
         },
       });
     } finally {
       over.abort();
+      this.#askedAtMs = undefined;
       // A watch that was over before it began has shown nothing: the list is as old as it was before.
       const wasReal = hasTold || lastedMs() >= ABRUPT_MS;
       this.#sync.markBehind(wasReal ? undefined : behindSinceMs);
@@ -271,17 +330,28 @@ export class Reflector<T> {
     const isUnanswered = failure === "timeout" && this.#lastedMs === 0;
     const isDoubtful = this.#failures >= DOUBTED_FAILURES || isUnanswered;
     this.#isDoubtful = isDoubtful && !isRefusal(failure) && !this.#sync.isRefused;
-    if (failure === "gone" || this.#isDoubtful || this.#sync.isRefused) this.#mustList = true;
+    const isLost = isUnanswered || this.#failures >= LOST_FAILURES;
+    if (failure === "gone" || (this.#isDoubtful && isLost) || this.#sync.isRefused) this.#mustList = true;
   }
 
   async #resyncAgainAndAgain(): Promise<void> {
     const { clock, random } = this.#options;
     const { signal } = this.#ending;
+    let dueMs = clock.monotonicMs();
     while (!signal.aborted) {
-      await clock.sleep(RESYNC_MS * (0.9 + random() / 5), signal);
+      const nowMs = clock.monotonicMs();
+      const isDue = nowMs >= dueMs;
+      if (isDue) dueMs = nowMs + RESYNC_MS * (0.9 + random() / 5);
       // Where the watch is down the list is read anew anyway, or nobody answers.
-      if (!signal.aborted && this.#sync.behindSinceMs === undefined) await this.#resync();
+      if ((isDue || this.#isQuiet) && this.#sync.behindSinceMs === undefined) await this.#resync();
+      await clock.sleep(Math.min(QUIET_MS, dueMs - clock.monotonicMs()), signal);
     }
+  }
+
+  /** True while the watch of a short, vital list tells nothing. */
+  get #isQuiet(): boolean {
+    const { isVital = false, clock } = this.#options;
+    return isVital && this.#store.values().length <= FEW && clock.monotonicMs() - this.#toldAtMs >= QUIET_MS;
   }
 
   /**
@@ -300,7 +370,7 @@ export class Reflector<T> {
       if (!this.#ending.signal.aborted && !isOvertaken)
         this.#notifier.report(this.#store.replace(items, resourceVersion) ?? []);
     } catch (error) {
-      if (!(error instanceof KubeError || error instanceof ConfigError)) throw error;
+      ignoreRefusal(error);
     } finally {
       this.#isResyncing = false;
     }
@@ -310,6 +380,11 @@ export class Reflector<T> {
     const entry = this.#store.get(key);
     return entry?.version === version && version !== "" ? entry.facts : undefined;
   };
+}
+
+/** For a reading that is repeated: ignores what the API server, or a certificate, is to blame for, and throws everything else. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof KubeError || error instanceof ConfigError)) throw error;
 }
 
 /** A write of this process that is not answered yet. */

@@ -92,10 +92,13 @@ export class SyncState {
     this.#endAttempt();
   }
 
-  /** Resolves when the list is in sync, after the attempt that is under way. @throws why it is not */
-  async wait(): Promise<void> {
+  /** Resolves when the list is in sync, after the attempt that is under way, and rejects with why it is not; undefined while it is. */
+  wait(): Promise<void> | undefined {
     // Whoever may list and not watch is to learn that before anything is done with the list.
-    if (this.#isTried && this.#isTrusted()) return;
+    return this.#isTried && this.#isTrusted() ? undefined : this.#wait();
+  }
+
+  async #wait(): Promise<void> {
     this.#waiting += 1;
     await this.#attempt?.promise;
     this.#waiting -= 1;

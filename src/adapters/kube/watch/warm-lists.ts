@@ -97,7 +97,8 @@ export class WarmLists {
     };
     const source = new KubeWatchSource(this.#access, request);
     const isRefused = request.isRefused ?? (() => false);
-    const reflector = new Reflector({ source, rules, clock, random, onChange, isRefused });
+    const isVital = kind === "node" || SELECTED_KINDS.includes(kind);
+    const reflector = new Reflector({ source, rules, clock, random, onChange, isRefused, isVital });
     if (this.#ending.signal.aborted) reflector.close();
     else reflector.start();
     return reflector;

@@ -16,12 +16,17 @@ export interface Following {
 
 /** A reflector of a model with these things, not started. Nothing is left to chance: the random number is always 0. */
 export function aReflector(...names: readonly string[]): Following {
-  return reflectorOf(names, (model) => model);
+  return reflectorOf(names, { sourceOf: (model) => model });
+}
+
+/** The same of a list by which addresses move. */
+export function aVitalReflector(...names: readonly string[]): Following {
+  return reflectorOf(names, { sourceOf: (model) => model, isVital: true });
 }
 
 /** The same of a server whose versions are no numbers. */
 export function aReflectorOfOpaqueVersions(...names: readonly string[]): Following {
-  return reflectorOf(names, withOpaqueVersions);
+  return reflectorOf(names, { sourceOf: withOpaqueVersions });
 }
 
 /** {@link aReflector}, started and read once. */
@@ -32,7 +37,13 @@ export async function following(...names: readonly string[]): Promise<Following>
   return one;
 }
 
-function reflectorOf(names: readonly string[], sourceOf: (model: ModelList) => WatchSource<Thing>): Following {
+function reflectorOf(
+  names: readonly string[],
+  {
+    sourceOf,
+    isVital = false,
+  }: { readonly sourceOf: (model: ModelList) => WatchSource<Thing>; readonly isVital?: boolean },
+): Following {
   const clock = new FakeClock();
   const model = new ModelList(clock);
   for (const name of names) model.put(name, { spec: "s0" });
@@ -42,6 +53,7 @@ function reflectorOf(names: readonly string[], sourceOf: (model: ModelList) => W
     rules: THING_RULES,
     clock,
     random: () => 0,
+    isVital,
     isRefused: (error) => failureOf(error) === "invalid",
     onChange: (keys) => heard.push(...keys.map((key) => key.slice(1))),
   });

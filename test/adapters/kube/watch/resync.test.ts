@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aReflectorOfOpaqueVersions, following } from "./follow.ts";
+import { aReflectorOfOpaqueVersions, aVitalReflector, following } from "./follow.ts";
 import { failing } from "./model-list.ts";
 
 const RESYNC_MS = 540_000;
@@ -45,6 +45,32 @@ describe("the list read anew every ten minutes", () => {
     expect(await list()).toEqual(["a s0"]);
     await clock.advance(RESYNC_MS);
     expect(model.lists).toBe(3);
+  });
+});
+
+describe("a short list by which addresses move", () => {
+  test("is read beside a watch that has told nothing for 20 s, bookmarks aside", async () => {
+    const { model, clock, heard, list, reflector } = aVitalReflector("a");
+    reflector.start();
+    await list();
+    model.isDeaf = true;
+    model.put("a", { spec: "s1" });
+    model.bookmark();
+    await clock.advance(20_000);
+    expect(heard).toEqual(["a"]);
+    expect(model.lists).toBe(2);
+    model.isDeaf = false;
+    model.put("a", { spec: "s2" });
+    await clock.advance(19_000);
+    expect(model.lists).toBe(2);
+  });
+
+  test("that is long is read every ten minutes alone", async () => {
+    const { model, clock, list, reflector } = aVitalReflector(...Array.from({ length: 501 }, (_, at) => `a${at}`));
+    reflector.start();
+    await list();
+    await clock.advance(RESYNC_MS - 1);
+    expect(model.lists).toBe(1);
   });
 });
 
