@@ -82,7 +82,12 @@ export class Rounds {
     this.#dueLooks = looksOn && deps.reusable !== undefined ? new DueLooks(looking, deps.reusable, pieces) : undefined;
     deps.attempts?.look(stored);
     this.observation = this.#restrained(deps.attempts?.recall(observation) ?? observation);
-    this.context = applyContext(deps, stored, { deadlineMs: deadlineMs - CLOSING_MS, signal, hurry });
+    this.context = applyContext(deps, stored, {
+      deadlineMs: deadlineMs - CLOSING_MS,
+      signal,
+      hurry,
+      addressesOf: (source) => this.observation.providers.get(source)?.addresses ?? new Map(),
+    });
     this.#scheduler = new Scheduler(this.context);
     this.#statuses = new StatusWriter(this.context.stores, deps.attempts);
     this.#learn(looking.take());

@@ -43,6 +43,7 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
   const target = action.after.machineID;
   const ready = leavesKnownMachine(action, context) ? prepared.vital : prepared.whole;
   const lastLook = new LastLook(() => objectionTo(action, provider, context), context);
+  const before = new Set(othersOnTarget(action, context));
   const known = await beforeEnd(Promise.all([lastLook.ask(), ready]), context);
   if (known === "late") return skipped("Deadline");
   if (known[0] !== undefined) return known[0];
@@ -54,7 +55,7 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
       provider,
       confirmer,
       call: () => provider.assign(action.ip, target),
-      objection: () => lastLook.objection(),
+      objection: async () => newcomerOnTarget(action, before, context) ?? (await lastLook.objection()),
       isTrue: ({ holderID }) => holderID === target,
       isAsPlanned: ({ holderID }) => holderID === action.before?.machineID,
       explain: (error, address) =>
@@ -96,6 +97,31 @@ async function targetCarries(action: AssignIP, provider: IPProvider): Promise<Re
   if (ip === undefined) return undefined;
   const address: Address = { ip, region: "", holderID: action.after.machineID, isLocked: false };
   return skipped("NodeHasOtherIP", ip, [learn(ip, address)]);
+}
+
+/** The other addresses of the source that are known to be on the target. */
+function othersOnTarget(
+  { ip, provider, after }: AssignIP,
+  { addressesOf }: Pick<ApplyContext, "addressesOf">,
+): readonly string[] {
+  return [...addressesOf(provider)].flatMap(([other, fact]) => {
+    const isThere = fact.kind === "known" && fact.address.holderID === after.machineID;
+    return isThere && other !== ip ? [other] : [];
+  });
+}
+
+/** A provider that is busy for long may be so with another address: once that is on the target, which may have no more, nothing else is sent there. */
+function newcomerOnTarget(
+  action: AssignIP,
+  before: ReadonlySet<string>,
+  context: Pick<ApplyContext, "addressesOf" | "registry" | "stores">,
+): Result | undefined {
+  const { object, provider } = action;
+  const others = othersOnTarget(action, context);
+  const newcomer = others.find((other) => !before.has(other));
+  const asked = context.stores.ownersOf(object).get(object)?.spec.maxPerNode;
+  const isFull = others.length >= context.registry.maxPerNode(sourceNamed(provider).provider, asked);
+  return newcomer === undefined || !isFull ? undefined : skipped("NodeHasOtherIP", newcomer);
 }
 
 async function hasMoved(

@@ -2,7 +2,7 @@ import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { InternalError, KubeError, ProviderError } from "../model/errors.ts";
-import type { Observation } from "../model/observation.ts";
+import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Progress } from "../model/progress.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Reason } from "../model/reason.ts";
@@ -49,6 +49,8 @@ export interface ApplyContext {
   /** Aborted when waits for the provider are to end: what it is at work on is then left in progress for the next pass. */
   readonly stopWaiting: AbortSignal;
   readonly stores: ResourceStores;
+  /** Returns what the pass knows at the moment of the addresses of a source. */
+  readonly addressesOf: (source: string) => ProviderFacts["addresses"];
   /** By source of addresses: lets acquisitions there through one at a time, over all pools. Filled as they are needed. */
   readonly acquisitionMutexes: Map<string, Mutex>;
   readonly progress: Progress | undefined;
@@ -61,13 +63,15 @@ interface Bounds {
   readonly signal: AbortSignal;
   /** Aborted when no wait for a provider is worth its time any more; absent = never. */
   readonly hurry?: AbortSignal | undefined;
+  /** See {@link ApplyContext.addressesOf}; absent = nothing is known beside the actions. */
+  readonly addressesOf?: ApplyContext["addressesOf"];
 }
 
 /** Returns the context of one pass over the objects as they are stored. */
 export function applyContext(
   access: WriteAccess,
   stored: Pick<Observation, "pools" | "recordSets" | "registry">,
-  { deadlineMs, signal, hurry }: Bounds,
+  { deadlineMs, signal, hurry, addressesOf = () => new Map() }: Bounds,
 ): ApplyContext {
   const { cluster, clock, lock, progress } = access;
   const limits = new Map<string, number>();
@@ -99,6 +103,7 @@ export function applyContext(
     ),
     machineTurns: new MachineTurns(clock, stopWaiting),
     stores: new ResourceStores(cluster, stored, () => lock.isHeld()),
+    addressesOf,
     acquisitionMutexes: new Map(),
     progress,
   };

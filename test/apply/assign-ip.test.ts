@@ -4,6 +4,7 @@ import { assignIP } from "../../src/apply/assign-ip.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
 import { type Preparation, UNPREPARED } from "../../src/apply/on-record.ts";
 import type { AssignIP } from "../../src/model/action.ts";
+import type { ProviderFacts } from "../../src/model/observation.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -137,20 +138,47 @@ test("an address that somebody moved while an answer about it was under way is l
   expect(operations(provider)).toEqual(["get", "get"]);
 });
 
+/** From now on the provider says of each assignment that the machine has a pending event. */
+function makeBusy(provider: MemoryIPProvider): void {
+  const busy = { operation: "assign", subject: IP, doing: "assign", scope: "reserved_ip:update", isWrite: true };
+  const refusal = { failure: "busy", status: 422, reason: "pending event", isAmbiguous: false } as const;
+  provider.beforeCall = (operation) => (operation === "assign" ? { throw: providerError(busy, refusal) } : undefined);
+}
+
 test("an address that somebody moved while the target was busy is left alone, and known to be where it is", async () => {
   const { clock, provider, context } = scene();
-  const busy = { operation: "assign", subject: IP, doing: "assign", scope: "reserved_ip:update", isWrite: true };
-  provider.beforeCall = (operation) => {
-    if (operation !== "assign") return undefined;
-    return {
-      throw: providerError(busy, { failure: "busy", status: 422, reason: "pending event", isAmbiguous: false }),
-    };
-  };
+  makeBusy(provider);
   const moved = assignIP(MOVE, context, onRecord(Promise.resolve()));
   await clock.advance(100);
   stored(provider).droplet_id = 103;
   const learned = [{ ip: IP, fact: { kind: "known", address: { holderID: "103" } } }];
   expect(await clock.settle(moved)).toMatchObject({ outcome: "skipped", reason: "Stale", learned });
+});
+
+const OTHER = "203.0.113.2";
+
+/** The other address of the account on a machine. */
+function otherOn(holderID: string): ProviderFacts["addresses"] {
+  const address = { ip: OTHER, region: "nyc3", holderID, isLocked: false };
+  return new Map([[OTHER, { kind: "known", address }]]);
+}
+
+test("a target that gets another address while it is busy is asked for nothing more", async () => {
+  const { clock, provider, context } = scene();
+  let known: ProviderFacts["addresses"] = otherOn("103");
+  makeBusy(provider);
+  const moved = assignIP(MOVE, { ...context, addressesOf: () => known }, onRecord(Promise.resolve()));
+  await clock.advance(100);
+  known = otherOn("102");
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "skipped", reason: "NodeHasOtherIP", detail: OTHER });
+  expect(operations(provider).filter((operation) => operation === "assign")).toHaveLength(1);
+});
+
+test("an address that is leaving the target as its own is planned to is no reason to wait", async () => {
+  const { clock, provider, context } = scene();
+  const moved = assignIP(MOVE, { ...context, addressesOf: () => otherOn("102") }, onRecord(Promise.resolve()));
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });
+  expect(operations(provider)).toContain("assign");
 });
 
 test("an address that somebody else's change has locked is left alone, and known to be locked", async () => {

@@ -239,7 +239,9 @@ function isUnread(
   owner: Publisher,
   ip: string,
 ): boolean {
-  if (readings.seen.has(ip) || readings.everSingly.has(ip)) return false;
+  const newest = readings.newest.get(ip);
+  if (readings.seen.has(ip) || readings.everSingly.has(ip) || (newest !== undefined && newest !== "failed"))
+    return false;
   // The answer to its purchase showed it.
   if (records.bought.get(ip)?.passStartMs === passStartMs) return false;
   const [pool, ...others] = world.pools().filter((candidate) => isNamedBy(candidate, ip));

@@ -162,8 +162,9 @@ export class Monitor {
       for (const broken of promises) this.violated(broken.invariant, broken.text);
       if (!call.operation.endsWith("-lease")) {
         this.writes.push(`${call.operation} ${call.subject}`);
-        // A status or an Event may still be on its way when the next pass begins.
-        process.hasWritten ||= !call.operation.endsWith("status") && call.operation !== "event";
+        // A status or an Event of the pass before may still be on its way when the next one begins.
+        const isTold = call.operation.endsWith("status") || call.operation === "event";
+        process.hasWritten ||= process.hasListed || !isTold;
       }
       process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
       this.records.accepted(process, call, result);
@@ -177,6 +178,7 @@ export class Monitor {
 
   async #watchReading<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
     const result = await effect();
+    process.hasListed ||= CLUSTER_LISTS.has(call.operation);
     if (call.operation === "list") process.readings.listedMs ??= this.simulation.world.nowMs();
     if (call.operation === "records") this.records.nameSeen(call);
     process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
@@ -287,6 +289,7 @@ export class Monitor {
     process.listsFromMs = world.nowMs();
     process.hasFailedList = false;
     process.hasWritten = false;
+    process.hasListed = false;
     process.misled = 0;
     process.lacksLease = false;
     process.readings.clear();

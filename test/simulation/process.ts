@@ -46,8 +46,9 @@ export class Process {
   passBeganMs = 0;
   /** True for a process that reads the cluster for more than its passes: it says itself when one begins. */
   readonly tellsOfPasses: boolean = false;
-  /** True between the first and the second of its two lists; and once it has written something. */
+  /** True between the first and the second of its two lists; once a list of the cluster was answered; and once it has written something. */
   isListing = false;
+  hasListed = false;
   hasWritten = false;
   /** Whether the pass under way was told by the Lease to stay away from a provider until then. */
   readonly notBeforeMs: Map<string, number> = new Map();
