@@ -57,8 +57,9 @@ export class Tries {
    */
   left(actions: readonly Action[], nowMs: number, mayTry: (action: Action) => boolean = () => true): readonly Action[] {
     const tries = new Map<string, number>();
+    const newest = this.#newestDone();
     for (const one of this.outcomes) {
-      if (this.#isForgiven(one, nowMs)) continue;
+      if (this.#isForgiven(one, nowMs) || this.#isUndone(one, newest)) continue;
       const weight = one.outcome === "skipped" ? 1 : TRIES_AFTER_SKIP;
       tries.set(attemptKey(one.action), (tries.get(attemptKey(one.action)) ?? 0) + weight);
     }
@@ -74,11 +75,30 @@ export class Tries {
     return (this.#begun.get(thingOf(action)) ?? 0) < this.#most;
   }
 
+  /** The action that was carried out last, by what it is about. */
+  #newestDone(): ReadonlyMap<string, Action> {
+    const done = this.outcomes.filter(isDone);
+    return new Map(done.map(({ action }) => [thingOf(action), action]));
+  }
+
+  /** True for what was carried out where something else was done to the same thing since: an address that fails over to and fro goes there once more. */
+  #isUndone(outcome: Outcome, newest: ReadonlyMap<string, Action>): boolean {
+    const { action } = outcome;
+    const last = newest.get(thingOf(action));
+    const isLast = last === undefined || attemptKey(last) === attemptKey(action);
+    return this.#looksOn && isDone(outcome) && !isLast;
+  }
+
   #isForgiven({ outcome, endedAtMs }: Outcome, nowMs: number): boolean {
     return (
       this.#looksOn && (outcome === "failed" || outcome === "skipped") && nowMs - (endedAtMs ?? nowMs) >= FORGIVEN_MS
     );
   }
+}
+
+/** True for what was carried out, also where nobody has seen yet that it is so. */
+function isDone({ outcome }: Outcome): boolean {
+  return outcome === "applied" || outcome === "unconfirmed";
 }
 
 /** Those of the actions that require nothing which is planned and will not be tried. */

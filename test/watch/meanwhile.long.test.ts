@@ -276,3 +276,21 @@ test("while the annotation of a new holder cannot be written, the other address 
   expect(shown()).toEqual([ip(1)]);
   await expectRest(world, watcher);
 });
+
+test("beside a change that hangs, an address that fails over to and fro is moved each time at once", async () => {
+  const { world, watcher } = await besideCloudflare("a change");
+  for (const [from, to] of [
+    [1, 2],
+    [2, 1],
+    [1, 2],
+    [2, 1],
+  ] as const) {
+    await world.nodes.setReady(`n${to}`, true);
+    await world.clock.advance(SECOND);
+    await world.nodes.setReady(`n${from}`, false);
+    const isMoved = async (): Promise<boolean> =>
+      world.cloud.addresses()["ip1"] === `n${to}` && (await world.pools.status("web")).ips[ip(1)]?.state === "active";
+    expect(await untilSo(world, isMoved), `to n${to}`).toBeLessThan(2 * SECOND);
+  }
+  await expectRest(world, watcher);
+});

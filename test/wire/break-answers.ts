@@ -82,12 +82,17 @@ function isLastLook(call: WireCall): boolean {
   return isRead(call) && (/\/nodes\/[^/]+$/.test(call.path) || call.fieldSelector?.includes("spec.nodeName=") === true);
 }
 
-/** Returns the move of an address that followed a failed look at its holder, without another look in between. */
+/**
+ * Returns the move of an address that followed a failed look at its holder, without another look in between: at the node alone, or as a list of it shows it. What its pods are is
+ * no matter, since the node cannot serve.
+ */
 function movedUnseen(look: WireCall, calls: readonly WireCall[]): readonly string[] {
+  const [, name] = /\/nodes\/([^/]+)$/.exec(look.path) ?? [];
+  if (name === undefined) return [];
   const since = calls.slice(calls.findIndex(({ key }) => key === look.key) + 1);
   const move = since.findIndex((one) => isWrite(one) && /\/reserved_ips\/.+\/actions$/.test(one.path));
   const another = since.findIndex(
-    (one) => one.path === look.path && one.fieldSelector === look.fieldSelector && isLastLook(one),
+    (one) => (one.path === look.path && isLastLook(one)) || one.fieldSelector === `metadata.name=${name}`,
   );
   return move >= 0 && !(another >= 0 && another < move)
     ? [`nothing was known of the holder, and ${since[move]?.key} was sent`]
