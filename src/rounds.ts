@@ -284,8 +284,9 @@ export class Rounds {
     for (;;) {
       arrived.push(...this.#looking.take());
       ended.push(...this.#scheduler.take());
+      const mayTell = this.#statuses.takeNews();
       const nowMs = clock.monotonicMs();
-      if (arrived.length + ended.length > 0) newsAtMs = Math.min(newsAtMs, nowMs);
+      if (arrived.length + ended.length > 0 || mayTell) newsAtMs = Math.min(newsAtMs, nowMs);
       if (this.#isOvertaken()) overtakenAtMs = Math.min(overtakenAtMs, nowMs);
       const dueMs = Math.min(
         newsAtMs + this.#restMs(arrived, ended),
@@ -351,7 +352,7 @@ export class Rounds {
     const stop = isPatient ? AbortSignal.any([timer.signal, stopWaiting]) : timer.signal;
     const limit = limitMs === NEVER ? [] : [clock.sleep(limitMs, stop)];
     const change = this.#change === undefined ? [] : [aborted(this.#change, timer.signal)];
-    await Promise.race([this.#scheduler.end, this.#looking.arrival, ...limit, ...change]);
+    await Promise.race([this.#scheduler.end, this.#statuses.end, this.#looking.arrival, ...limit, ...change]);
     timer.abort();
   }
 

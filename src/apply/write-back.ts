@@ -17,17 +17,22 @@ const PATIENCE_MS = 250;
 
 /**
  * Writes the status of each object once nothing more is under way for it, if it differs from what is stored. A refused status is written again when it is due. A failure
- * stops no other object. While the status of an object is being written, no other one is, nor before a plan knows that it was stored: an older plan could take back what was
+ * stops no other object, such as one that was made anew under the same name. While the status of an object is being written, no other one is, nor before a plan knows that it was stored: an older plan could take back what was
  * put on record meanwhile.
  */
 export class StatusWriter {
   readonly #stores: ResourceStores;
   readonly #attempts: Attempts | undefined;
-  readonly #failures = new Map<string, ReportFailure>();
+  /** By {@link refKey}, with the uid of the object. */
+  readonly #failures = new Map<string, { readonly uid: string | undefined; readonly failure: ReportFailure }>();
   /** By {@link refKey}, objects whose status is on its way. */
   readonly #onItsWay = new Map<string, Promise<StatusEnd>>();
   /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
   #written = new Map<string, number>();
+  /** By {@link refKey}, objects of which a newer status waits for the one that is on its way. */
+  readonly #waiting = new Set<string>();
+  #hasNews = false;
+  #bell = Promise.withResolvers<void>();
 
   constructor(stores: ResourceStores, attempts: Attempts | undefined) {
     this.#stores = stores;
@@ -57,9 +62,22 @@ export class StatusWriter {
     return soon === "late" ? await within(clock, endMs - clock.monotonicMs(), landed, stop) : soon;
   }
 
+  /** Resolves when a status has landed, or failed, for which a newer one waits, since {@link takeNews}. */
+  get end(): Promise<void> {
+    return this.#bell.promise;
+  }
+
+  /** True where {@link end} has resolved since it was last asked. */
+  takeNews(): boolean {
+    const hadNews = this.#hasNews;
+    if (hadNews) this.#bell = Promise.withResolvers();
+    this.#hasNews = false;
+    return hadNews;
+  }
+
   /** The failures of all writes that have ended. */
   get failures(): readonly ReportFailure[] {
-    return [...this.#failures.values()];
+    return [...this.#failures.values()].map(({ failure }) => failure);
   }
 
   /** Ends the work of a pass: what is still on its way is no longer waited for. */
@@ -78,9 +96,19 @@ export class StatusWriter {
 
   #begin<O extends Pool | RecordSet>(store: ResourceStore<O>, planned: PlannedStatus<O>, on: PlannedOn): void {
     const key = refKey(planned.object);
-    if (this.#failures.has(key) || this.#onItsWay.has(key) || this.#written.has(key)) return;
-    const work = this.#write(store, planned, on).finally(() => this.#onItsWay.delete(key));
+    const failed = this.#failures.get(key);
+    const hasFailed = failed !== undefined && failed.uid === store.get(planned.object)?.meta.uid;
+    if (this.#onItsWay.has(key)) this.#waiting.add(key);
+    if (hasFailed || this.#onItsWay.has(key) || this.#written.has(key)) return;
+    const work = this.#write(store, planned, on).finally(() => this.#landed(key));
     this.#onItsWay.set(key, work);
+  }
+
+  #landed(key: string): void {
+    this.#onItsWay.delete(key);
+    if (!this.#waiting.delete(key)) return;
+    this.#hasNews = true;
+    this.#bell.resolve();
   }
 
   async #write<O extends Pool | RecordSet>(
@@ -88,7 +116,7 @@ export class StatusWriter {
     { object, status }: PlannedStatus<O>,
     { observedAtMs, outcomes }: PlannedOn,
   ): Promise<StatusEnd> {
-    const stored: O["status"] | undefined = store.get(object)?.status;
+    const { status: stored, meta }: Partial<O> = store.get(object) ?? {};
     const onlyTells = (): boolean => stored !== undefined && store.onlyTells(stored, status);
     const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false;
     const written = isDue
@@ -98,9 +126,10 @@ export class StatusWriter {
         )
       : false;
     if (typeof written !== "boolean") {
-      this.#failures.set(refKey(object), written);
+      this.#failures.set(refKey(object), { uid: meta?.uid, failure: written });
       return { failure: written };
     }
+    if (isDue) this.#failures.delete(refKey(object));
     if (isDue) this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
     this.#written.set(refKey(object), outcomes);
     return { status: store.get(object)?.status };

@@ -294,3 +294,25 @@ test("beside a change that hangs, an address that fails over to and fro is moved
   }
   await expectRest(world, watcher);
 });
+
+test("beside a change that hangs, a pool that is replaced at once goes on as the new one, and its status says so", async () => {
+  const { world, watcher } = await besideCloudflare("a change");
+  const name = { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60 };
+  const spec = { ips: [ip(1)], match: { nodeLabel: "role=web" }, dnsRecordSet: name };
+  const { cluster } = watcher;
+  const patch = cluster.patchPoolStatus.bind(cluster);
+  cluster.patchPoolStatus = async (meta, status) => {
+    await world.clock.sleep(200);
+    return await patch(meta, status);
+  };
+  for (const cycle of [1, 2, 3]) {
+    await world.nodes.setReady("n1", cycle % 2 === 0);
+    await world.clock.advance(100);
+    await world.pools.delete("web");
+    await world.pools.create("web", spec);
+    const isActive = async (): Promise<boolean> => (await world.pools.status("web")).ips[ip(1)]?.state === "active";
+    expect(await untilSo(world, isActive), `cycle ${cycle}`).toBeLessThan(3 * SECOND);
+    await world.clock.advance(SECOND);
+  }
+  await expectRest(world, watcher);
+});
