@@ -17,6 +17,8 @@ export class SyncState {
   #failure: unknown;
   /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
   #behindSinceMs: number | undefined;
+  /** The same, whenever the list was read meanwhile. */
+  #unwatchedSinceMs: number | undefined;
   /** Settles when the present attempt to list and watch has succeeded or failed. */
   #attempt: PromiseWithResolvers<void> | undefined;
   #waiting = 0;
@@ -29,6 +31,7 @@ export class SyncState {
     this.#clock = clock;
     this.#refuses = refuses;
     this.#behindSinceMs = clock.monotonicMs();
+    this.#unwatchedSinceMs = this.#behindSinceMs;
   }
 
   /** True once the list has been read. */
@@ -75,6 +78,7 @@ export class SyncState {
   /** The server watches: the attempt has succeeded. */
   markInSync(): void {
     this.#behindSinceMs = undefined;
+    this.#unwatchedSinceMs = undefined;
     this.#wasInSync = true;
     this.#failure = undefined;
     this.#endAttempt();
@@ -83,6 +87,7 @@ export class SyncState {
   /** The server watches no longer, since now or since an earlier time; what is behind already stays so. */
   markBehind(sinceMs: number = this.#clock.monotonicMs()): void {
     this.#behindSinceMs ??= sinceMs;
+    this.#unwatchedSinceMs ??= sinceMs;
   }
 
   /** The attempt, or the watch, has failed. */
@@ -95,31 +100,32 @@ export class SyncState {
   /** Resolves when the list is in sync, after the attempt that is under way, and rejects with why it is not; undefined while it is. */
   wait(): Promise<void> | undefined {
     // Whoever may list and not watch is to learn that before anything is done with the list.
-    return this.#isTried && this.#isTrusted() ? undefined : this.#wait();
+    return this.#isTried && this.#isTrusted(this.#behindSinceMs) ? undefined : this.#wait();
   }
 
   async #wait(): Promise<void> {
     this.#waiting += 1;
     await this.#attempt?.promise;
     this.#waiting -= 1;
-    if (!this.#isTrusted()) throw this.#failure;
+    if (!this.#isTrusted(this.#behindSinceMs)) throw this.#failure;
   }
 
   /**
-   * Why the list may be behind; undefined while it is in sync, or being read for the first time. A list that is refused for what
+   * Why the list may be behind, also where it is read again and again meanwhile; undefined while it is in sync, or being read for the first time. A list that is refused for what
    * it asks is not behind: whoever asks for it knows that it is refused.
    */
   staleness(): Staleness | undefined {
     const sinceMs = this.#behindSinceMs;
-    if (sinceMs === undefined || this.#failure === undefined || this.#isTrusted() || this.isRefused) return undefined;
+    const isTold = this.#failure !== undefined && !this.isRefused && !this.#isTrusted(this.#unwatchedSinceMs);
+    if (sinceMs === undefined || !isTold) return undefined;
     return { sinceMs, error: asKubeError(this.#failure) };
   }
 
-  #isTrusted(): boolean {
+  #isTrusted(sinceMs: number | undefined): boolean {
     if (!this.#isListed) return false;
-    if (this.#behindSinceMs === undefined) return true;
+    if (sinceMs === undefined) return true;
     if (this.#failure !== undefined && isRefusal(failureOf(this.#failure))) return false;
-    return !this.isLongBehind;
+    return this.#clock.monotonicMs() - sinceMs < TRUSTED_MS;
   }
 
   #endAttempt(): void {
