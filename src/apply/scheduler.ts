@@ -21,7 +21,7 @@ import { operate } from "./operations.ts";
  * an outcome, and stops only what requires it.
  *
  * An object is planned on when its actions have ended: a newer plan has nothing to say of one that is at work, except that an address of it is to go elsewhere. That never waits for
- * anything but itself. Nor does anything wait for an annotation of a node but what is about the same node, address or name.
+ * anything but itself. An annotation of a node holds up only what is about that node, or about an address that it shows.
  */
 export class Scheduler {
   readonly #context: ApplyContext;
@@ -118,8 +118,8 @@ interface Waiting {
 }
 
 function workedFor(actions: readonly Action[]): ReadonlySet<string> {
-  const isNote = ({ kind }: Action): boolean => kind === "annotate-node" || kind === "clear-annotation";
-  return new Set(actions.filter((action) => !isNote(action)).map(({ object }) => refKey(object)));
+  const onlyAnnotates = ({ kind }: Action): boolean => kind === "annotate-node" || kind === "clear-annotation";
+  return new Set(actions.filter((action) => !onlyAnnotates(action)).map(({ object }) => refKey(object)));
 }
 
 /** The actions that may be added to those that are known. */

@@ -81,7 +81,7 @@ export class Tries {
     return new Map(done.map(({ action }) => [thingOf(action), action]));
   }
 
-  /** True for what was carried out where something else was done to the same thing since: an address that fails over to and fro goes there once more. */
+  /** True for what was carried out, and undone since by something else that was done to the same thing: an address that came back may go there once more. */
   #isUndone(outcome: Outcome, newest: ReadonlyMap<string, Action>): boolean {
     const { action } = outcome;
     const last = newest.get(thingOf(action));

@@ -17,8 +17,8 @@ const PATIENCE_MS = 250;
 
 /**
  * Writes the status of each object once nothing more is under way for it, if it differs from what is stored. A refused status is written again when it is due. A failure
- * stops no other object, such as one that was made anew under the same name. While the status of an object is being written, no other one is, nor before a plan knows that it was stored: an older plan could take back what was
- * put on record meanwhile.
+ * stops no other object; one that was made anew under the same name is another object. While the status of an object is being written, no other one is, nor before a plan
+ * knows that it was stored: an older plan could take back what was put on record meanwhile.
  */
 export class StatusWriter {
   readonly #stores: ResourceStores;
@@ -98,8 +98,9 @@ export class StatusWriter {
     const key = refKey(planned.object);
     const failed = this.#failures.get(key);
     const hasFailed = failed !== undefined && failed.uid === store.get(planned.object)?.meta.uid;
-    if (this.#onItsWay.has(key)) this.#waiting.add(key);
-    if (hasFailed || this.#onItsWay.has(key) || this.#written.has(key)) return;
+    const isOnItsWay = this.#onItsWay.has(key);
+    if (isOnItsWay) this.#waiting.add(key);
+    if (hasFailed || isOnItsWay || this.#written.has(key)) return;
     const work = this.#write(store, planned, on).finally(() => this.#landed(key));
     this.#onItsWay.set(key, work);
   }
@@ -129,8 +130,10 @@ export class StatusWriter {
       this.#failures.set(refKey(object), { uid: meta?.uid, failure: written });
       return { failure: written };
     }
-    if (isDue) this.#failures.delete(refKey(object));
-    if (isDue) this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
+    if (isDue) {
+      this.#failures.delete(refKey(object));
+      this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
+    }
     this.#written.set(refKey(object), outcomes);
     return { status: store.get(object)?.status };
   }

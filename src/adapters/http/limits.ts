@@ -59,8 +59,8 @@ export class CallBudget {
   }
 
   /**
-   * Takes note that the provider has no call left. For one span we then send no more than we did, since others use the rest. Returns in how many milliseconds the oldest of our
-   * calls leaves the span; undefined where none is in it.
+   * Takes note that the provider says: no call is left. Other programs use the same limit. So for one span we send no more calls than we sent in the last one.
+   * Returns how long it takes, in milliseconds, until the oldest of those calls is one span ago; undefined where we sent none.
    */
   usedUp(): number | undefined {
     this.#usedUp = { calls: this.#live(), untilMs: this.#clock.monotonicMs() + this.#allowance.ms };
@@ -96,8 +96,8 @@ export class CallBudget {
   }
 
   /**
-   * The wait that the headers ask for, milliseconds: until the reset, and for a minute at most, since the limits slide. Headers that say that nothing is left may speak of a
-   * short limit: then the wait ends when the oldest of our calls leaves the span.
+   * The wait that the headers ask for, milliseconds. It lasts until the reset, but a minute at most: the limits slide, so calls become free before the reset.
+   * Headers that say that nothing is left may mean a short limit. Then the wait is over as soon as the oldest of our calls is one span ago.
    */
   #toldWaitMs(kept: number): number {
     const { limit, remaining, resetMs } = this.#rateLimit();

@@ -63,6 +63,11 @@ export const RESOURCES: Readonly<Record<ResourceName, Resource>> = {
   deployments: { group: "apps", version: "v1", plural: "deployments", noun: "Deployment" },
 };
 
+/** The query of a list that holds the object of this name alone. */
+export function named(name: string): { readonly fieldSelector: string } {
+  return { fieldSelector: `metadata.name=${name}` };
+}
+
 /**
  * The path of a resource: of all its objects, those of a namespace, one object, or a part of it. Names are escaped.
  * @throws KubeError `invalid` with status 0 for a name that cannot stand in a path. URLs resolve `.` and `..`, escaped or not, so

@@ -17,7 +17,7 @@ import type {
   WorkloadReader,
 } from "../../ports/cluster.ts";
 import { type Clock, within } from "../../ports/system.ts";
-import { type Call, type Connection, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
+import { type Call, type Connection, named, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { eventsRequest } from "./events.ts";
 import { answerJSON, malformed } from "./failures.ts";
@@ -167,8 +167,7 @@ export class KubeClusterReader
 
   /** The node as a list of this one node has it: a failover must not wait for a request that the server answers for no other node. */
   async #listedNode(name: string): Promise<NodeFacts | undefined> {
-    const query = { fieldSelector: `metadata.name=${name}` };
-    const { items } = await listObjects(this.#access, { ...NODES_REQUEST, query });
+    const { items } = await listObjects(this.#access, { ...NODES_REQUEST, query: named(name) });
     return items.find((node) => node.name === name);
   }
 
@@ -209,7 +208,7 @@ export class KubeClusterReader
 
   async clusterUID(): Promise<string> {
     const { namespaces: resource } = RESOURCES;
-    const path = `${resourcePath(resource)}?fieldSelector=${encodeURIComponent(`metadata.name=${SYSTEM_NAMESPACE}`)}`;
+    const path = `${resourcePath(resource)}?${new URLSearchParams(named(SYSTEM_NAMESPACE))}`;
     const call: Call = { method: "GET", path, verb: "list", resource, subject: "" };
     const answer = await this.#access.send(call);
     const { connection } = this.#access;

@@ -2,7 +2,7 @@ import { KubeError } from "../../model/errors.ts";
 import { HOST_PODS } from "../../model/host-agent.ts";
 import type { LeaseRecord } from "../../ports/cluster.ts";
 import type { ClusterInspector, Definition, HostDaemonSet, Permission } from "../../ports/inspection.ts";
-import { type Call, type Connection, RESOURCES, type Resource, resourcePath } from "./call.ts";
+import { type Call, type Connection, named, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { KubeClusterReader, readAccess } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
@@ -74,8 +74,8 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
   }
 
   async listLeases(name: string): Promise<readonly LeaseRecord[]> {
-    const query = `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
-    const items = await this.#list(RESOURCES.leases, `${resourcePath(RESOURCES.leases)}?${query}`, name);
+    const path = `${resourcePath(RESOURCES.leases)}?${new URLSearchParams(named(name))}`;
+    const items = await this.#list(RESOURCES.leases, path, name);
     return items.flatMap((item) => decodeLease(item) ?? []);
   }
 

@@ -1,7 +1,7 @@
 import { NODE_ANNOTATIONS } from "../../model/node-annotations.ts";
 import { compareText } from "../../model/resource.ts";
 import type { NodeReading, OwnNode } from "../../ports/host.ts";
-import { type Connection, RESOURCES, resourcePath } from "./call.ts";
+import { type Connection, named, RESOURCES, resourcePath } from "./call.ts";
 import { asRecord, asText, isCutOff, isOdd } from "./json.ts";
 import type { ListRequest } from "./lists.ts";
 import { decodeMeta, metadataField } from "./metadata.ts";
@@ -71,7 +71,7 @@ function requestOf(name: string): ListRequest<HostNode> {
     kind: "node",
     resource: RESOURCES.nodes,
     path: resourcePath(RESOURCES.nodes),
-    query: { fieldSelector: `metadata.name=${name}` },
+    query: named(name),
     fields: { 1: metadataField("annotations") },
     project: decodeHostNode,
     atVersion: (node) => node,

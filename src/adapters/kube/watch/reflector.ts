@@ -26,10 +26,11 @@ const CATCH_UP_MS = 500;
 const DOUBTED_FAILURES = 2;
 /** And after so many the version that it goes on from may be at fault. */
 const LOST_FAILURES = 5;
-/** Whoever wants the list waits so long for a watch that is asked for, and so long after the last failure does not wait for the next attempt: it is made at once. */
+/** Whoever wants the list waits so long for the answer to a watch. If the last attempt failed longer ago than this, the next one is made at once. */
 const PATIENCE_MS = 2_000;
-/** While no watch can be relied on the list is read so often, or so that a tenth of the time goes into that. */
+/** While no watch can be relied on, the list is read so often. */
 const LOOK_MS = 3_000;
+/** A list that takes long to read is read less often: no more than one part in so many of the time goes into that. */
 const LOOKING_SHARE = 10;
 
 const RESYNC_MS = 600_000;
@@ -55,11 +56,11 @@ const ABRUPT_MS = 1_000;
  *    +-- 410 or ---- wait, longer after each failure; less when somebody asks for the list
  *        in doubt
  *
- * In doubt: two attempts have failed in a row, or nobody answers the last one. Until a watch stands again, the list is read when somebody asks for it, and every few seconds.
- * After five failures each attempt begins with the list.
+ * After an interruption the watch goes on from the last version. It is in doubt once two attempts have failed in a row, or nobody has answered one for two seconds. Then
+ * the list is read every few seconds, and whenever somebody asks for it, until a watch stands again. After five failures each attempt begins with the list.
  *
- * After every interruption the watch goes on from the last version. Every ten minutes the list is read beside the watch, which then goes on; a short list by which addresses move,
- * after 20 s in which the watch told nothing.
+ * A watch may lose something without a word. So the list is read beside it every ten minutes. A watch that tells nothing may be a connection to nobody. So a short
+ * list by which addresses move is read beside it after every 20 s of silence, too.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;

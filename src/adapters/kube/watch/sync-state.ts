@@ -17,7 +17,7 @@ export class SyncState {
   #failure: unknown;
   /** Since when nobody tells of changes, in monotonic time; undefined while the server watches. */
   #behindSinceMs: number | undefined;
-  /** The same, whenever the list was read meanwhile. */
+  /** Since when there is no watch, in monotonic time, however often the list was read meanwhile; undefined while the server watches. */
   #unwatchedSinceMs: number | undefined;
   /** Settles when the present attempt to list and watch has succeeded or failed. */
   #attempt: PromiseWithResolvers<void> | undefined;
@@ -46,7 +46,7 @@ export class SyncState {
 
   /** True when it is long ago that anybody told of changes: much may be about to be told. */
   get isLongBehind(): boolean {
-    return this.#behindSinceMs !== undefined && this.#clock.monotonicMs() - this.#behindSinceMs >= TRUSTED_MS;
+    return this.#behindSinceMs !== undefined && this.#isLongAgo(this.#behindSinceMs);
   }
 
   /** True once the server has let this process watch. */
@@ -111,7 +111,7 @@ export class SyncState {
   }
 
   /**
-   * Why the list may be behind, also where it is read again and again meanwhile; undefined while it is in sync, or being read for the first time. A list that is refused for what
+   * Why the list may be behind; undefined while it is in sync, or being read for the first time. A list that is read beside a broken watch may be behind, too. One that is refused for what
    * it asks is not behind: whoever asks for it knows that it is refused.
    */
   staleness(): Staleness | undefined {
@@ -125,7 +125,11 @@ export class SyncState {
     if (!this.#isListed) return false;
     if (sinceMs === undefined) return true;
     if (this.#failure !== undefined && isRefusal(failureOf(this.#failure))) return false;
-    return this.#clock.monotonicMs() - sinceMs < TRUSTED_MS;
+    return !this.#isLongAgo(sinceMs);
+  }
+
+  #isLongAgo(atMs: number): boolean {
+    return this.#clock.monotonicMs() - atMs >= TRUSTED_MS;
   }
 
   #endAttempt(): void {
