@@ -41,10 +41,20 @@ export async function untilAfter<T>(
   }
 }
 
-/** Resolves when a signal is aborted that was not; never after `stop`. */
+/**
+ * Resolves when a signal is aborted that was not; never after `stop`, which must not be aborted yet. Leaves no listener behind then.
+ * Both listeners are removed here: Node 24 forgets that it has to, where several listeners of one signal have a `signal` option
+ * and garbage is collected before it is aborted (2026-11-28).
+ */
 export function aborted(signal: AbortSignal, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true, signal: stop });
+    const end = (): void => {
+      stop.removeEventListener("abort", forget);
+      resolve();
+    };
+    const forget = (): void => signal.removeEventListener("abort", end);
+    signal.addEventListener("abort", end, { once: true });
+    stop.addEventListener("abort", forget, { once: true });
   });
 }
 
