@@ -8,7 +8,7 @@ import { InternalError, KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Reason } from "./model/reason.ts";
-import { objectKey, type Pool, type RecordSet } from "./model/resource.ts";
+import type { Pool, RecordSet } from "./model/resource.ts";
 import type { Outcome, ReportFailure } from "./model/run.ts";
 import { DueLooks } from "./observe/due-looks.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
@@ -431,7 +431,7 @@ export class Rounds {
 
   #unreadRecordSets(): ReadonlySet<string> {
     const unread = this.observation.recordSets.filter((recordSet) => this.#isUnread(recordSet));
-    return new Set(unread.map(({ meta }) => objectKey(meta)));
+    return new Set(unread.map(({ meta }) => refKey({ kind: "dns", ...meta })));
   }
 
   /** True while a piece of the world that an object asks for has not arrived. */

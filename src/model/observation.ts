@@ -91,6 +91,9 @@ export interface Observation {
   readonly restraint?: Restraint;
   /** What namespaces may ask of the account. Absent = nothing is asked for it. */
   readonly grants?: GrantFacts;
-  /** {@link objectKey} of record sets whose addresses are just changing → when their records may follow, milliseconds of the API server's clock. Absent = none. */
+  /**
+   * {@link refKey} of record sets whose addresses are just changing → when their records may follow, and of pools and RoutedIPs that have just been deleted → when what they left on nodes
+   * may be cleared; milliseconds of the API server's clock. Absent = none.
+   */
   readonly settling?: ReadonlyMap<string, number>;
 }

@@ -123,6 +123,7 @@ const ROWS = {
     tell: "detail",
   },
   Settling: { text: "More nodes may be changing; their records are written together.", wait: "none" },
+  JustDeleted: { text: "The object has just been deleted; one of its name would take this over.", wait: "none" },
   Backoff: {
     text: "The last attempt failed and the next one is not due.",
     wait: "time",

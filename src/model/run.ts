@@ -110,8 +110,8 @@ export interface RunEnd {
 }
 
 /**
- * Says of a plan which record sets are to wait, by namespace and name, and until when, milliseconds since 1970. `unread` are those, named the same way, of whose records the plan
- * knows nothing yet.
+ * Says of a plan which objects are to wait, by {@link refKey}, and until when, milliseconds since 1970: record sets with their records, and what objects that are gone have left on nodes.
+ * `unread` are the record sets, named the same way, of whose records the plan knows nothing yet.
  */
 export type Settling = (plan: Plan, unread: ReadonlySet<string>) => ReadonlyMap<string, number>;
 

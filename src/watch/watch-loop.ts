@@ -1,6 +1,6 @@
+import { refKey } from "../model/action.ts";
 import { ConfigError, KubeError, type KubeFailure } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import { objectKey } from "../model/resource.ts";
 import type { Pass, Settling } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import { Interrupted } from "../observe/interrupt.ts";
@@ -56,7 +56,7 @@ export interface LoopPass {
   readonly hurry: AbortSignal;
   /** Returns a signal that the next change of the cluster aborts. */
   readonly nextChange: () => AbortSignal;
-  /** Returns which record sets of a plan must wait a moment, and until when. */
+  /** Returns which objects of a plan must wait a moment, and until when. */
   readonly settling: Settling;
 }
 
@@ -97,6 +97,7 @@ class WatchLoop {
   readonly #stop: AbortSignal;
   readonly #signal: ChangeSignal;
   readonly #debounce = new DNSDebounce();
+  readonly #departures = new Departures();
   /** When the last full look began. */
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
@@ -133,7 +134,8 @@ class WatchLoop {
         isFullLook,
         hurry: this.#signal.changed,
         nextChange: () => this.#signal.nextChange(),
-        settling: (plan, unread) => this.#debounce.waiting(plan, unread),
+        settling: (plan, unread) =>
+          new Map([...this.#debounce.waiting(plan, unread), ...this.#departures.waiting(plan)]),
       });
       if (isFullLook) this.#lookedAtMs = startMs;
       this.#remember(pass);
@@ -250,20 +252,20 @@ interface Desired {
  * leave or join one after the other would cost as many. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
  */
 class DNSDebounce {
-  /** By {@link objectKey} of the record set. */
+  /** By {@link refKey} of the record set. */
   #desired: ReadonlyMap<string, Desired> = new Map();
 
   /**
-   * Returns the record sets whose names must wait, by {@link objectKey}, and until when, milliseconds.
+   * Returns the record sets whose names must wait, by {@link refKey}, and until when, milliseconds.
    *
-   * @param unread - record sets of whose records the plan knows nothing yet, by {@link objectKey}: what they desired before stands
+   * @param unread - record sets of whose records the plan knows nothing yet, by {@link refKey}: what they desired before stands
    */
   waiting({ actions, observedAtMs: nowMs }: Plan, unread: ReadonlySet<string>): ReadonlyMap<string, number> {
     const desired = new Map([...this.#desired].filter(([key]) => unread.has(key)));
     const waiting = new Map<string, number>();
     for (const action of actions) {
       if (action.kind !== "update-dns" || action.object.kind !== "dns") continue;
-      const key = objectKey(action.object);
+      const key = refKey(action.object);
       const now = desiredNow(this.#desired.get(key), action.after.addresses.join(), nowMs);
       const untilMs = Math.min(now.sinceMs + QUIET_MS, now.firstMs + LONGEST_QUIET_MS);
       if (untilMs <= nowMs) continue;
@@ -280,6 +282,33 @@ function desiredNow(before: Desired | undefined, addresses: string, nowMs: numbe
   if (before === undefined || before.firstMs > nowMs || before.sinceMs > nowMs)
     return { addresses, sinceMs: nowMs, firstMs: nowMs };
   return before.addresses === addresses ? before : { ...before, addresses, sinceMs: nowMs };
+}
+
+/** How long an object must have been gone before what it left on nodes is cleared, milliseconds. */
+const GONE_MS = 5000;
+
+/**
+ * Delays the clearing of what a deleted object left on nodes: `kubectl replace --force` and its like delete an object and make it again a moment later, and only by what the nodes
+ * say of it does the new one find the addresses that the old one acquired. Without, it would acquire others.
+ */
+class Departures {
+  /** By {@link refKey} of the object: when its absence was first seen, milliseconds of the plans' clock. */
+  #goneSinceMs: ReadonlyMap<string, number> = new Map();
+
+  /** Returns the objects whose traces must stay, by {@link refKey}, and until when, milliseconds. */
+  waiting({ actions, pools, observedAtMs: nowMs }: Plan): ReadonlyMap<string, number> {
+    const present = new Set(pools.map(({ object }) => refKey(object)));
+    const goneSinceMs = new Map<string, number>();
+    for (const { kind, object } of actions) {
+      const key = refKey(object);
+      if (kind !== "clear-annotation" || present.has(key)) continue;
+      // A clock that was set back begins the wait anew: nothing waits longer than it may.
+      goneSinceMs.set(key, Math.min(this.#goneSinceMs.get(key) ?? nowMs, nowMs));
+    }
+    this.#goneSinceMs = goneSinceMs;
+    const untilMs = [...goneSinceMs].map(([key, sinceMs]) => [key, sinceMs + GONE_MS] as const);
+    return new Map(untilMs.filter(([, ms]) => ms > nowMs));
+  }
 }
 
 /** Returns how long to wait after so many failures in a row (from 1), milliseconds: twice as long each time, at most 6 s, different for each process. Pure. */

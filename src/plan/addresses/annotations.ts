@@ -5,6 +5,7 @@ import {
   type NodeAnnotations,
   type ObjectRef,
   type Place,
+  refKey,
 } from "../../model/action.ts";
 import type { IPFamily } from "../../model/address-source.ts";
 import {
@@ -24,7 +25,7 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ipFamilyOf, ownerKey, ownerRef } from "../../model/resource.ts";
-import { hold } from "../holds.ts";
+import { hold, obstacle } from "../holds.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
 
@@ -104,7 +105,7 @@ function planFamily(all: AnnotationContext): AnnotationPlan {
       [],
   );
   const actions: AnnotateNode[] = [];
-  const holds: Hold[] = [];
+  const holds = nodes.flatMap((node) => justDeletedOn(node, byKey, context));
   for (const action of planned) {
     const why = byKey.get(ownerKey(action.object))?.retries.annotationObstacle(action.nodeName);
     if (why === undefined) actions.push(action);
@@ -278,6 +279,7 @@ function goingFrom(
 ): readonly Going[] {
   const object = objectOf(entry, byKey, context);
   if (object === undefined || isProtected(node, entry, byKey, context)) return [];
+  if (context.observation.settling?.has(refKey(object)) === true) return [];
   const view = byKey.get(ownerKey(object));
   const cause = causeOfClearing(node, entry.ip ?? "", view);
   // What its object gives up leaves DNS first; an address that no longer serves is another matter.
@@ -285,6 +287,22 @@ function goingFrom(
   const isAlive = view?.pool.meta.isDeleting === false;
   const movers = context.assignments.filter(({ ip }) => ip === entry.ip);
   return [{ entry, object, cause, isGivenUp: cause.isGivenUp && isAlive, movers }];
+}
+
+/** What a node shows of objects that have just been deleted: it stays a moment. */
+function justDeletedOn(
+  node: NodeFacts,
+  byKey: ReadonlyMap<string, PoolView>,
+  context: AnnotationContext,
+): readonly Hold[] {
+  const { settling } = context.observation;
+  if (settling === undefined) return [];
+  return annotatedOn(node).flatMap((entry) => {
+    const object = objectOf(entry, byKey, context);
+    const notBeforeMs = object === undefined ? undefined : settling.get(refKey(object));
+    if (object === undefined || notBeforeMs === undefined) return [];
+    return [hold("clear-annotation", object, node.name, obstacle("JustDeleted", "", { notBeforeMs }))];
+  });
 }
 
 /** True for what one write clears together: of one object, and for which it waits alike. */

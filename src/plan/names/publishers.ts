@@ -21,7 +21,6 @@ import {
   ipFamilyOf,
   managedIPs,
   type ObjectMeta,
-  objectKey,
   type Pool,
   type ReclaimPolicy,
   type RecordSet,
@@ -97,8 +96,8 @@ export function recordSetPublisher(
   const { registry, settling, observedAtMs, lease, nodes, pools } = observation;
   const { meta, spec, status } = recordSet;
   const memory = memoryOf(status, recordType);
-  const settlesAtMs = settling?.get(objectKey(meta));
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
+  const settlesAtMs = settling?.get(refKey(ref));
   const wish = recordSetWish(recordSet, registry, recordType);
   const mayPublish =
     validation.kind === "valid" && suspensionOf(recordSet, lease.suspension, observedAtMs) === undefined;
