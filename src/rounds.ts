@@ -412,7 +412,8 @@ export class Rounds {
     const isAsked = mayBeUnsettled && settling !== undefined;
     if (isAsked) this.observation = unsettled(this.observation);
     let made = await planned();
-    const waiting = isAsked ? settling(this.#withoutBegun(made), this.#unreadRecordSets()) : new Map();
+    const facts = { unread: this.#unreadRecordSets(), begun: this.#tries.objects };
+    const waiting = isAsked ? settling(made, facts) : new Map();
     if (waiting.size > 0) {
       this.observation = { ...this.observation, settling: waiting };
       made = await planned();
@@ -421,12 +422,6 @@ export class Rounds {
     this.#lastPlanMs = this.#plannedAtMs - startMs;
     this.planMs += this.#lastPlanMs;
     this.#remaining = made;
-  }
-
-  /** A plan without objects that something was begun for: what they wished for no longer waits. */
-  #withoutBegun(planned: Plan): Plan {
-    const begun = this.#tries.objects;
-    return { ...planned, actions: planned.actions.filter(({ object }) => !begun.has(refKey(object))) };
   }
 
   #unreadRecordSets(): ReadonlySet<string> {

@@ -109,11 +109,16 @@ export interface RunEnd {
   readonly notes: Readonly<Record<string, string>>;
 }
 
-/**
- * Says of a plan which objects are to wait, by {@link refKey}, and until when, milliseconds since 1970: record sets with their records, and what objects that are gone have left on nodes.
- * `unread` are the record sets, named the same way, of whose records the plan knows nothing yet.
- */
-export type Settling = (plan: Plan, unread: ReadonlySet<string>) => ReadonlyMap<string, number>;
+/** Says of a plan which objects are to wait, by {@link refKey}, and until when, milliseconds since 1970: record sets with their records, and what objects that are gone have left on nodes. */
+export type Settling = (plan: Plan, known: SettlingFacts) => ReadonlyMap<string, number>;
+
+/** What the pass knows of objects, by {@link refKey}, beside its plan. */
+export interface SettlingFacts {
+  /** The record sets of whose records the plan knows nothing yet. */
+  readonly unread: ReadonlySet<string>;
+  /** The objects that something was begun for: what they wished for no longer waits. */
+  readonly begun: ReadonlySet<string>;
+}
 
 /** Something read about an address while an action was carried out. */
 export interface Learned {

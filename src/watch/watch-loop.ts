@@ -1,7 +1,7 @@
 import { refKey } from "../model/action.ts";
 import { ConfigError, KubeError, type KubeFailure } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Pass, Settling } from "../model/run.ts";
+import type { Pass, Settling, SettlingFacts } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { type NextLook, nextLook } from "../plan/next-look.ts";
@@ -134,8 +134,7 @@ class WatchLoop {
         isFullLook,
         hurry: this.#signal.changed,
         nextChange: () => this.#signal.nextChange(),
-        settling: (plan, unread) =>
-          new Map([...this.#debounce.waiting(plan, unread), ...this.#departures.waiting(plan)]),
+        settling: (plan, known) => new Map([...this.#debounce.waiting(plan, known), ...this.#departures.waiting(plan)]),
       });
       if (isFullLook) this.#lookedAtMs = startMs;
       this.#remember(pass);
@@ -256,16 +255,16 @@ class DNSDebounce {
   #desired: ReadonlyMap<string, Desired> = new Map();
 
   /**
-   * Returns the record sets whose names must wait, by {@link refKey}, and until when, milliseconds.
-   *
-   * @param unread - record sets of whose records the plan knows nothing yet, by {@link refKey}: what they desired before stands
+   * Returns the record sets whose names must wait, by {@link refKey}, and until when, milliseconds. Of those whose records the plan knows nothing of yet, what they desired
+   * before stands.
    */
-  waiting({ actions, observedAtMs: nowMs }: Plan, unread: ReadonlySet<string>): ReadonlyMap<string, number> {
+  waiting({ actions, observedAtMs: nowMs }: Plan, { unread, begun }: SettlingFacts): ReadonlyMap<string, number> {
     const desired = new Map([...this.#desired].filter(([key]) => unread.has(key)));
     const waiting = new Map<string, number>();
     for (const action of actions) {
       if (action.kind !== "update-dns" || action.object.kind !== "dns") continue;
       const key = refKey(action.object);
+      if (begun.has(key)) continue;
       const now = desiredNow(this.#desired.get(key), action.after.addresses.join(), nowMs);
       const untilMs = Math.min(now.sinceMs + QUIET_MS, now.firstMs + LONGEST_QUIET_MS);
       if (untilMs <= nowMs) continue;
@@ -292,22 +291,23 @@ const GONE_MS = 5000;
  * say of it does the new one find the addresses that the old one acquired. Without, it would acquire others.
  */
 class Departures {
-  /** By {@link refKey} of the object: when its absence was first seen, milliseconds of the plans' clock. */
-  #goneSinceMs: ReadonlyMap<string, number> = new Map();
+  /** {@link refKey} of the objects that the plan before knew. */
+  #known: ReadonlySet<string> = new Set();
+  /** By {@link refKey} of an object that is gone: when what it left may be cleared, milliseconds of the plans' clock. */
+  #untilMs: ReadonlyMap<string, number> = new Map();
 
-  /** Returns the objects whose traces must stay, by {@link refKey}, and until when, milliseconds. */
+  /** Returns the objects whose traces would be cleared and must stay, by {@link refKey}, and until when, milliseconds. */
   waiting({ actions, pools, observedAtMs: nowMs }: Plan): ReadonlyMap<string, number> {
-    const present = new Set(pools.map(({ object }) => refKey(object)));
-    const goneSinceMs = new Map<string, number>();
-    for (const { kind, object } of actions) {
-      const key = refKey(object);
-      if (kind !== "clear-annotation" || present.has(key)) continue;
-      // A clock that was set back begins the wait anew: nothing waits longer than it may.
-      goneSinceMs.set(key, Math.min(this.#goneSinceMs.get(key) ?? nowMs, nowMs));
-    }
-    this.#goneSinceMs = goneSinceMs;
-    const untilMs = [...goneSinceMs].map(([key, sinceMs]) => [key, sinceMs + GONE_MS] as const);
-    return new Map(untilMs.filter(([, ms]) => ms > nowMs));
+    const known = new Set(pools.map(({ object }) => refKey(object)));
+    const gone = [...this.#known].map((key) => [key, nowMs + GONE_MS] as const);
+    const untilMs = [...gone, ...this.#untilMs].filter(([key, ms]) => !known.has(key) && ms > nowMs);
+    this.#known = known;
+    // A clock that was set back makes nothing wait longer than it may.
+    this.#untilMs = new Map(untilMs.map(([key, ms]) => [key, Math.min(ms, nowMs + GONE_MS)]));
+    const cleared = new Set(
+      actions.filter(({ kind }) => kind === "clear-annotation").map(({ object }) => refKey(object)),
+    );
+    return new Map([...this.#untilMs].filter(([key]) => cleared.has(key)));
   }
 }
 

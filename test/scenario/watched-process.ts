@@ -16,7 +16,7 @@ import type { VirtualClock } from "./virtual-clock.ts";
 const INTERVAL_MS = 60_000;
 const PASS_MS = 120_000;
 /** What a single run waits for, too, or never has to. */
-const SOON: ReadonlySet<Reason> = new Set(["Settling", "StillPublished", "InProgress"]);
+const SOON: ReadonlySet<Reason> = new Set(["Settling", "JustDeleted", "StillPublished", "InProgress"]);
 
 /** What a watching process is made of. */
 export interface ProcessParts {

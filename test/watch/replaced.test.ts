@@ -40,6 +40,30 @@ test.for([0, 300, 2000, 4000])(
   },
 );
 
+test("a pool that is deleted and made again while a neighbour hangs has the address that it acquired in the same pass", async () => {
+  const world = new WatchWorld();
+  await world.setUp(...NODES);
+  world.dns.world.zone("cloudflare");
+  const watcher = world.watch();
+  await world.clock.advance(3000);
+  world.takesMs = ({ port, method }) => (port === "cloudflare" && method === "writeRecords" ? 40_000 : undefined);
+  const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www" };
+  await world.recordSets.create("www", { dnsRecordSet, match: { nodeLabel: "" } });
+  await world.clock.advance(1000);
+  const passes = watcher.turns.length;
+  await world.pools.create("web", SPEC);
+  await world.clock.advance(2000);
+  const [holder = "none"] = holders(world);
+  await world.pools.delete("web");
+  await world.clock.advance(300);
+  await world.pools.create("web", SPEC);
+  await world.clock.advance(2000);
+  expect(watcher.turns.length).toBe(passes);
+  await world.clock.advance(60_000);
+  expect(holders(world)).toEqual([holder]);
+  expect(await annotated(world)).toEqual([holder]);
+});
+
 test("what a deleted pool left on a node is cleared after five seconds, whatever happens meanwhile", async () => {
   const { world, holder } = await aPoolThatAcquired();
   await world.pools.delete("web");
