@@ -2,6 +2,7 @@ import type { AcquireIP, DeleteIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { ProviderError } from "../model/errors.ts";
+import type { Reason } from "../model/reason.ts";
 import { compareText } from "../model/resource.ts";
 import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
@@ -48,7 +49,10 @@ async function acquire(action: AcquireIP, context: ApplyContext): Promise<Result
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   await record.begin();
-  const obstacleNow = (await noteOnLock(action.provider, context)) ? obstacle(context) : "CreationRate";
+  const obstacleNow = await lastObstacle(action.provider, context).catch(async (error: unknown) => {
+    await record.withdraw();
+    throw error;
+  });
   if (obstacleNow !== undefined) {
     await record.withdraw();
     return skipped(obstacleNow);
@@ -80,9 +84,14 @@ async function purchase(
   }
 }
 
+/** What is in the way of the creation once its time is noted. @throws as {@link noteOnLock} */
+async function lastObstacle(provider: string, context: ApplyContext): Promise<Reason | undefined> {
+  return (await noteOnLock(provider, context)) ? obstacle(context) : "CreationRate";
+}
+
 /**
  * Leaves the time for other runs, which share the provider's limit on creations; anew where it took so long to write that the creation would come much later. Returns false where
- * others have used the limit up since it was planned.
+ * others have used the limit up since it was planned. @throws KubeError where it cannot be noted
  */
 async function noteOnLock(provider: string, context: ApplyContext): Promise<boolean> {
   const { lock, cluster, registry } = context;

@@ -3,6 +3,7 @@ import { ConfigError } from "../model/errors.ts";
 import type { Progress } from "../model/progress.ts";
 import { parseShard, type Shard, shardName } from "../model/shard.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
+import { messageOf } from "../report/text/errors.ts";
 import { type DNSWebhook, dnsWebhooksOf } from "./dns-webhooks.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
 import type { ClusterFlags, GrantsFlag, ShardFlags } from "./flags.ts";
@@ -85,6 +86,12 @@ export function resolveConfig(
     }),
     lease: { namespace: flags.leaseNamespace, name: flags.leaseName },
   });
+}
+
+/** Says that nobody else can work for a while. */
+export function warnOfKeptLease(config: Config, error: unknown): void {
+  const { namespace, name } = ownLease(config);
+  config.warn("LeaseKept", `The Lease ${namespace}/${name} stays taken until it expires. ${messageOf(error)}`);
 }
 
 /** Returns the Lease that a run of this configuration holds: its shard's, or the one that is named. Pure. */

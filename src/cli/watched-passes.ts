@@ -10,7 +10,7 @@ import { metersSince } from "../report/metrics/samples.ts";
 import { NO_LOCK } from "../watch/lease.ts";
 import { type WatchAnswer, watch } from "../watch/watch.ts";
 import type { LoopPass } from "../watch/watch-loop.ts";
-import type { Config, Runtime } from "./config.ts";
+import { type Config, type Runtime, warnOfKeptLease } from "./config.ts";
 import { openProviders, readMeters, tokenState, unusableTokens } from "./providers.ts";
 import type { NotedRun, RunRequest, WatchRequest } from "./wiring.ts";
 
@@ -35,7 +35,9 @@ export async function watchCluster(watching: Watching): Promise<WatchAnswer> {
     const passes = new WatchedPasses(watching, lock, opened);
     return (manner) => passes.pass(manner);
   };
-  const lease = request.lock === undefined ? undefined : { ...config.lease, ...request.lock, shard: config.shard };
+  const onKept = (error: unknown): void => warnOfKeptLease(config, error);
+  const lease =
+    request.lock === undefined ? undefined : { ...config.lease, ...request.lock, shard: config.shard, onKept };
   return watch({ ...request, cluster, clock: runtime.clock, lead }, lease, request);
 }
 

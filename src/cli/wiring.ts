@@ -24,7 +24,7 @@ import type { SavedApplication } from "../saved/application.ts";
 import { type LeaseTerms, NO_LOCK } from "../watch/lease.ts";
 import { type ShardAnswer, withShardLease } from "../watch/shard-lock.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
-import { type Config, ownLease, type Runtime } from "./config.ts";
+import { type Config, ownLease, type Runtime, warnOfKeptLease } from "./config.ts";
 import type { DoctorTerms } from "./doctor-sources.ts";
 import { given } from "./environment.ts";
 import {
@@ -318,7 +318,15 @@ async function reconcile(run: Run): Promise<ReconcileAnswer> {
   const { clock } = runtime;
   const startMs = clock.monotonicMs();
   const { lock, signal, deadlineMs } = request;
-  const terms = { ...config.lease, cluster, clock, signal, deadline: deadlineMs, progress: config.progress };
+  const terms = {
+    ...config.lease,
+    cluster,
+    clock,
+    signal,
+    deadline: deadlineMs,
+    progress: config.progress,
+    onKept: (error: unknown) => warnOfKeptLease(config, error),
+  };
   const answer =
     lock === undefined
       ? ({ kind: "done", value: await pass(run, NO_LOCK, startMs) } as const)

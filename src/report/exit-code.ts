@@ -1,4 +1,4 @@
-import { type ObjectRef, refKey } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import { REASONS, type Reason } from "../model/reason.ts";
@@ -264,7 +264,10 @@ function isUnread({ reason }: Hold): boolean {
 function troublesOf(result: PassResult, { object }: { readonly object: ObjectRef }): readonly Trouble[] {
   const key = refKey(object);
   // A failure does not count once the same was done in another way, such as on another node.
-  const outcomes = [...new Map(result.outcomes.map((outcome) => [outcome.action.id, outcome])).values()];
+  const last = [...new Map(result.outcomes.map((outcome) => [outcome.action.id, outcome])).values()];
+  const outcomes = last.filter(
+    ({ action }) => action.kind !== "acquire-ip" || isStillLacking(action, result.remaining),
+  );
   const unwritten = result.reportFailures.filter(
     (failure) => failure.what === "status" && refKey(failure.object) === key,
   );
@@ -272,6 +275,11 @@ function troublesOf(result: PassResult, { object }: { readonly object: ObjectRef
     ...outcomes.filter(({ action }) => refKey(action.object) === key).flatMap(troubleOf),
     ...unwritten.map(({ error }) => asTrouble(error)),
   ];
+}
+
+/** False where an address whose purchase got no answer was found: then the plan has no purchase for the object any more, and holds none. */
+function isStillLacking({ object }: Action, { actions, holds }: Plan): boolean {
+  return [...actions, ...holds].some(({ kind, object: of }) => kind === "acquire-ip" && refKey(of) === refKey(object));
 }
 
 function troubleOf(outcome: Outcome): readonly Trouble[] {

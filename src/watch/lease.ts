@@ -69,6 +69,8 @@ export interface LeaseOptions extends LeaseName, LeaseTerms {
   readonly signal: AbortSignal;
   /** Called once the Lease is known to be given back. */
   readonly onRelease?: () => void;
+  /** Called with what kept it from being given back: nobody else has it before it expires. Not called for a Lease that was lost. */
+  readonly onKept?: (error: unknown) => void;
   /** Is told while somebody else's Lease is waited for. */
   readonly progress?: Progress | undefined;
 }
@@ -235,19 +237,22 @@ class LeaseKeeper implements LockState {
   }
 
   private async giveBack(): Promise<boolean> {
-    const { clock, cluster } = this.options;
+    const { clock, cluster, onKept } = this.options;
     if (!this.isHeld()) return false;
     this.isReleased = true;
     const untilMs = clock.monotonicMs() + callLimitMs(this.options);
+    let last: unknown;
     for (let tries = 0; tries < 3 && clock.monotonicMs() < untilMs; tries++) {
       try {
         if (tries > 0 && (await this.refresh()) !== undefined) return false;
         await this.replace(releasedRecord(this.record, cluster.now()));
         return true;
       } catch (error) {
-        if (!isOvertaken(error) && !isTransient(error)) return false;
+        last = error;
+        if (!isOvertaken(error) && !isTransient(error)) break;
       }
     }
+    onKept?.(last);
     return false;
   }
 

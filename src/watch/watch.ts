@@ -5,7 +5,7 @@ import { Interrupted, untilInterrupted } from "../observe/interrupt.ts";
 import { readCluster } from "../observe/read-cluster.ts";
 import type { WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { type LeaseName, type LeaseTerms, NO_LOCK } from "./lease.ts";
+import { type LeaseName, type LeaseOptions, type LeaseTerms, NO_LOCK } from "./lease.ts";
 import { type ShardAnswer, withShardLease } from "./shard-lock.ts";
 import {
   backoffMs,
@@ -43,6 +43,9 @@ export type WatchAnswer =
   | { readonly kind: "stopped"; readonly isLeaseFree?: true }
   | Extract<ShardAnswer<never>, { readonly kind: "locked" }>;
 
+/** The Lease of a watching process. */
+export type WatchLease = LeaseName & LeaseTerms & Pick<LeaseOptions, "onKept"> & { readonly shard?: Shard | undefined };
+
 /** The time between two looks of a standby at the Lease, milliseconds: a Lease that is given back is taken within a second. */
 const STANDBY_LOOK_MS = 750;
 
@@ -58,7 +61,7 @@ const STANDBY_LOOK_MS = 750;
  */
 export async function watch(
   deps: WatchDeps,
-  lease: (LeaseName & LeaseTerms & { readonly shard?: Shard | undefined }) | undefined,
+  lease: WatchLease | undefined,
   options: WatchLoopOptions,
 ): Promise<WatchAnswer> {
   const { cluster, clock, identity, onPass } = deps;

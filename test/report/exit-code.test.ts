@@ -181,6 +181,15 @@ describe("the exit code of a run", () => {
     expect(exitCodeOfRun(all("unavailable"), { partialOk: true })).toBe(75);
   });
 
+  test("is 0 when an address was found whose purchase got no answer, and 75 while it is not", () => {
+    const lacking = anObservation([aPool("web", [], { spec: { desiredIPs: 1 } })], [aNode(1)], {});
+    const [purchase] = planOf(lacking).actions;
+    if (purchase?.kind !== "acquire-ip") throw new Error("no purchase planned");
+    const failure = { outcomes: [failed(purchase, "unavailable", 500)] };
+    expect(exitCodeOfRun(aRun(lacking, steady(), applied, failure), { partialOk: false })).toBe(0);
+    expect(exitCodeOfRun(aRun(lacking, lacking, applied, failure), { partialOk: false })).toBe(75);
+  });
+
   test("is 0 when an address that failed on one node was assigned to the next", () => {
     const [first] = planOf(waiting()).actions;
     if (first?.kind !== "assign-ip") throw new Error("no assignment planned");

@@ -131,6 +131,17 @@ describe("giving back", () => {
     expect(world.clock.sleeping()).toBe(0);
   });
 
+  test("says what keeps the Lease taken", async () => {
+    const world = aLeaseWorld();
+    const kept: unknown[] = [];
+    const run = await holdLease(world, { onKept: (error) => kept.push(error) });
+    world.connection.away = { how: "refuse", failure: "forbidden" };
+    run.end();
+    await world.clock.settle(run.result);
+    expect(kept).toMatchObject([{ failure: "forbidden" }]);
+    expect(world.memory.record?.holder).toBe("me");
+  });
+
   test("leaves a Lease alone that someone else took unnoticed", async () => {
     const world = aLeaseWorld();
     const run = await holdLease(world);
