@@ -314,6 +314,25 @@ function drains(scenario: Register): void {
     expect(world.cloudWrites().filter((line) => line.startsWith("delete"))).toHaveLength(2);
   });
 
+  scenario("an address that has left its name stays out of it while its new node is cleared", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.machines("n3", "n4");
+    await world.pools.create("mail", { desiredIPs: 2, reclaimPolicy: "Delete" });
+    await world.pass();
+    await cordon(world, "n1");
+    await world.pools.edit("mail", { desiredIPs: 1 });
+    world.takesMs = ({ method }) => (method === "unassign" ? 2 * SECOND : undefined);
+    const { plan } = await world.pass();
+    expect(plan.holds).toMatchObject([{ reason: "Draining", subject: ip(1) }]);
+    expect(world.cloudWrites()).toEqual(["unassign new2", "delete new2"]);
+    expect(world.dnsWrites()).toHaveLength(1);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n4", "ip2 active n2"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+  });
+
   scenario("a cool-off and the pace: an address stays in its name while the pool cools off", async (world) => {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);
     world.advance(301 * SECOND);

@@ -32,7 +32,7 @@ export interface Assignments {
  * @param pace - absent where addresses that still serve are treated as the others
  */
 export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): Assignments {
-  const { candidates, skipped } = findCandidates(view, ledger);
+  const { candidates, coming, skipped } = findCandidates(view, ledger);
   const open = new OpenNodes(view, ledger, candidates);
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
@@ -42,7 +42,8 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
     const choice = choose(view, ip, open.all);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
-      if (standing.isServing) pace?.waits(ip, choice);
+      const isNodeComing = typeof choose(view, ip, coming) === "number";
+      if (standing.isServing) pace?.waits(ip, choice, isNodeComing);
       continue;
     }
     const candidate = open.all[choice];

@@ -21,15 +21,20 @@ export interface Candidate {
 /**
  * The matches that can take an address, in the order they are served: those with the fewest addresses of the pool, then machines with room before those an address must leave
  * first, then those with the fewest addresses of anybody, else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any
- * are returned with the reason. Pure.
+ * are returned with the reason; of these `coming` has those whose machine is just being cleared. Pure.
  */
 export function findCandidates(
   view: PoolView,
   ledger: MachineLedger,
-): { readonly candidates: readonly Candidate[]; readonly skipped: readonly NodeVerdict[] } {
+): {
+  readonly candidates: readonly Candidate[];
+  readonly coming: readonly Candidate[];
+  readonly skipped: readonly NodeVerdict[];
+} {
   const served = fullNodes(view);
   const machines = new Set<string>();
   const candidates: Candidate[] = [];
+  const coming: Candidate[] = [];
   const skipped: NodeVerdict[] = [];
   for (const node of view.matches.filter(({ name }) => !served.has(name))) {
     const machine = view.machineOf(node.providerID);
@@ -39,18 +44,21 @@ export function findCandidates(
     }
     machines.add(machine);
     const place = { machineID: machine, nodeName: node.name };
-    const candidate = { node, place, region: view.regionOf(node) };
+    const candidate = { node, place, region: view.regionOf(node), share: ledger.shareOf(machine, view) };
     const closed = view.firewallObstacle(place);
     if (closed !== undefined) {
       skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
       continue;
     }
     const availability = ledger.availability(machine, view);
-    const share = ledger.shareOf(machine, view);
-    if (availability.kind === "free") candidates.push({ ...candidate, leaving: availability.leaving, share });
-    else if (view.maxPerNode === 1 || share === 0) skipped.push(...skippedNode(node.name, availability, view));
+    if (availability.kind === "free") {
+      candidates.push({ ...candidate, leaving: availability.leaving });
+      continue;
+    }
+    if (ledger.isBeingCleared(machine, view)) coming.push({ ...candidate, leaving: [] });
+    skipped.push(...skippedNode(candidate, availability, view));
   }
-  return { candidates: inTurn(candidates, view, ledger), skipped };
+  return { candidates: inTurn(candidates, view, ledger), coming, skipped };
 }
 
 /** True if some match can take an address. Pure. */
@@ -67,12 +75,13 @@ function fullNodes({ managed, inUse, maxPerNode }: PoolView): ReadonlySet<string
   return new Set([...byName].flatMap(([name, own]) => (own.length >= maxPerNode ? [name] : [])));
 }
 
-/** A node whose own pool's address is just unreadable or being worked on is not passed over: it is served. */
+/** A node that has addresses of the pool beside others, or whose own pool's address is just unreadable or being worked on, is not passed over: it is served. */
 function skippedNode(
-  nodeName: string,
+  { node: { name: nodeName }, share }: Pick<Candidate, "node" | "share">,
   availability: Exclude<Availability, { kind: "free" }>,
   view: PoolView,
 ): readonly NodeVerdict[] {
+  if (view.maxPerNode > 1 && share > 0) return [];
   if (availability.kind === "promised") {
     return availability.to === view.key
       ? []

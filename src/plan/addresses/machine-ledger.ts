@@ -48,6 +48,7 @@ export class MachineLedger {
   readonly #facts: LedgerFacts;
   readonly #carried = new Map<string, string[]>();
   readonly #evictable: ReadonlyMap<string, PoolView>;
+  readonly #busy: ReadonlySet<string>;
   readonly #promised = new Map<string, readonly string[]>();
   readonly #leaving = new Set<string>();
   readonly #limits: Limits;
@@ -55,6 +56,7 @@ export class MachineLedger {
   constructor(facts: LedgerFacts) {
     this.#facts = facts;
     this.#evictable = evictableAddresses(facts.views);
+    this.#busy = busyAddresses(facts.views);
     this.#limits = limitsOf(facts.views);
     for (const [ip, fact] of facts.addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
     for (const view of facts.views) {
@@ -78,9 +80,19 @@ export class MachineLedger {
    * @param beside - how many of the object's addresses are to go there that are not promised
    */
   availability(machine: string, view: Limited, beside = 0): Availability {
+    return this.#availability(machine, this.#carried.get(machine) ?? [], view, beside);
+  }
+
+  /** True for a machine that can take one more address of an object once the provider has taken off what nobody uses there and it works on. */
+  isBeingCleared(machine: string, view: Limited): boolean {
+    const carried = this.#carried.get(machine) ?? [];
+    const staying = carried.filter((ip) => !this.#busy.has(ip));
+    return staying.length < carried.length && this.#availability(machine, staying, view, 0).kind === "free";
+  }
+
+  #availability(machine: string, carried: readonly string[], view: Limited, beside: number): Availability {
     const { addressesPerMachine, stillPublished, isNamed } = this.#facts;
     const promised = this.#promised.get(machine) ?? [];
-    const carried = this.#carried.get(machine) ?? [];
     const most = Math.min(addressesPerMachine, view.maxPerNode, ...promised.map((key) => this.#limits.of(key)));
     const isFull = (ips: readonly string[]): boolean =>
       ips.length + promised.length + beside >= Math.min(most, ...ips.map((ip) => this.#limits.at(ip)));
@@ -206,6 +218,15 @@ function evictableAddresses(views: readonly PoolView[]): ReadonlyMap<string, Poo
       .filter(isWritable)
       .flatMap((view) => [...disabledOf(view), ...freedOf(view)].map((ip) => [ip, view] as const)),
   );
+}
+
+/** Addresses that could be taken off their machine as {@link evictableAddresses}, and that the provider is working on: mostly it takes them off just now. */
+function busyAddresses(views: readonly PoolView[]): ReadonlySet<string> {
+  const disabled = (view: PoolView): readonly string[] =>
+    view.managed.flatMap(({ ip, standing }) => (standing.kind === "busy" && !view.inUse.has(ip) ? [ip] : []));
+  const freed = (view: PoolView): readonly string[] =>
+    view.released.flatMap(({ ip, fact }) => (fact.kind === "known" && fact.address.isLocked ? [ip] : []));
+  return new Set(views.filter(isWritable).flatMap((view) => [...disabled(view), ...freed(view)]));
 }
 
 function disabledOf(view: PoolView): readonly string[] {

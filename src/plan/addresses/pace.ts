@@ -113,9 +113,9 @@ export class Pace {
     );
   }
 
-  /** Enters that no node can take an address now. One that has left its names stays out of them while it is to be tried again. */
-  waits(ip: string, { waitsFor }: Obstacle): void {
-    if (waitsFor === "retry" && this.hasLeft(ip)) this.goes(ip);
+  /** Enters that no node can take an address now. One that has left its names stays out of them while it is to be tried again, or a node that could take it is just being cleared. */
+  waits(ip: string, { waitsFor }: Obstacle, isNodeComing: boolean): void {
+    if ((waitsFor === "retry" || isNodeComing) && this.hasLeft(ip)) this.goes(ip);
     else this.stays(ip);
   }
 
