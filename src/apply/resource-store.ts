@@ -9,10 +9,19 @@ import {
   withoutProvider,
 } from "../model/acquisition-memory.ts";
 import { type ObjectRef, refKey } from "../model/action.ts";
+import { entryOf } from "../model/address.ts";
 import { ConfigError, InternalError, KubeError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import { memoryOf } from "../model/record-types.ts";
-import { type DNSMemory, FINALIZER, type ObjectMeta, objectKey, type Pool, type RecordSet } from "../model/resource.ts";
+import {
+  type DNSMemory,
+  FINALIZER,
+  type ObjectMeta,
+  objectKey,
+  type Pool,
+  type PoolStatus,
+  type RecordSet,
+} from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
 import { laterTime } from "../model/time.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
@@ -98,10 +107,20 @@ const STORED_FIRST: ReadonlySet<string> = new Set([
 function withStored<O extends Pool | RecordSet>({ spec, status }: O, stored: O["status"]): O["status"] {
   const ipv6 = "ipv6" in stored && stored.ipv6 !== undefined ? { ipv6: newerNames(status, stored.ipv6) } : {};
   const newer = { ...Object.fromEntries(Object.entries(stored).filter(([field]) => STORED_FIRST.has(field))), ...ipv6 };
+  if (!("ips" in status && "ips" in stored)) return { ...status, ...newer };
+  const known = { ...status, ...newer, ips: withBought(status.ips, stored) };
   const hasCoolOff = "assignmentCoolOffSeconds" in spec && spec.assignmentCoolOffSeconds > 0;
-  if (!hasCoolOff || !("ips" in status && "ips" in stored)) return { ...status, ...newer };
   const lastAssignmentTime = laterTime(stored.lastAssignmentTime, status.lastAssignmentTime);
-  return { ...status, ...newer, ...(lastAssignmentTime === undefined ? {} : { lastAssignmentTime }) };
+  return hasCoolOff && lastAssignmentTime !== undefined ? { ...known, lastAssignmentTime } : known;
+}
+
+/** Where addresses are, or go, with those that were just bought: until such a purchase has ended, only the stored status says for which node it was. */
+function withBought(ips: PoolStatus["ips"], stored: PoolStatus): PoolStatus["ips"] {
+  const bought = stored.acquired.flatMap(({ ip }) => {
+    const entry = entryOf(ips, ip) === undefined ? entryOf(stored.ips, ip) : undefined;
+    return entry?.state === "in-progress" ? [[ip, entry] as const] : [];
+  });
+  return bought.length === 0 ? ips : { ...ips, ...Object.fromEntries(bought) };
 }
 
 /** What is known of AAAA records, with what is stored of their names. */

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 import { errorsOf } from "./scenario-run.ts";
@@ -25,6 +26,19 @@ export function acquiringScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["create for n1", "create for n2", "create in nyc3"]);
     expect(await world.show()).toEqual(["new1 active n1", "new2 active n2", "new3 unassigned (NoCandidate)"]);
     expect(await world.nodes.annotations()).toEqual({ n1: "new1", n2: "new2" });
+  });
+
+  scenario("while an address is bought for a node, no other pool prepares to use that node", async (world) => {
+    await buying(world, 2, ["n1", "n2"]);
+    world.advance(SECOND);
+    world.dns.zone("digitalocean");
+    world.cloud.address(ip(1));
+    await world.pools.create("mail", { ips: [ip(1)], reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") });
+    world.takesMs = ({ method }) => (method === "getAddress" ? SECOND : undefined);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["create for n1", "create for n2"]);
+    expect(world.kubeWrites().filter((line) => line.includes("finalizer"))).toEqual([]);
+    expect(await world.show("mail")).toEqual(["ip1 unassigned (NoCandidate)"]);
   });
 
   scenario(
