@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { type Action, refKey, subjectOf } from "../../src/model/action.ts";
+import { changesAnnotation } from "../../src/model/action-kinds.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { PassResult } from "../../src/model/run.ts";
 
@@ -37,22 +38,22 @@ function newAddresses(announced: readonly Action[], outcomes: PassResult["outcom
 const NOBODY = { kind: "pool", namespace: "", name: "" } as const;
 
 /**
- * One line for each action, sorted. Of several objects whose addresses leave one node, that whose move ends first is cleared first, which nobody knows beforehand: they are one line,
- * of all that the node loses.
+ * One line for each action, sorted. Of several addresses that leave one node, or come to it, that whose move ends first is cleared or annotated first, which nobody knows
+ * beforehand: they are one line, of all that the node loses, or gets.
  */
 function linesOf(actions: readonly Action[], names: ReadonlyMap<string, string>): readonly string[] {
-  const clearing = actions.flatMap((action) => (action.kind === "clear-annotation" ? [action] : []));
-  const groups = Map.groupBy(clearing, ({ nodeName, ipFamily = "IPv4" }) => `${nodeName} ${ipFamily}`);
+  const annotating = actions.flatMap((action) => (changesAnnotation(action) ? [action] : []));
+  const groups = Map.groupBy(annotating, ({ kind, nodeName, ipFamily = "IPv4" }) => `${kind} ${nodeName} ${ipFamily}`);
   const together = [...groups.values()].flatMap((group) => {
     const [first, last] = [group[0], group.at(-1)];
     if (first === undefined || last === undefined) return [];
-    const whose = group.map(({ object, impact = "none" }) => `(${impact}) ${refKey(object)}`).toSorted();
+    const whose = new Set(group.map(({ object, impact = "none" }) => `(${impact}) ${refKey(object)}`).toSorted());
     const host = group.findLast(({ after }) => after.host !== undefined)?.after.host;
     const { impact: _impact, ...bare } = first;
     const after = { ...last.after, ...(host === undefined ? {} : { host }) };
-    return [`${whose.join(" ")}: ${lineOf({ ...bare, object: NOBODY, after }, names)}`];
+    return [`${[...whose].join(" ")}: ${lineOf({ ...bare, object: NOBODY, after }, names)}`];
   });
-  const rest = actions.filter(({ kind }) => kind !== "clear-annotation").map((action) => lineOf(action, names));
+  const rest = actions.filter((action) => !changesAnnotation(action)).map((action) => lineOf(action, names));
   return [...rest, ...together].toSorted();
 }
 
