@@ -1,7 +1,7 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { IPFamily } from "../../src/model/address-source.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
-import type { Wait } from "../../src/model/progress.ts";
+import type { Progress } from "../../src/model/progress.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
 import { type Shard, shardName } from "../../src/model/shard.ts";
 import { Interrupted } from "../../src/observe/interrupt.ts";
@@ -116,6 +116,14 @@ export class Process {
   get leaseName(): string {
     return this.shard === undefined ? "flipop" : shardName("flipop", this.shard);
   }
+
+  /** Is told what it waits for: from its first action on it no longer only looks. */
+  protected readonly progress: Progress = {
+    begin: ({ kind }) => {
+      if (kind === "action") this.readings.isActing = true;
+      return () => undefined;
+    },
+  };
 
   /** How far its clock is ahead of the server's, milliseconds. */
   get skewMs(): number {
@@ -266,15 +274,10 @@ export class Process {
       registry: PROVIDERS,
       firewallProviders: new Map([["digitalocean", { kind: "usable" as const, provider: simFirewall(this) }]]),
       clock: this.clock,
-      progress: { begin: (wait) => this.#began(wait) },
+      progress: this.progress,
       leaseName: { namespace: "flipop", name: "flipop" },
       shard: this.shard,
     };
-  }
-
-  #began({ kind }: Wait): () => void {
-    if (kind === "action") this.readings.isActing = true;
-    return () => undefined;
   }
 
   private async work(lock: LockState): Promise<PassResult> {

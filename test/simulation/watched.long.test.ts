@@ -3,6 +3,7 @@ import { generate } from "./generate.ts";
 import type { History } from "./history.ts";
 import { familiesHistory } from "./history-families.ts";
 import type { Violation } from "./monitor.ts";
+import { routedHistory } from "./routed-history.ts";
 import type { SimulationResult } from "./simulation.ts";
 import { WatchSimulation } from "./watch-simulation.ts";
 
@@ -11,6 +12,8 @@ const SEEDS = process.env["WATCH"] === "all" ? 100 : 6;
 const FIRST_SEED = 1;
 /** Histories of both families that broke a promise once: an address that came to a node while another one was tried there again and again. */
 const SEEDS_OF_FAMILIES = [3006, 3016] as const;
+/** Histories with RoutedIPs that broke a promise once: an address of another object was known from before when one was bought. */
+const SEEDS_OF_ROUTED_IPS = [3005] as const;
 /** How much of a broken history is shown. */
 const MOST_LINES = 80;
 
@@ -24,6 +27,10 @@ test("every promise holds in seeded histories in which processes watch and anyth
 
 test.for(SEEDS_OF_FAMILIES)("the same with pools of both families: history %i, which broke one once", async (seed) => {
   expect((await play(familiesHistory(seed))).calls).toBeGreaterThan(100);
+});
+
+test.for(SEEDS_OF_ROUTED_IPS)("the same with RoutedIPs: history %i, which broke one once", async (seed) => {
+  expect((await play(routedHistory(seed))).calls).toBeGreaterThan(100);
 });
 
 async function play(history: History): Promise<SimulationResult> {

@@ -87,6 +87,7 @@ export class WatchingProcess extends Process {
       registry: PROVIDERS,
       firewallProviders: new Map(),
       clock: this.clock,
+      progress: this.progress,
       leaseName: { namespace: "flipop", name: "flipop" },
       shard: this.shard,
     };
