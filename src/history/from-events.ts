@@ -35,5 +35,6 @@ function changeOf(event: PastEvent): Change {
   if (kind === undefined)
     return { ...common, kind: "other", subject: "", outcome: isWarning ? "failed" : "seen", what: note, why: "" };
   const told = splitNote(note);
-  return { ...common, kind, subject: subjectIn(told.what, kind), outcome: isWarning ? "failed" : "applied", ...told };
+  const done = told.what.startsWith("asked to ") ? "unconfirmed" : "applied";
+  return { ...common, kind, subject: subjectIn(told.what, kind), outcome: isWarning ? "failed" : done, ...told };
 }

@@ -71,20 +71,20 @@ export function newlyStalled({
 export type ObjectEvent = EventFacts & { readonly object: ObjectRef };
 
 /**
- * Returns the Event of one outcome: one per change made or refused; none for what was skipped or is still under way. What was made is told with its reason: `Moved
- * 203.0.113.1 from worker-1 to worker-5: worker-1 no longer matches (not ready), and worker-5 waits for an address.` Pure.
+ * Returns the Event of one outcome: one per change made, accepted or refused; none for what was skipped. What was made, or asked for (`Asked to move …`), is told with its reason:
+ * `Moved 203.0.113.1 from worker-1 to worker-5: worker-1 no longer matches (not ready), and worker-5 waits for an address.` Pure.
  * @param pool - as it was planned: it tells why a holder no longer matches. Absent for a record set
  */
 export function eventOf(outcome: Outcome, pool: PoolAssessment | undefined): EventFacts | undefined {
-  if (outcome.outcome !== "applied" && outcome.outcome !== "failed") return undefined;
+  if (outcome.outcome === "skipped") return undefined;
   const { action } = outcome;
-  const isDone = outcome.outcome === "applied";
+  const hasFailed = outcome.outcome === "failed";
   const nodeName = nodeOf(action);
   return {
-    type: isDone ? "Normal" : "Warning",
-    reason: isDone ? action.reason : "Failed",
+    type: hasFailed ? "Warning" : "Normal",
+    reason: hasFailed ? "Failed" : action.reason,
     action: eventAction(action.kind),
-    note: plain(`${capital(outcomeLine(outcome))}: ${isDone ? whyAction(action, pool) : outcome.error.message}`),
+    note: plain(`${capital(outcomeLine(outcome))}: ${hasFailed ? outcome.error.message : whyAction(action, pool)}`),
     ...(nodeName === undefined ? {} : { nodeName }),
   };
 }
