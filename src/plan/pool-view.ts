@@ -295,6 +295,19 @@ export function statusOf(pool: Pool, ip: string): IPStatus | undefined {
   return entryOf(pool.status.ips, ip);
 }
 
+/** Returns the machine that an address is on its way to for the object, as far as status and provider show it, whether the object still manages it or not. Pure. */
+export function comingMachine(
+  { status }: Pool,
+  { ip, holderID, isLocked }: Address,
+  machineOf: MachineOf,
+): string | undefined {
+  const sent = entryOf(status.ips, ip);
+  const { providerID = "" } = sent ?? status.released.find((entry) => entry.ip === ip) ?? {};
+  const machine = machineOf(providerID);
+  const isOnItsWay = sent?.state === "in-progress" || isLocked;
+  return isOnItsWay && machine !== holderID ? machine : undefined;
+}
+
 /** Returns until when an address stays by status once it has left its names, be it managed or released; undefined where status says nothing of it. */
 export function storedDrain(pool: Pool, ip: string): string | undefined {
   return statusOf(pool, ip)?.drainingUntil ?? pool.status.released.find((entry) => entry.ip === ip)?.drainingUntil;

@@ -196,6 +196,51 @@ function disturbed(scenario: Register): void {
     expect((await world.pools.status("web")).released).toEqual([]);
   });
 
+  scenario(
+    "an address that is on its way for its name when another pool asks for it serves the name first",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1"], { match: { nodeLabel: "role!=other" } });
+      await otherMachines(world, "n5");
+      await world.machines("n2", "n3");
+      world.cloud.address(ip(2));
+      world.cloud.state.settings.action_delay_ms = 20 * SECOND;
+      await world.nodes.setReady("n1", false);
+      await world.pass({ deadlineMs: 5 * SECOND });
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+      await world.pools.edit("web", { ips: [ip(2)] });
+      await world.pools.create("other", { ips: [ip(1)], ...OTHERS });
+      await world.pass({ deadlineMs: 5 * SECOND });
+      world.cloud.state.settings.action_delay_ms = 0;
+      world.advance(20 * SECOND);
+      await world.pass();
+      expect(world.cloud.addresses()).toMatchObject({ ip1: "n2", ip2: "n3" });
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    },
+  );
+
+  scenario("an address that takes the place of one on its way to a node goes to another node", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1"]);
+    await world.machines("n2", "n3");
+    world.cloud.address(ip(2));
+    world.cloud.state.settings.action_delay_ms = 20 * SECOND;
+    await world.nodes.setReady("n1", false);
+    await world.pass({ deadlineMs: 5 * SECOND });
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+    await world.pools.edit("web", { ips: [ip(2)] });
+    await world.pass({ deadlineMs: 5 * SECOND });
+    expect(world.cloudWrites()).toEqual(["assign ip2 to n3"]);
+    world.cloud.state.settings.action_delay_ms = 0;
+    world.advance(20 * SECOND);
+    await world.pass();
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    expect(await world.show()).toEqual(["ip2 active n3"]);
+    expect((await world.pools.status("web")).nodeErrors).toEqual([]);
+  });
+
   scenario("an address that is given back to its first pool while it drains is published again", async (world) => {
     await handedOver(world);
     await world.pools.edit("web", { ips: [ip(1), ip(2)] });

@@ -6,6 +6,7 @@ import { parseTime } from "../../model/time.ts";
 import { type Drain, drainOf, isJoined, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import {
+  comingMachine,
   type Free,
   isNotOwn,
   isWritable,
@@ -35,7 +36,10 @@ interface HandOverFacts {
   readonly machineOf: MachineOf;
 }
 
-/** Returns the addresses that were the object's own, that another object manages now, and that serve clients of this one where it left them. Sorted by address text. Pure. */
+/**
+ * Returns the addresses that were the object's own, that another object manages now, and that serve clients of this one where it left them, or are still on their way there.
+ * Sorted by address text. Pure.
+ */
 export function handedOverBy(
   pool: Pool,
   { provider, claims, isServing, machineOf }: HandOverFacts,
@@ -53,15 +57,19 @@ export function handedOverBy(
       const owner = claims.ownerOf(ip);
       const fact = provider?.addresses.get(ip);
       if (owner === undefined || owner === key || providerID === undefined || fact?.kind !== "known") return [];
-      const isThere = machineOf(providerID) === fact.address.holderID && isServing(fact.address);
-      return isThere ? [{ ip, fact, isServing: true }] : [];
+      const { address } = fact;
+      if (comingMachine(pool, address, machineOf) !== undefined) return [{ ip, fact, isServing: false }];
+      const isThere = machineOf(providerID) === address.holderID;
+      return isThere && (address.isLocked || isServing(address)) ? [{ ip, fact, isServing: !address.isLocked }] : [];
     });
 }
 
 /** Returns the views, each with the objects that handed it addresses. Pure. */
 export function withFormerOwners(views: readonly PoolView[]): readonly PoolView[] {
   const byIP = new Map<string, PoolView[]>();
-  for (const view of views) for (const { ip } of view.handedOver) byIP.set(ip, [...(byIP.get(ip) ?? []), view]);
+  for (const view of views)
+    for (const { ip } of view.handedOver.filter(({ isServing }) => isServing))
+      byIP.set(ip, [...(byIP.get(ip) ?? []), view]);
   if (byIP.size === 0) return views;
   return views.map((view) => {
     const own = view.managed.flatMap(({ ip }) => {

@@ -1,6 +1,14 @@
 import type { AddressFact } from "../../model/address.ts";
 import { pastMs } from "../../model/time.ts";
-import { isWritable, type MachineOf, type ManagedIP, type PoolView, statusOf, storedMachines } from "../pool-view.ts";
+import {
+  comingMachine,
+  isWritable,
+  type MachineOf,
+  type ManagedIP,
+  type PoolView,
+  statusOf,
+  storedMachines,
+} from "../pool-view.ts";
 import { UNANSWERED_WATCH_MS } from "./acquire.ts";
 
 /** Whether a machine can take one more address, once some have left; else why not. */
@@ -185,6 +193,10 @@ export class MachineLedger {
       const { state, providerID = "" } = statusOf(view.pool, ip) ?? {};
       const target = machineOf(providerID);
       if (state === "in-progress" && target !== undefined) this.promise(target, view.key);
+    }
+    for (const { fact } of [...view.released, ...view.handedOver]) {
+      const target = fact.kind === "known" ? comingMachine(view.pool, fact.address, machineOf) : undefined;
+      if (target !== undefined) this.promise(target, view.key);
     }
   }
 
