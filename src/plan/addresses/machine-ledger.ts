@@ -70,6 +70,7 @@ export class MachineLedger {
     for (const view of facts.views) {
       this.#enterPendingAcquisitions(view);
       this.#enterStored(view);
+      this.#enterComing(view);
     }
   }
 
@@ -194,8 +195,12 @@ export class MachineLedger {
       const target = machineOf(providerID);
       if (state === "in-progress" && target !== undefined) this.promise(target, view.key);
     }
+  }
+
+  /** Enters where addresses go that the object no longer manages. */
+  #enterComing(view: PoolView): void {
     for (const { fact } of [...view.released, ...view.handedOver]) {
-      const target = fact.kind === "known" ? comingMachine(view.pool, fact.address, machineOf) : undefined;
+      const target = fact.kind === "known" ? comingMachine(view.pool, fact.address, this.#facts.machineOf) : undefined;
       if (target !== undefined) this.promise(target, view.key);
     }
   }
