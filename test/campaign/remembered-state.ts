@@ -330,7 +330,8 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["Events"],
     where: "Event",
-    written: "after each change made or refused, with its reason; when the object begins to wait for a person",
+    written:
+      "after each change made, accepted or refused, with its reason; when the object begins to wait for a person",
     lost: "never read",
     wrong: "never read",
   },

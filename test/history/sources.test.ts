@@ -4,7 +4,8 @@ import type { KeptObject } from "../../src/history/from-status.ts";
 import type { PastEvent } from "../../src/model/change.ts";
 import type { PoolStatus, RecordSetStatus } from "../../src/model/resource.ts";
 import { timestamp } from "../../src/model/time.ts";
-import { aPool, aRecordSet, NOW_MS } from "../report/world.ts";
+import { eventOf } from "../../src/report/events.ts";
+import { aNode, anObservation, aPool, aRecordSet, NOW_MS, planOf } from "../report/world.ts";
 import { historyFrom, logOf, storyOf } from "./told.ts";
 
 const at = (seconds: number): string => timestamp(NOW_MS + seconds * 1000);
@@ -134,6 +135,19 @@ describe("what status keeps", () => {
     const { changes } = historyFrom({ objects: [object] });
     expect(storyOf(changes)).toEqual(expected);
     for (const { sources } of changes) expect(sources).toEqual(["status"]);
+  });
+
+  test("what the provider accepted in a pass that did not see it done is told as asked for, with its reason", () => {
+    const before = anObservation([aPool("web", ["203.0.113.10"])], [aNode(1)], { "203.0.113.10": undefined });
+    const plan = planOf(before);
+    const [action] = plan.actions;
+    if (action === undefined) throw new Error("nothing planned");
+    const event = eventOf({ action, outcome: "unconfirmed", ms: 1 }, plan.pools[0]);
+    if (event === undefined) throw new Error("nothing told");
+    const { changes } = historyFrom({ events: [{ ...EVENT, ...event }] });
+    expect(storyOf(changes)).toEqual([
+      "pool/ingress/web assign-ip 203.0.113.10 unconfirmed: asked to assign 203.0.113.10 to worker-1: worker-1 matches and waits for an address; this one is free.",
+    ]);
   });
 
   test.for<readonly [string, KeptObject, Partial<PastEvent>]>([
