@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { KnownSecrets, redactingStreams } from "../../src/cli/output.ts";
+import { processorMs } from "../fake/own-time.ts";
 
 const SECRET = "s3cr3t/tok+en=42";
 
@@ -111,9 +112,8 @@ test("the newest hundred secrets are known: a process that runs for a year reads
 test("a large text is searched in a moment", () => {
   const secrets = known(...Array.from({ length: 10 }, (_, at) => `token-${at}-${"x".repeat(40)}`));
   const text = `${"pool ingress web ".repeat(300_000)}token-3-${"x".repeat(40)}`;
-  const startMs = performance.now();
-  expect(secrets.redact(text).endsWith("[redacted]")).toBe(true);
-  expect(performance.now() - startMs).toBeLessThan(3000);
+  const spentMs = processorMs(() => expect(secrets.redact(text).endsWith("[redacted]")).toBe(true));
+  expect(spentMs).toBeLessThan(3000);
 });
 
 test("streams write what is left of a text, whatever else they are", () => {

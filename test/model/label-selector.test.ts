@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseLabelSelector, podSelectorProblem, selects } from "../../src/model/label-selector.ts";
+import { processorMs } from "../fake/own-time.ts";
 
 function matches(text: string, labels: Record<string, string>): boolean | string {
   const parsed = parseLabelSelector(text);
@@ -194,8 +195,9 @@ describe("a pod selector", () => {
     const unlike = Array.from({ length: 100_000 }, (_, index) => `tier!=t${index}`).join(",");
     const parsed = parseLabelSelector(`${absent},${unlike},tier in (${"x,".repeat(100_000)}web)`);
     if ("error" in parsed) throw new Error(parsed.error);
-    const startedMs = performance.now();
-    for (let node = 0; node < 5000; node += 1) expect(selects(parsed.selector, { tier: "web" })).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(5000);
+    const spentMs = processorMs(() => {
+      for (let node = 0; node < 5000; node += 1) expect(selects(parsed.selector, { tier: "web" })).toBe(true);
+    });
+    expect(spentMs).toBeLessThan(5000);
   });
 });

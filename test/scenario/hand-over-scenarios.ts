@@ -30,6 +30,17 @@ async function handedOver(world: World): Promise<void> {
   expect(world.cloudWrites()).toEqual([]);
 }
 
+/** ip1 of `web` is on its way from n1 to n2; it arrives once the delay is over. n3 and ip2 are free. */
+async function onItsWay(world: World, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  await publishedPool(world, "digitalocean", ["n1"], more);
+  await world.machines("n2", "n3");
+  world.cloud.address(ip(2));
+  world.cloud.state.settings.action_delay_ms = 20 * SECOND;
+  await world.nodes.setReady("n1", false);
+  await world.pass({ deadlineMs: 5 * SECOND });
+  expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+}
+
 async function drainedAndMoved(world: World): Promise<void> {
   world.advance(61 * SECOND);
   await world.pass();
@@ -199,14 +210,8 @@ function disturbed(scenario: Register): void {
   scenario(
     "an address that is on its way for its name when another pool asks for it serves the name first",
     async (world) => {
-      await publishedPool(world, "digitalocean", ["n1"], { match: { nodeLabel: "role!=other" } });
+      await onItsWay(world, { match: { nodeLabel: "role!=other" } });
       await otherMachines(world, "n5");
-      await world.machines("n2", "n3");
-      world.cloud.address(ip(2));
-      world.cloud.state.settings.action_delay_ms = 20 * SECOND;
-      await world.nodes.setReady("n1", false);
-      await world.pass({ deadlineMs: 5 * SECOND });
-      expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
       await world.pools.edit("web", { ips: [ip(2)] });
       await world.pools.create("other", { ips: [ip(1)], ...OTHERS });
       await world.pass({ deadlineMs: 5 * SECOND });
@@ -222,13 +227,7 @@ function disturbed(scenario: Register): void {
   );
 
   scenario("an address that takes the place of one on its way to a node goes to another node", async (world) => {
-    await publishedPool(world, "digitalocean", ["n1"]);
-    await world.machines("n2", "n3");
-    world.cloud.address(ip(2));
-    world.cloud.state.settings.action_delay_ms = 20 * SECOND;
-    await world.nodes.setReady("n1", false);
-    await world.pass({ deadlineMs: 5 * SECOND });
-    expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+    await onItsWay(world);
     await world.pools.edit("web", { ips: [ip(2)] });
     await world.pass({ deadlineMs: 5 * SECOND });
     expect(world.cloudWrites()).toEqual(["assign ip2 to n3"]);
