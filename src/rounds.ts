@@ -412,8 +412,9 @@ export class Rounds {
     const isAsked = mayBeUnsettled && settling !== undefined;
     if (isAsked) this.observation = unsettled(this.observation);
     let made = await planned();
-    const facts = { unread: this.#unreadRecordSets(), begun: this.#tries.objects };
-    const waiting = isAsked ? settling(made, facts) : new Map();
+    const waiting = isAsked
+      ? settling(made, { unread: this.#unreadRecordSets(), begun: this.#tries.objects })
+      : new Map();
     if (waiting.size > 0) {
       this.observation = { ...this.observation, settling: waiting };
       made = await planned();

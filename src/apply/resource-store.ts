@@ -114,7 +114,7 @@ function withStored<O extends Pool | RecordSet>({ spec, status }: O, stored: O["
   return hasCoolOff && lastAssignmentTime !== undefined ? { ...known, lastAssignmentTime } : known;
 }
 
-/** Where addresses are, or go, with those that were just bought: until such a purchase has ended, only the stored status says for which node it was. */
+/** The entries of addresses, with those that were just bought. Until a purchase has ended, only the stored status says for which node it was. */
 function withBought(ips: PoolStatus["ips"], stored: PoolStatus): PoolStatus["ips"] {
   const bought = stored.acquired.flatMap(({ ip }) => {
     const entry = entryOf(ips, ip) === undefined ? entryOf(stored.ips, ip) : undefined;

@@ -92,8 +92,8 @@ export interface Observation {
   /** What namespaces may ask of the account. Absent = nothing is asked for it. */
   readonly grants?: GrantFacts;
   /**
-   * {@link refKey} of record sets whose addresses are just changing → when their records may follow, and of pools and RoutedIPs that have just been deleted → when what they left on nodes
-   * may be cleared; milliseconds of the API server's clock. Absent = none.
+   * Objects that are to wait a moment, by {@link refKey}, and until when, in milliseconds of the API server's clock. A record set waits with its records while its addresses change.
+   * A pool or RoutedIP that was just deleted waits with what it left on nodes. Absent = none.
    */
   readonly settling?: ReadonlyMap<string, number>;
 }

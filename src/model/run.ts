@@ -6,7 +6,7 @@ import type { Firewall, FirewallFact } from "./firewall.ts";
 import type { MeterReading } from "./meter.ts";
 import type { NodeFacts } from "./node.ts";
 import type { PassNotice } from "./notice.ts";
-import type { PodSummary } from "./observation.ts";
+import type { Observation, PodSummary } from "./observation.ts";
 import type { Plan } from "./plan.ts";
 import type { Reason } from "./reason.ts";
 
@@ -109,8 +109,8 @@ export interface RunEnd {
   readonly notes: Readonly<Record<string, string>>;
 }
 
-/** Says of a plan which objects are to wait, by {@link refKey}, and until when, milliseconds since 1970: record sets with their records, and what objects that are gone have left on nodes. */
-export type Settling = (plan: Plan, known: SettlingFacts) => ReadonlyMap<string, number>;
+/** Says of a plan which objects are to wait a moment, and until when. Returns what {@link Observation.settling} holds. */
+export type Settling = (plan: Plan, known: SettlingFacts) => NonNullable<Observation["settling"]>;
 
 /** What the pass knows of objects, by {@link refKey}, beside its plan. */
 export interface SettlingFacts {

@@ -75,7 +75,7 @@ function fullNodes({ managed, inUse, maxPerNode }: PoolView): ReadonlySet<string
   return new Set([...byName].flatMap(([name, own]) => (own.length >= maxPerNode ? [name] : [])));
 }
 
-/** A node that has addresses of the pool beside others, or whose own pool's address is just unreadable or being worked on, is not passed over: it is served. */
+/** Why a node was passed over, if it was. A node is served, not passed over, where it has addresses of the pool and takes more, or where its own address of the pool is just unreadable or worked on. */
 function skippedNode(
   { node: { name: nodeName }, share }: Pick<Candidate, "node" | "share">,
   availability: Exclude<Availability, { kind: "free" }>,

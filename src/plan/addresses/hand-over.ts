@@ -37,7 +37,7 @@ interface HandOverFacts {
 }
 
 /**
- * Returns the addresses that were the object's own, that another object manages now, and that serve clients of this one where it left them, or are still on their way there.
+ * Returns the addresses that were the object's own and that another object manages now. Each still serves clients of this object where it left it, or is on its way there.
  * Sorted by address text. Pure.
  */
 export function handedOverBy(
