@@ -1,7 +1,7 @@
 import { askedOfHost, hostAgentOn, isUnkept } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { readHostPods } from "../observe/host-pods.ts";
-import { UNKEPT_HELP, unkeptTexts } from "../report/text/host-problems.ts";
+import { UNKEPT_HELP, unkeptTexts } from "../report/text/node-problems.ts";
 import type { Planner } from "./wiring.ts";
 
 /**

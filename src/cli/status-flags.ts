@@ -38,7 +38,10 @@ export const STATUS: FlagTable<Omit<StatusFlags, keyof GlobalFlags>> = {
   ...SHARD,
   output: objectOutputFlag("jsonl", "markdown"),
   grants: flag("--grants <MODE>", `whether to show what is not granted: not with off; ${NOTED_GRANTS}`, GRANTS),
-  check: flag("--check", "exit 6 when an object is not ready or waits for a person, or the last success is too old"),
+  check: flag(
+    "--check",
+    "exit 6 when an object is not ready or waits for a person, an address is on a node that cannot serve, or the last success is too old",
+  ),
   wait: flag("--wait <DURATION>", "with --check: wait at most so long until nothing of that is so", duration),
   watch: flag("--watch", "go on, and print each row that changes; ends with Ctrl-C"),
   live: flag("--live", "show what providers, nodes and the DNS servers of zones say now, beside what is stored"),

@@ -19,7 +19,7 @@ import { type Suspended, type Suspension, suspensionOf } from "../model/suspensi
 import { parseTime } from "../model/time.ts";
 import type { Live } from "./live.ts";
 import { type ReconcilerRow, type RunFacts, reconcilerRow } from "./reconciler.ts";
-import { unkeptAddresses, unkeptTexts } from "./text/host-problems.ts";
+import { lostAddresses, lostTexts, unkeptAddresses, unkeptTexts } from "./text/node-problems.ts";
 import { nameOf, type WrittenName, writtenName } from "./text/written-name.ts";
 
 /** What `status` reads: pools, routed IPs and record sets as stored, the nodes as they are now, and the Lease where there is one. */
@@ -139,6 +139,7 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const rows = namedRows({ pools, routedIPs, recordSets });
   const problems = [
     ...rows.flatMap(({ row, name }) => problemsOf(name, row)),
+    ...lostTexts(lostAddresses(rows), nowMs),
     ...unkeptTexts(unkeptAddresses(rows), nowMs),
     ...(reconciler.problem === "" ? [] : [reconciler.problem]),
   ];

@@ -52,6 +52,7 @@ describe("the status of an address whose node cannot serve now", () => {
     expect(text(seen)).toContain(
       `  ! ${A} is active by status on a node that cannot serve: ${cell}.\n      flipop plan shows what a run does about it.\n`,
     );
+    expect(seen.problems).toContain(`${A} is active by status on a node that cannot serve: ${cell}.`);
     const document = overviewDocument(seen);
     expect(document).toMatchObject({ pools: [{ addresses: [{ nodeTrouble: trouble }] }] });
     expect(schemaErrors(JSON.parse(JSON.stringify(document)), "Status")).toEqual([]);
@@ -63,8 +64,11 @@ describe("the status of an address whose node cannot serve now", () => {
       `  ! ${A} and ${B} are active by status on nodes that cannot serve: worker-1 (gone) and worker-2 (gone).\n`,
     );
     const unreadable = { ...notReady(aNode(2), 1000), unreadable: "status" };
-    for (const nodes of [[aNode(1), aNode(2)], [aNode(1), unreadable], undefined])
-      expect(text(overview(both, nodes))).not.toMatch(/cannot serve|\(not ready|\(gone/);
+    for (const nodes of [[aNode(1), aNode(2)], [aNode(1), unreadable], undefined]) {
+      const seen = overview(both, nodes);
+      expect(text(seen)).not.toMatch(/cannot serve|\(not ready|\(gone/);
+      expect(seen.problems.filter((problem) => problem.includes(A))).toEqual([]);
+    }
   });
 
   test("says why nodes could not be looked at", () => {

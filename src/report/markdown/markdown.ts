@@ -47,7 +47,7 @@ export function shownLines(text: string): string {
 
 /** Returns texts as an item of a list: `- **pool/ingress/web**: it waits`. What is empty is left out. */
 export function item(what: string, why: string): string {
-  return `- ${[shown(what), shownLines(why)].filter((part) => part !== "").join(": ")}`;
+  return `- ${[shown(what), shownLines(why)].filter((part) => part !== "").join(what.endsWith(".") ? " " : ": ")}`;
 }
 
 /** A part of a text: what stands before and behind its rows, and the rows. Of a long text rows are left out, from the end. */

@@ -1,17 +1,9 @@
 import { REASONS } from "../../model/reason.ts";
 import { type RetryStatus, retrySubjectText } from "../../model/resource.ts";
 import { type Suspended, whySuspended } from "../../model/suspension.ts";
-import { durationText } from "../../model/time.ts";
-import {
-  type AddressRow,
-  type NamedRow,
-  type NodeTrouble,
-  namedRows,
-  type Overview,
-  type Readiness,
-} from "../overview.ts";
-import { UNKEPT_HELP, unkeptAddresses, unkeptTexts } from "./host-problems.ts";
-import { countText, entryLines, type Layout, listText } from "./layout.ts";
+import { type AddressRow, type NamedRow, namedRows, type Overview, type Readiness } from "../overview.ts";
+import { entryLines, type Layout, listText } from "./layout.ts";
+import { lostAddresses, lostTexts, UNKEPT_HELP, unkeptAddresses, unkeptTexts } from "./node-problems.ts";
 import { agoText, aheadText, readableTimes, sinceText, untilText } from "./times.ts";
 
 // What status tells below its tables, wrapped and never cut: everything that is not as it should be, since when, and what is known of its end. One cause is told once.
@@ -231,43 +223,20 @@ export function unkeptProblems(rows: readonly NamedRow[], nowMs: number): readon
 
 /** Addresses that status calls active, on nodes that cannot serve any more. */
 function unseenTrouble(rows: readonly NamedRow[], { reconciler, nowMs }: Overview): readonly StatusProblem[] {
-  const lost = rows.flatMap(({ name, addresses }) =>
-    addresses.flatMap(({ ip, status, trouble }) =>
-      trouble === undefined || status.state !== "active" || status.reason !== undefined
-        ? []
-        : [{ name, ip, node: nodeText(status.nodeName ?? "", trouble, nowMs) }],
-    ),
-  );
-  const [object = "", ...others] = new Set(lost.map(({ name }) => name));
-  if (lost.length === 0) return [];
-  const ips = lost.map(({ ip }) => ip);
-  const which = ips.length > MOST_SUBJECTS ? countText(ips.length, "address", "addresses") : listText(ips);
-  const nodes = [...new Set(lost.map(({ node }) => node))];
-  const where = `${nodes.length === 1 ? "a node that cannot serve" : "nodes that cannot serve"}: ${listText(nodes, MOST_SUBJECTS)}`;
-  return [
-    {
+  const lost = lostAddresses(rows);
+  const [object = "", ...others] = new Set(lost.map((one) => one.object));
+  return lostTexts(lost, nowMs).map((what) => {
+    return {
       object: others.length === 0 ? object : "",
       symbol: "!",
-      what: `${which} ${ips.length === 1 ? "is" : "are"} active by status on ${where}.`,
+      what,
       since: "",
       next:
         reconciler.lastRun === ""
           ? "flipop plan shows what a run does about it."
           : `The last run was ${agoText(reconciler.lastRun, nowMs)}. flipop plan shows what the next one does.`,
-    },
-  ];
-}
-
-const TROUBLES: Readonly<Record<NodeTrouble["kind"], string>> = {
-  gone: "gone",
-  deleting: "being deleted",
-  "not-ready": "not ready",
-};
-
-/** Returns a node with why it cannot serve, and for how long where that is known: `worker-1 (not ready 58s)`. */
-export function nodeText(name: string, { kind, sinceMs }: NodeTrouble, nowMs: number): string {
-  const since = sinceMs === undefined ? "" : ` ${durationText(Math.max(nowMs - sinceMs, 0))}`;
-  return `${name} (${TROUBLES[kind]}${since})`;
+    };
+  });
 }
 
 /** Returns what objects ask for and are not granted, since when, and who can grant it. */

@@ -21,17 +21,9 @@ import {
   whyReady,
 } from "../overview.ts";
 import type { ReconcilerRow } from "../reconciler.ts";
-import { hostText } from "./host-problems.ts";
 import { type Cell, countText, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
-import {
-  addressReason,
-  missingGrants,
-  nodeText,
-  problemLines,
-  problemsOf,
-  retryText,
-  suspendedText,
-} from "./status-problems.ts";
+import { hostText, nodeText } from "./node-problems.ts";
+import { addressReason, missingGrants, problemLines, problemsOf, retryText, suspendedText } from "./status-problems.ts";
 import { agoText, aheadText, clockText, readableTimes, rfc3339, untilText } from "./times.ts";
 import { formerNames, nameText, wantedName } from "./written-name.ts";
 

@@ -1,7 +1,52 @@
 import { type HostAgent, isUnkept } from "../../model/host-agent.ts";
 import { durationText } from "../../model/time.ts";
-import type { NamedRow } from "../overview.ts";
+import type { NamedRow, NodeTrouble } from "../overview.ts";
 import { countText, listText } from "./layout.ts";
+
+// What status says of addresses from their nodes as they are now: that the node cannot serve any more, or that no `flipop host` puts the address on it.
+
+/** An address that status calls active, on a node that cannot serve any more: no run has seen it yet. */
+export interface LostAddress {
+  /** As a target: `pool/ingress/web`. */
+  readonly object: string;
+  readonly ip: string;
+  readonly nodeName: string;
+  readonly trouble: NodeTrouble;
+}
+
+/** Returns the active addresses on nodes that cannot serve any more. Pure. */
+export function lostAddresses(rows: readonly NamedRow[]): readonly LostAddress[] {
+  return rows.flatMap(({ name: object, addresses }) =>
+    addresses.flatMap(({ ip, status: { state, reason, nodeName = "" }, trouble }) =>
+      trouble === undefined || state !== "active" || reason !== undefined ? [] : [{ object, ip, nodeName, trouble }],
+    ),
+  );
+}
+
+/** How many nodes and addresses are named. */
+const MOST = 3;
+
+/** Returns one sentence that names the addresses and their nodes, or none. Pure. */
+export function lostTexts(lost: readonly LostAddress[], nowMs: number): readonly string[] {
+  if (lost.length === 0) return [];
+  const ips = lost.map(({ ip }) => ip);
+  const nodes = [...new Set(lost.map(({ nodeName, trouble }) => nodeText(nodeName, trouble, nowMs)))];
+  const where = nodes.length === 1 ? "a node that cannot serve" : "nodes that cannot serve";
+  const are = ips.length === 1 ? "is" : "are";
+  return [`${addressesText(ips)} ${are} active by status on ${where}: ${listText(nodes, MOST)}.`];
+}
+
+const TROUBLES: Readonly<Record<NodeTrouble["kind"], string>> = {
+  gone: "gone",
+  deleting: "being deleted",
+  "not-ready": "not ready",
+};
+
+/** Returns a node with why it cannot serve, and for how long where that is known: `worker-1 (not ready 58s)`. Pure. */
+export function nodeText(name: string, { kind, sinceMs }: NodeTrouble, nowMs: number): string {
+  const since = sinceMs === undefined ? "" : ` ${durationText(Math.max(nowMs - sinceMs, 0))}`;
+  return `${name} (${TROUBLES[kind]}${since})`;
+}
 
 /** An address that is active at its provider, while `flipop host` is not ready on its node. */
 export interface UnkeptAddress {
@@ -21,14 +66,10 @@ export function unkeptAddresses(rows: readonly NamedRow[]): readonly UnkeptAddre
   );
 }
 
-/** How many nodes and addresses are named. */
-const MOST = 3;
-
 /** Returns what is to be said of addresses whose nodes have no ready `flipop host`: one sentence for those where it is missing, one for those where it is not ready. Pure. */
 export function unkeptTexts(unkept: readonly UnkeptAddress[], nowMs: number): readonly string[] {
   return [...Map.groupBy(unkept, ({ agent }) => agent.kind)].map(([kind, of]) => {
-    const ips = of.map(({ ip }) => ip);
-    const which = ips.length > MOST ? countText(ips.length, "address", "addresses") : listText(ips);
+    const which = addressesText(of.map(({ ip }) => ip));
     const nodes = [
       ...new Set(of.map((one) => `${one.nodeName}${kind === "missing" ? "" : sinceText(one.agent, nowMs)}`)),
     ];
@@ -49,4 +90,8 @@ export function hostText(agent: HostAgent | undefined, nowMs: number): string {
 
 function sinceText({ sinceMs }: HostAgent, nowMs: number): string {
   return sinceMs === undefined ? "" : ` (for ${durationText(Math.max(nowMs - sinceMs, 0))})`;
+}
+
+function addressesText(ips: readonly string[]): string {
+  return ips.length > MOST ? countText(ips.length, "address", "addresses") : listText(ips);
 }
