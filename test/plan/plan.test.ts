@@ -62,6 +62,15 @@ test.for<[string, Observation, string[]]>([
     ],
   ],
   [
+    "an address that a later pass finds on its new node leaves the annotation of the old one, for the old one's reason",
+    anObservation({
+      pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(1) } } })],
+      nodes: [{ ...annotated(1, A), ...unready }, aNode({ name: "n2", droplet: 102 })],
+      addresses: [known(A, { holderID: "102" })],
+    }),
+    [`annotate-node n2 with ${A}: Verified`, "clear-annotation n1: HolderLost"],
+  ],
+  [
     "an address stays parked when nobody waits, and its annotation goes",
     anObservation({
       pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(1) } } })],

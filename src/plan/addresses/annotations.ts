@@ -26,7 +26,7 @@ import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ipFamilyOf, ownerKey, ownerRef } from "../../model/resource.ts";
 import { hold, obstacle } from "../holds.ts";
-import { isWritable, type PoolView } from "../pool-view.ts";
+import { isWritable, type PoolView, type Standing } from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
 
 /** What the annotations of the nodes depend on, beside the nodes. */
@@ -436,10 +436,15 @@ function causeOfClearing(node: NodeFacts, ip: string, view: PoolView | undefined
     case "busy":
     case "gap":
       if (!view.inUse.has(ip)) return { reason: "AboveDesired", isGivenUp: true };
-      if (standing.kind !== "free" || standing.from?.nodeName !== node.name)
-        return { reason: "AnnotationDrift", isGivenUp: false };
-      return { reason: standing.rank === "excess" ? "AboveMaxPerNode" : "HolderLost", isGivenUp: false };
+      return { reason: whyElsewhere(node, standing, view), isGivenUp: false };
   }
+}
+
+/** Why an address in use is no longer where a node's annotation says. An earlier pass may have taken it away from a node that was lost. */
+function whyElsewhere({ name }: NodeFacts, standing: Standing, { notMatching }: PoolView): Reason {
+  const hasLeft = standing.kind === "free" && standing.from?.nodeName === name;
+  if (hasLeft) return standing.rank === "excess" ? "AboveMaxPerNode" : "HolderLost";
+  return notMatching.some(({ nodeName }) => nodeName === name) ? "HolderLost" : "AnnotationDrift";
 }
 
 /** The object that may clear what a node shows: the one it names, else the one that manages the value; undefined = not ours, or not in this run's scope. */
