@@ -88,7 +88,19 @@ export function examine(chosen: Chosen, answers: Answers): CheckReport {
   const findings = shownCodes(chosen).flatMap((code) =>
     verdictsOf(code).map((verdict): CheckFinding => ({ code, ...verdict, ms: msOf(code, answers) })),
   );
-  return { findings };
+  return { findings: toldOnce(findings) };
+}
+
+/** Nine checks may rest on one list that cannot be read: why it cannot is told by the first. */
+function toldOnce(findings: readonly CheckFinding[]): readonly CheckFinding[] {
+  const first = new Map<string, CheckCode>();
+  return findings.map((finding) => {
+    const { code, message, result } = finding;
+    if (result !== "unknown") return finding;
+    const known = first.get(message);
+    if (known === undefined) first.set(message, code);
+    return known === undefined || known === code ? finding : { ...finding, message: `for the same reason as ${known}` };
+  });
 }
 
 function isGoodEnough({ result }: Verdict): boolean {
