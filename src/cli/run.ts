@@ -13,6 +13,7 @@ import { lockedDocument } from "../report/json/document.ts";
 import { outcomeField } from "../report/json/run.ts";
 import { addRun, readTotals, writeTotals } from "../report/metrics/totals.ts";
 import { categoryOf } from "../report/text/errors.ts";
+import { listText } from "../report/text/layout.ts";
 import { lastOutcomes, runSummary } from "../report/text/run.ts";
 import { rfc3339 } from "../report/text/times.ts";
 import { leaseOfFlags } from "./config.ts";
@@ -51,7 +52,7 @@ function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal
     [LAST_RUN_ANNOTATION]: at,
     // A saved plan is carried out as far as it goes: whether all is as it should be only another run tells.
     ...(isSuccess(exitCode) && end.result.saved === undefined ? { [LAST_SUCCESS_ANNOTATION]: at } : {}),
-    [LAST_RESULT_ANNOTATION]: `${exitCode} ${wordOf(exitCode, end.result)}`,
+    [LAST_RESULT_ANNOTATION]: `${exitCode} ${[wordOf(exitCode, end.result), ...untoldText(end.result)].join("; ")}`,
     [TOTALS_ANNOTATION]: writeTotals(totals),
   };
 }
@@ -62,6 +63,15 @@ function wordOf(exitCode: number, result: PassResult): string {
   if (saved === undefined && exitCode === EXIT.partly) return troubleText(result) || "some objects in error";
   return WORDS[exitCode] ?? "ended early";
 }
+
+/** Which objects could not be told how they are: their own statuses, which `flipop status` reads, cannot say so. */
+function untoldText({ reportFailures }: PassResult): readonly string[] {
+  const objects = reportFailures.flatMap(({ object, what }) => (what === "status" ? [refKey(object)] : []));
+  return objects.length === 0 ? [] : [`the status of ${listText([...new Set(objects)], MOST_UNTOLD)} was not written`];
+}
+
+/** How many of them are named. */
+const MOST_UNTOLD = 3;
 
 const WORDS: Readonly<Record<number, string>> = {
   [EXIT.done]: "done",

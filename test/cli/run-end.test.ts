@@ -36,13 +36,25 @@ test.for([
   expect(JSON.parse(transcript.stdout)).toMatchObject({ exitCode: code, wasInterrupted: true });
 });
 
-test("a run that nothing interrupts is noted as done", async () => {
+async function notedOf(result: PassResult): Promise<readonly unknown[]> {
   let noted: Readonly<Record<string, string>> = {};
   const answer: Scene["answer"] = async ({ annotate }) => {
-    const result = aQuietRun();
     noted = annotate({ result, endedAtMs: NOW_MS, durationMs: 1, meters: [], notes: {} });
     return { kind: "done", value: result };
   };
   const { exitCode } = await invoke(["reconcile"], { observation: steady(), answer });
-  expect([exitCode, noted[RESULT], noted[SUCCESS]]).toEqual([0, "0 done", "2026-08-01T12:00:00Z"]);
+  return [exitCode, noted[RESULT], noted[SUCCESS]];
+}
+
+test("a run that nothing interrupts is noted as done", async () => {
+  expect(await notedOf(aQuietRun())).toEqual([0, "0 done", "2026-08-01T12:00:00Z"]);
+});
+
+test("where a status could not be written, the note names its object: the status itself cannot say so", async () => {
+  const failure = (name: string, what: "status" | "event"): PassResult["reportFailures"][number] => {
+    return { object: { kind: "pool", namespace: "shop", name }, what, error: new Error("refused") };
+  };
+  const reportFailures = [failure("web", "status"), failure("api", "event"), failure("web", "status")];
+  const [, noted] = await notedOf({ ...aQuietRun(), reportFailures });
+  expect(noted).toBe("0 done; the status of pool/shop/web was not written");
 });
