@@ -1,5 +1,5 @@
 import { Attempts } from "./apply/attempts.ts";
-import { obstacle } from "./apply/context.ts";
+import { notingLimits, obstacle } from "./apply/context.ts";
 import { type Batch, EventWriter } from "./apply/event-writer.ts";
 import { noteRateLimits } from "./apply/write-back.ts";
 import { inTurns } from "./in-turns.ts";
@@ -108,8 +108,10 @@ export async function reconcilePass(deps: WriterDeps, options: PassOptions): Pro
  * One pass of a process that goes on. As {@link reconcilePass}, but what it knows of the providers is left in `reusable` for the next pass, what follows is not announced,
  * and it also returns what it saw, and when something of that is to be read again.
  */
-export async function pass(deps: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
+export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
   const { deadlineMs, signal } = options;
+  const { limits = new Map(), clock } = own;
+  const deps = { ...own, limits, ...notingLimits(own, limits, clock) };
   const watch = stopwatch(deps.clock);
   const sight = await untilInterrupted(sightOf(deps, options), signal);
   const observeMs = watch.lap();
@@ -242,6 +244,7 @@ export async function settle(deps: WriterDeps, options: PassOptions): Promise<Pa
     ...deps,
     reusable: new ReusableFacts(deps.clock),
     attempts: new Attempts({ isLasting: false }),
+    limits: new Map(),
     events,
   };
   const total = await passAgainAndAgain(own, { ...options, nextChange: () => NO_CHANGE });

@@ -21,6 +21,8 @@ export interface WriteAccess {
   readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProvider>>;
   readonly clock: Clock;
   readonly lock: LockState;
+  /** Where the providers enter until when they asked for no calls, see {@link notingLimits}. Absent = they do not. */
+  readonly limits?: Limits | undefined;
   /** Is told what is under way. Absent = nobody asks. */
   readonly progress?: Progress | undefined;
 }
@@ -30,8 +32,7 @@ export interface ApplyContext {
   readonly cluster: ClusterWriter;
   readonly registry: ProviderRegistry;
   readonly providers: ReadonlyMap<string, IPProvider>;
-  /** By provider, until when it asked for no calls while this pass made them; monotonic milliseconds, which no leap of the local clock moves. */
-  readonly limits: ReadonlyMap<string, number>;
+  readonly limits: Limits;
   readonly dnsProviders: ReadonlyMap<string, DNSProvider>;
   readonly firewallProviders: ReadonlyMap<string, FirewallProvider>;
   /** By firewall id: lets changes of a firewall through one at a time, over all objects. Filled as they are needed. */
@@ -73,14 +74,9 @@ export function applyContext(
   stored: Pick<Observation, "pools" | "recordSets" | "registry">,
   { deadlineMs, signal, hurry, addressesOf = () => new Map() }: Bounds,
 ): ApplyContext {
-  const { cluster, clock, lock, progress } = access;
-  const limits = new Map<string, number>();
-  const usable = <P extends { readonly name: string }>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
-    new Map(
-      [...all].flatMap(([name, one]) =>
-        one.kind === "usable" ? [[name, limitNoting(one.provider, limits, clock)] as const] : [],
-      ),
-    );
+  const { cluster, clock, lock, progress, limits = new Map() } = access;
+  const usable = <P>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
+    new Map([...all].flatMap(([name, one]) => (one.kind === "usable" ? [[name, one.provider] as const] : [])));
   const providers = usable(access.providers);
   const stop = AbortSignal.any([signal, lock.lost]);
   const stopWaiting = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
@@ -142,14 +138,38 @@ export function obstacle(context: ApplyContext): Reason | undefined {
   return undefined;
 }
 
-/** By provider name, until when it asked for no calls; monotonic milliseconds. */
+/** By provider name, until when it asked for no calls, as far as the Lease does not say it yet; monotonic milliseconds, which no leap of the local clock moves. */
 export type Limits = Map<string, number>;
 
+/** What a run calls its providers by. */
+type Callers = Pick<WriteAccess, "providers" | "dnsProviders" | "firewallProviders">;
+
 /**
- * Returns the same provider, which also enters in `limits` until when it asked for no calls, whichever call was told so. Such an answer concerns every later run, even
- * if the call itself did not matter.
+ * Returns the same providers, which also enter in `limits` until when they asked for no calls, whichever call was told so, and whether anybody learns what came of it: such an
+ * answer concerns every later run.
  */
-export function limitNoting<P extends { readonly name: string }>(provider: P, limits: Limits, clock: Clock): P {
+export function notingLimits(
+  { providers, dnsProviders, firewallProviders }: Callers,
+  limits: Limits,
+  clock: Clock,
+): Callers {
+  const noting = <P extends { readonly name: string }>(
+    all: ReadonlyMap<string, ProviderAccess<P>>,
+  ): ReadonlyMap<string, ProviderAccess<P>> =>
+    new Map(
+      [...all].map(([name, one]) => [
+        name,
+        one.kind === "usable" ? { ...one, provider: limitNoting(one.provider, limits, clock) } : one,
+      ]),
+    );
+  return {
+    providers: noting(providers),
+    dnsProviders: noting(dnsProviders),
+    firewallProviders: noting(firewallProviders),
+  };
+}
+
+function limitNoting<P extends { readonly name: string }>(provider: P, limits: Limits, clock: Clock): P {
   const note = (error: unknown): never => {
     if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined) {
       const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();

@@ -1,4 +1,5 @@
 import { Attempts } from "../apply/attempts.ts";
+import type { Limits } from "../apply/context.ts";
 import { EventWriter } from "../apply/event-writer.ts";
 import type { MeterReading } from "../model/meter.ts";
 import type { Pass, PassResult } from "../model/run.ts";
@@ -53,6 +54,7 @@ class WatchedPasses {
   readonly #recorder: PassRecorder;
   readonly #reusable: ReusableFacts;
   readonly #attempts = new Attempts({ isLasting: true });
+  readonly #limits: Limits = new Map();
   readonly #events: EventWriter;
   #opened: Opened;
 
@@ -81,10 +83,15 @@ class WatchedPasses {
     const { meters: _, ...access } = this.#opened.providers;
     // As long as the providers need not be asked anew the Lease need not be, either: nobody else writes what this process renews.
     const notes = isFullLook || this.#lock === NO_LOCK ? undefined : this.#lock.annotations();
-    const [reusable, attempts, events] = [this.#reusable, this.#attempts, this.#events];
+    const memory = {
+      reusable: this.#reusable,
+      attempts: this.#attempts,
+      limits: this.#limits,
+      events: this.#events,
+    };
     const { lease: leaseName, shard, grants = "off" } = config;
     const made = await pass(
-      { cluster, ...access, clock, lock: this.#lock, leaseName, shard, grants, reusable, attempts, events, notes },
+      { cluster, ...access, clock, lock: this.#lock, leaseName, shard, grants, ...memory, notes },
       { selection: request.selection, deadlineMs: startMs + request.passMs, signal: request.signal, ...manner },
     );
     const result = { ...made.result, unusableTokens: unusableTokens(config) };

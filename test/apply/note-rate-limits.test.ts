@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Limits, limitNoting } from "../../src/apply/context.ts";
+import { type Limits, notingLimits } from "../../src/apply/context.ts";
 import { noteRateLimits } from "../../src/apply/write-back.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
@@ -119,8 +119,11 @@ test("a clock that leaps after a rate limit was met changes nothing of when it e
   } as const;
   const getAddress = (): Promise<never> =>
     Promise.reject(new ProviderError({ ...refusal, message: "wait", notBeforeMs }));
-  const provider = limitNoting({ name: "digitalocean", getAddress } as unknown as IPProvider, limits, clock);
-  await expect(provider.getAddress("203.0.113.1")).rejects.toThrow("wait");
+  const own = { kind: "usable", provider: { name: "digitalocean", getAddress } as unknown as IPProvider } as const;
+  const none = { dnsProviders: new Map(), firewallProviders: new Map() };
+  const access = notingLimits({ providers: new Map([["digitalocean", own]]), ...none }, limits, clock);
+  const called = access.providers.get("digitalocean");
+  await expect(called?.kind === "usable" && called.provider.getAddress("203.0.113.1")).rejects.toThrow("wait");
   clock.shiftWall(3_600_000);
   await clock.advance(10_000);
   const { lock, noted } = takingLease();
@@ -149,4 +152,5 @@ test("a rate limit that is met while the notes are written is noted, too, and no
     { [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" },
     { [`${NOT_BEFORE_PREFIX}cloudflare`]: "1970-01-01T00:00:07Z" },
   ]);
+  expect([...limits]).toEqual([]);
 });
