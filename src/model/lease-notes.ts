@@ -218,14 +218,23 @@ export function noteChanges(
       .toSorted(([, a], [, b]) => a - b)
       .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
   );
+  // A note may have been taken away since a shard's lock has seen it. What this process was told itself it notes again.
+  const told = new Set(observed.map(([name, ms]) => `${NOT_BEFORE_PREFIX}${name} ${timestamp(ms)}`));
+  const isLost = (key: string, time: string): boolean =>
+    told.has(`${key} ${time}`) && Date.parse(time) > nowMs && !isNotedFor(observation.lease, key);
   const over = Object.keys(stored).filter((key) => key.startsWith(NOT_BEFORE_PREFIX) && !desired.has(key));
   const mode = observation.grants?.mode;
   return Object.fromEntries([
     ...(stored[GRANTS_ANNOTATION] === mode ? [] : [[GRANTS_ANNOTATION, mode ?? null] as const]),
     ...over.map((key) => [key, null] as const),
-    ...[...desired].filter(([key, time]) => stored[key] !== time),
+    ...[...desired].filter(([key, time]) => stored[key] !== time || isLost(key, time)),
     ...[...dns.values()].flatMap((facts) => putOffChange(facts, stored)),
   ]);
+}
+
+/** True where the Lease said until when a provider wants no calls, when it was read last. */
+function isNotedFor({ providerNotBeforeMs }: LeaseFacts, key: string): boolean {
+  return providerNotBeforeMs.has(key.slice(NOT_BEFORE_PREFIX.length));
 }
 
 /** The annotation of a provider that could not be asked stays. */

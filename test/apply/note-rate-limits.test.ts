@@ -10,6 +10,7 @@ import { anObservation } from "../plan/builders.ts";
 import { dnsFacts } from "../plan/dns-builders.ts";
 import { firewallFacts } from "../plan/firewall-builders.ts";
 
+const NOT_BEFORE = `${NOT_BEFORE_PREFIX}digitalocean`;
 const PUT_OFF = `${PUT_OFF_PREFIX}digitalocean`;
 
 /** Notes a rate limit on a Lease that answers nothing more; `isHeld` = what the lock says once that has failed. */
@@ -61,24 +62,42 @@ test("a rate limit that only a list of firewalls has met is noted for later runs
   const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
   const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
   await noteRateLimits(() => observation, { lock, limits: new Map(), cluster, clock });
-  expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]);
+  expect(noted).toEqual([{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }]);
 });
 
 test.for([
-  ["nothing", undefined, [{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]],
-  ["an earlier time", "1970-01-01T00:00:03Z", [{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]],
+  ["nothing", undefined, [{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }]],
+  ["an earlier time", "1970-01-01T00:00:03Z", [{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }]],
   ["a later time, which another process was told", "1970-01-01T00:00:09Z", []],
-  ["no possible time", "2199-01-01T00:00:00Z", [{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" }]],
+  ["no possible time", "2199-01-01T00:00:00Z", [{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }]],
 ] as const)("of two rate limits the later one is noted: the Lease has %s", async ([, stored, expected]) => {
   const { lock, noted } = takingLease();
-  const annotations = (): Readonly<Record<string, string>> =>
-    stored === undefined ? {} : { [`${NOT_BEFORE_PREFIX}digitalocean`]: stored };
+  const annotations = (): Readonly<Record<string, string>> => (stored === undefined ? {} : { [NOT_BEFORE]: stored });
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
   const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
   const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
   const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
   await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: new Map(), cluster, clock });
   expect(noted.slice(0, 1)).toEqual(expected);
+});
+
+test.for([
+  [
+    "has lost is noted again, although the lock of a shard still shows it",
+    [],
+    [{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }],
+  ],
+  ["has is not noted twice", [["digitalocean", 5000]], []],
+] as const)("a rate limit that the Lease %s", async ([, onLease, expected]) => {
+  const { lock, noted } = takingLease();
+  const annotations = (): Readonly<Record<string, string>> => ({ [NOT_BEFORE]: "1970-01-01T00:00:05Z" });
+  const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
+  const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
+  const lease = { acquisitionTimesMs: [], providerNotBeforeMs: new Map(onLease), lookFrom: new Map() };
+  const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }], lease });
+  await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: new Map(), cluster, clock });
+  expect(noted).toEqual(expected);
 });
 
 const zones: DNSFacts["zones"] = new Map([
@@ -129,7 +148,7 @@ test("a clock that leaps after a rate limit was met changes nothing of when it e
   const { lock, noted } = takingLease();
   const cluster = { now: () => 10_000 } as Parameters<typeof noteRateLimits>[1]["cluster"];
   await noteRateLimits(() => anObservation({}), { lock, limits, cluster, clock });
-  expect(noted).toEqual([{ [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:01:00Z" }]);
+  expect(noted).toEqual([{ [NOT_BEFORE]: "1970-01-01T00:01:00Z" }]);
 });
 
 test("a rate limit that is met while the notes are written is noted, too, and nothing is written after that", async () => {
@@ -149,7 +168,7 @@ test("a rate limit that is met while the notes are written is noted, too, and no
   const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
   await noteRateLimits(() => anObservation({}), { lock: writing, limits, cluster, clock });
   expect(noted).toEqual([
-    { [`${NOT_BEFORE_PREFIX}digitalocean`]: "1970-01-01T00:00:05Z" },
+    { [NOT_BEFORE]: "1970-01-01T00:00:05Z" },
     { [`${NOT_BEFORE_PREFIX}cloudflare`]: "1970-01-01T00:00:07Z" },
   ]);
   expect([...limits]).toEqual([]);

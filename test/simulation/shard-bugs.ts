@@ -27,10 +27,4 @@ export const SHARD_BUGS: readonly Mutation[] = [
     find: " || key.startsWith(NOT_BEFORE_PREFIX);",
     replace: ";",
   },
-  {
-    name: "The process without --shard overwrites what a shard was told.",
-    file: "src/watch/lease.ts",
-    find: "return this.annotateAs((stored) => changeAmongOthers(changes, seen, stored));",
-    replace: "return this.annotateAs(() => ({ ...changeAmongOthers(changes, seen, seen) }));",
-  },
 ];

@@ -7,8 +7,8 @@ import { shardedHistory } from "./sharded-history.ts";
 import type { Simulate } from "./shrink.ts";
 import { WatchSimulation } from "./watch-simulation.ts";
 
-/** Short histories in which shards watch: numbered ones, by label, with a change of their number, with a standby, and with objects that are given away while a status or an Event is on its way. `npm run play -- --shards --watch` plays any number. */
-const SEEDS = [92, 97, 42, 19, 13, 14, 20, 144] as const;
+/** Short histories in which shards watch: numbered ones, by label, with a change of their number, with a standby, with objects that are given away while a status or an Event is on its way, and with a rate limit that the Lease forgets. `npm run play -- --shards --watch` plays any number. */
+const SEEDS = [92, 97, 42, 19, 13, 14, 20, 144, 4038] as const;
 /** `npm run play -- --shards --lasting` plays any number. */
 const LASTING_SEEDS = [1, 2] as const;
 /** How much of a broken history is shown. */
