@@ -72,6 +72,12 @@ function usable({ world, monitor }: Simulation, pool: Pool): readonly AddressSta
   });
 }
 
+/** True for an address that never served this pool and that the name of another object has to go on showing: it stays where its clients reach it. */
+function isKeptByName({ world, monitor }: Simulation, { meta }: Pool, ip: string): boolean {
+  const { droplet_id: holder } = world.address(ip) ?? {};
+  return !monitor.records.wasActive.has(`${meta.uid} ${ip} ${holder}`) && isStuck(world, ip, meta.uid);
+}
+
 function rivalsOf(world: World, { meta }: Pool): readonly Pool[] {
   return world.pools().filter((other) => other.meta.uid !== meta.uid);
 }
@@ -95,6 +101,7 @@ function unserved(simulation: Simulation, pool: Pool): readonly Violation[] {
         addresses.some((address) => address.ip === ip) || rivalsOf(world, pool).some((rival) => isNamedBy(rival, ip)),
     )
     .filter((ip) => !serving.some((address) => address.ip === ip))
+    .filter((ip) => !isKeptByName(simulation, pool, ip))
     .slice(0, Math.max(0, desired - serving.length))
     .flatMap((ip) => addresses.filter((address) => address.ip === ip));
   const claimed = new Set(

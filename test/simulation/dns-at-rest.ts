@@ -137,10 +137,14 @@ function isShown(world: World, { provider, name }: PublishedName, ip: string): b
   return shownIn(viewDNS(world), provider, name).includes(ip);
 }
 
-/** True for an address that a name shows which may not be written, or which has nothing else to show: it keeps its annotation and its machine, and is not given back. */
-export function isStuck(world: World, ip: string): boolean {
+/**
+ * True for an address that a name shows which may not be written, or which has nothing else to show: it keeps its annotation and its machine, and is not given back.
+ * The name of the object with the uid `but` does not count.
+ */
+export function isStuck(world: World, ip: string, but?: string): boolean {
   const view = viewDNS(world);
   return publishers(world).some((object) => {
+    if (object.meta.uid === but) return false;
     const hasOther = [...offersOf(world, object)].some(([other, verdict]) => verdict === "yes" && other !== ip);
     const isEmptied = isRecordSet(object) && object.spec.whenEmpty === "Delete";
     if (!isSilent(world, object) && (hasOther || isEmptied)) return false;

@@ -7,12 +7,14 @@ import { type IPStatus, ipFamilyOf, objectKey, type Pool, type RecordSet } from 
 import type { World } from "./world.ts";
 
 /** Whether the spec of a pool is one the program can work on, by the manual's words and not by the program's code. */
-export function isValid({ spec, decodeError }: Pool): boolean {
+export function isValid(pool: Pool): boolean {
+  return isOfCloud(pool.spec.provider) && isValidElsewhere(pool);
+}
+
+/** Whether a spec is one to work on at some provider. */
+function isValidElsewhere({ spec, decodeError }: Pool): boolean {
   return (
-    decodeError === undefined &&
-    isOfCloud(spec.provider) &&
-    (spec.ips.length > 0 || spec.desiredIPs > 0) &&
-    spec.match.nodeLabel !== "role in ("
+    decodeError === undefined && (spec.ips.length > 0 || spec.desiredIPs > 0) && spec.match.nodeLabel !== "role in ("
   );
 }
 
@@ -23,7 +25,13 @@ export function isOfCloud(source: string): boolean {
 
 /** True when nothing may be changed for the pool. */
 export function isBlocked(pool: Pool): boolean {
-  return pool.spec.suspend || !isValid(pool);
+  return pool.spec.suspend || !(isValid(pool) || isGivenBack(pool));
+}
+
+/** True for a pool that is being deleted: what it acquired is given back where it was acquired, whatever provider its spec names by now. */
+function isGivenBack(pool: Pool): boolean {
+  const { meta, status } = pool;
+  return meta.isDeleting && isValidElsewhere(pool) && status.acquired.some(({ provider = "" }) => isOfCloud(provider));
 }
 
 /** The addresses a pool manages: listed ones in canonical form, and those it acquired. */
