@@ -110,8 +110,8 @@ export async function reconcilePass(deps: WriterDeps, options: PassOptions): Pro
  */
 export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
   const { deadlineMs, signal } = options;
-  const { limits = new Map(), clock } = own;
-  const deps = { ...own, limits, ...notingLimits(own, limits, clock) };
+  const { limits = new Map() } = own;
+  const deps = { ...own, limits, ...notingLimits(own, limits) };
   const watch = stopwatch(deps.clock);
   const sight = await untilInterrupted(sightOf(deps, options), signal);
   const observeMs = watch.lap();

@@ -138,28 +138,35 @@ export function obstacle(context: ApplyContext): Reason | undefined {
   return undefined;
 }
 
-/** By provider name, until when it asked for no calls, as far as the Lease does not say it yet; monotonic milliseconds, which no leap of the local clock moves. */
+/** By provider name, until when it asked this process for no calls, milliseconds of the API server's clock, which no leap of the local clock moves. */
 export type Limits = Map<string, number>;
 
-/** What a run calls its providers by. */
-type Callers = Pick<WriteAccess, "providers" | "dnsProviders" | "firewallProviders">;
+/** What a run calls its providers by, and the two clocks. */
+type Callers = Pick<WriteAccess, "providers" | "dnsProviders" | "firewallProviders" | "clock"> & {
+  readonly cluster: Pick<ClusterWriter, "now">;
+};
 
 /**
  * Returns the same providers, which also enter in `limits` until when they asked for no calls, whichever call was told so, and whether anybody learns what came of it: such an
  * answer concerns every later run.
  */
 export function notingLimits(
-  { providers, dnsProviders, firewallProviders }: Callers,
+  { providers, dnsProviders, firewallProviders, cluster, clock }: Callers,
   limits: Limits,
-  clock: Clock,
-): Callers {
+): Pick<Callers, "providers" | "dnsProviders" | "firewallProviders"> {
+  const enter = (name: string, notBeforeMs: number): void => {
+    const untilMs = cluster.now() + notBeforeMs - clock.wallMs();
+    const { provider } = sourceNamed(name);
+    // The server's clock is known to the second only: told the same again, it stays the same.
+    if (untilMs > (limits.get(provider) ?? 0) + SERVER_CLOCK_MS) limits.set(provider, untilMs);
+  };
   const noting = <P extends { readonly name: string }>(
     all: ReadonlyMap<string, ProviderAccess<P>>,
   ): ReadonlyMap<string, ProviderAccess<P>> =>
     new Map(
       [...all].map(([name, one]) => [
         name,
-        one.kind === "usable" ? { ...one, provider: limitNoting(one.provider, limits, clock) } : one,
+        one.kind === "usable" ? { ...one, provider: limitNoting(one.provider, enter) } : one,
       ]),
     );
   return {
@@ -169,15 +176,13 @@ export function notingLimits(
   };
 }
 
-function limitNoting<P extends { readonly name: string }>(provider: P, limits: Limits, clock: Clock): P {
-  const note = (error: unknown): never => {
-    if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined) {
-      const untilMs = clock.monotonicMs() + error.notBeforeMs - clock.wallMs();
-      const { provider: name } = sourceNamed(provider.name);
-      limits.set(name, Math.max(limits.get(name) ?? 0, untilMs));
-    }
-    throw error;
-  };
+/** How exactly the API server's clock is known, milliseconds. */
+const SERVER_CLOCK_MS = 1000;
+
+function limitNoting<P extends { readonly name: string }>(
+  provider: P,
+  enter: (name: string, notBeforeMs: number) => void,
+): P {
   return new Proxy(provider, {
     get(target, property) {
       const member: unknown = Reflect.get(target, property, target);
@@ -186,7 +191,9 @@ function limitNoting<P extends { readonly name: string }>(provider: P, limits: L
         try {
           return await Reflect.apply(member, target, args);
         } catch (error) {
-          return note(error);
+          if (error instanceof ProviderError && error.failure === "rate-limited" && error.notBeforeMs !== undefined)
+            enter(provider.name, error.notBeforeMs);
+          throw error;
         }
       };
     },

@@ -1,15 +1,15 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { KubeError, type KubeFailure } from "../model/errors.ts";
 import { noteChanges } from "../model/lease-notes.ts";
-import type { Observation } from "../model/observation.ts";
+import type { LeaseFacts, Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import type { ClusterEvent, ClusterWriter } from "../ports/cluster.ts";
-import { type Clock, type LockState, within } from "../ports/system.ts";
+import { type Clock, within } from "../ports/system.ts";
 import type { ObjectEvent } from "../report/events.ts";
 import type { Attempts, StatusEnd } from "./attempts.ts";
-import type { ApplyContext, Limits } from "./context.ts";
+import type { ApplyContext } from "./context.ts";
 import type { ResourceStore, ResourceStores } from "./resource-store.ts";
 
 /** A status is written within this, milliseconds, as a rule. */
@@ -216,43 +216,28 @@ const OF_ONE_OBJECT: ReadonlySet<KubeFailure> = new Set(["denied", "invalid", "n
 const MOST_NOTES = 3;
 
 /**
- * Leaves on the Lease what {@link noteChanges} says. What is learned while that is written is noted, too: a provider may ask for no calls just then. What the Lease says is taken
- * out of `limits`. A Lease that is lost meanwhile ends the pass as it would have a moment before: what was done stays told.
+ * Leaves on the Lease what {@link noteChanges} says. What is learned while that is written is noted, too: a provider may ask for no calls just then. A Lease that is lost
+ * meanwhile ends the pass as it would have a moment before: what was done stays told.
  *
  * @param latest - returns what is known at the moment
  * @throws KubeError when the API refuses the notes while the Lease is held
  */
-export async function noteRateLimits(latest: () => Observation, noting: Noting): Promise<void> {
-  const { lock, limits, cluster, clock } = noting;
-  // The server's clock is known to the second only: taken once, what is noted stays the same.
-  const sinceMonotonicMs = cluster.now() - clock.monotonicMs();
+export async function noteRateLimits(
+  latest: () => Observation,
+  { lock, limits, cluster }: Pick<ApplyContext, "lock" | "limits" | "cluster">,
+): Promise<void> {
+  let { providerNotBeforeMs: onLease }: Pick<LeaseFacts, "providerNotBeforeMs"> = latest().lease;
   let before = "{}";
   for (let written = 0; written < MOST_NOTES && lock.isHeld(); written += 1) {
-    const met = [...limits].filter(([, ms]) => ms > clock.monotonicMs());
-    const untilMs = met.map(([name, ms]) => [name, ms + sinceMonotonicMs] as const);
-    const changes = noteChanges(latest(), untilMs, lock.annotations(), cluster.now());
-    const text = JSON.stringify(changes);
-    const isKnown = text === "{}" || text === before;
-    if (!isKnown) await annotateWhileHeld(lock, changes);
-    if (lock.isHeld()) forget(limits, met);
-    if (isKnown) return;
-    before = text;
-  }
-}
-
-/** Takes out what was noted, unless a later time has been met meanwhile. */
-function forget(limits: Limits, noted: readonly (readonly [string, number])[]): void {
-  for (const [name, ms] of noted) if (limits.get(name) === ms) limits.delete(name);
-}
-
-type Noting = Pick<ApplyContext, "lock" | "limits" | "cluster" | "clock">;
-
-/** @throws KubeError when the API refuses the notes while the Lease is held */
-async function annotateWhileHeld(lock: LockState, changes: Readonly<Record<string, string | null>>): Promise<void> {
-  try {
-    await lock.annotate(changes);
-  } catch (error) {
-    if (!(error instanceof KubeError) || lock.isHeld()) throw error;
+    const changes = noteChanges(latest(), { told: limits, onLease }, lock.annotations(), cluster.now());
+    if (Object.keys(changes).length === 0 || JSON.stringify(changes) === before) return;
+    before = JSON.stringify(changes);
+    try {
+      await lock.annotate(changes);
+      onLease = limits;
+    } catch (error) {
+      if (!(error instanceof KubeError) || lock.isHeld()) throw error;
+    }
   }
 }
 

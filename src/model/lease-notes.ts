@@ -1,4 +1,4 @@
-import { type IPFamily, sourceNamed } from "./address-source.ts";
+import type { IPFamily } from "./address-source.ts";
 import type { DNSFacts } from "./dns.ts";
 import type { GrantMode } from "./grants.ts";
 import {
@@ -191,39 +191,33 @@ function byProvider(annotations: Annotations, prefix: string): readonly (readonl
 /**
  * Returns the changes of the Lease at the end of a pass: until when each provider asked for no calls, and which looks at names were put off. What is over is
  * removed (null); what is there already is left out. Pure.
- *
- * @param met - by provider, the rate limits that this pass met while it made changes, milliseconds of the API server's clock
  */
 export function noteChanges(
-  observation: Observation,
-  met: readonly (readonly [name: string, untilMs: number])[],
+  { dns, grants }: Pick<Observation, "dns" | "grants">,
+  { told, onLease }: Limited,
   stored: Annotations,
   nowMs: number,
 ): Readonly<Record<string, string | null>> {
-  const { providers, dns, firewalls } = observation;
-  const observed = [...providers.values(), ...dns.values(), ...firewalls.values()].flatMap(({ name, unusable }) =>
-    unusable?.kind === "rate-limited" && unusable.notBeforeMs !== undefined
-      ? [[sourceNamed(name).provider, unusable.notBeforeMs] as const]
-      : [],
-  );
-  const known = new Set(observed.map(([name]) => name));
-  // A provider that no object names now was not asked; what it said still holds for the next object that does. Another process may have been told a later time.
-  // By what the lock knows: the Lease may have been unreadable while the world was observed.
+  // What a provider said to others, or before, still holds. By what the lock knows: the Lease may have been unreadable while the world was observed.
+  const lastMs = nowMs + LONGEST_NOT_BEFORE_MS;
   const standing = byProvider(stored, NOT_BEFORE_PREFIX)
     .map(([name, text]) => [name, Date.parse(text)] as const)
-    .filter(([name, ms]) => ms > nowMs && (!known.has(name) || ms <= nowMs + LONGEST_NOT_BEFORE_MS));
+    .filter(([name, ms]) => ms <= lastMs || !told.has(name))
+    .map(([name, ms]) => [name, Math.min(ms, lastMs)] as const);
   const desired: ReadonlyMap<string, string> = new Map(
     // Addresses of both families, DNS and firewalls of one provider share its limit: the later time stands.
-    [...standing, ...met, ...observed]
+    [...standing, ...told]
+      .filter(([, ms]) => ms > nowMs)
       .toSorted(([, a], [, b]) => a - b)
       .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
   );
   // A note may have been taken away since a shard's lock has seen it. What this process was told itself it notes again.
-  const told = new Set(observed.map(([name, ms]) => `${NOT_BEFORE_PREFIX}${name} ${timestamp(ms)}`));
-  const isLost = (key: string, time: string): boolean =>
-    told.has(`${key} ${time}`) && Date.parse(time) > nowMs && !isNotedFor(observation.lease, key);
+  const isLost = (key: string, time: string): boolean => {
+    const name = key.slice(NOT_BEFORE_PREFIX.length);
+    return timestamp(told.get(name) ?? 0) === time && !onLease.has(name);
+  };
   const over = Object.keys(stored).filter((key) => key.startsWith(NOT_BEFORE_PREFIX) && !desired.has(key));
-  const mode = observation.grants?.mode;
+  const mode = grants?.mode;
   return Object.fromEntries([
     ...(stored[GRANTS_ANNOTATION] === mode ? [] : [[GRANTS_ANNOTATION, mode ?? null] as const]),
     ...over.map((key) => [key, null] as const),
@@ -232,9 +226,12 @@ export function noteChanges(
   ]);
 }
 
-/** True where the Lease said until when a provider wants no calls, when it was read last. */
-function isNotedFor({ providerNotBeforeMs }: LeaseFacts, key: string): boolean {
-  return providerNotBeforeMs.has(key.slice(NOT_BEFORE_PREFIX.length));
+/** By provider, until when it asked for no calls, milliseconds of the API server's clock. */
+interface Limited {
+  /** As this process was told. */
+  readonly told: ReadonlyMap<string, number>;
+  /** As the Lease said when it was read last. */
+  readonly onLease: ReadonlyMap<string, number>;
 }
 
 /** The annotation of a provider that could not be asked stays. */

@@ -4,13 +4,12 @@ import { noteRateLimits } from "../../src/apply/write-back.ts";
 import type { DNSFacts } from "../../src/model/dns.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
 import { NOT_BEFORE_PREFIX, PUT_OFF_PREFIX } from "../../src/model/lease-annotations.ts";
-import type { IPProvider } from "../../src/ports/providers.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { anObservation } from "../plan/builders.ts";
 import { dnsFacts } from "../plan/dns-builders.ts";
-import { firewallFacts } from "../plan/firewall-builders.ts";
 
 const NOT_BEFORE = `${NOT_BEFORE_PREFIX}digitalocean`;
+const fiveSeconds = (): Limits => new Map([["digitalocean", 5000]]);
 const PUT_OFF = `${PUT_OFF_PREFIX}digitalocean`;
 
 /** Notes a rate limit on a Lease that answers nothing more; `isHeld` = what the lock says once that has failed. */
@@ -28,8 +27,7 @@ function noteWith(isHeld: boolean): Promise<void> {
     },
   };
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
-  return noteRateLimits(() => anObservation({}), { lock, limits: new Map([["digitalocean", 5000]]), cluster, clock });
+  return noteRateLimits(() => anObservation({}), { lock, limits: new Map([["digitalocean", 5000]]), cluster });
 }
 
 test("a Lease that is lost while a rate limit is noted takes nothing away from what the pass did", async () => {
@@ -55,16 +53,6 @@ function takingLease(): {
   return { lock, noted };
 }
 
-test("a rate limit that only a list of firewalls has met is noted for later runs, too", async () => {
-  const { lock, noted } = takingLease();
-  const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
-  const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
-  const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
-  await noteRateLimits(() => observation, { lock, limits: new Map(), cluster, clock });
-  expect(noted).toEqual([{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }]);
-});
-
 test.for([
   ["nothing", undefined, [{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }]],
   ["an earlier time", "1970-01-01T00:00:03Z", [{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }]],
@@ -74,10 +62,7 @@ test.for([
   const { lock, noted } = takingLease();
   const annotations = (): Readonly<Record<string, string>> => (stored === undefined ? {} : { [NOT_BEFORE]: stored });
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
-  const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
-  const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }] });
-  await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: new Map(), cluster, clock });
+  await noteRateLimits(() => anObservation({}), { lock: { ...lock, annotations }, limits: fiveSeconds(), cluster });
   expect(noted.slice(0, 1)).toEqual(expected);
 });
 
@@ -92,11 +77,9 @@ test.for([
   const { lock, noted } = takingLease();
   const annotations = (): Readonly<Record<string, string>> => ({ [NOT_BEFORE]: "1970-01-01T00:00:05Z" });
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
-  const unusable = { kind: "rate-limited", message: "wait", notBeforeMs: 5000 } as const;
   const lease = { acquisitionTimesMs: [], providerNotBeforeMs: new Map(onLease), lookFrom: new Map() };
-  const observation = anObservation({ firewalls: [{ ...firewallFacts([]), unusable }], lease });
-  await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: new Map(), cluster, clock });
+  const observation = anObservation({ lease });
+  await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: fiveSeconds(), cluster });
   expect(noted).toEqual(expected);
 });
 
@@ -118,37 +101,65 @@ test.for<readonly [string, Partial<DNSFacts>, Readonly<Record<string, string>>, 
 ])("what was put off %s", async ([, facts, stored, changes]) => {
   const { lock, noted } = takingLease();
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
   const observation = anObservation({ dns: [{ ...dnsFacts({}), ...facts }] });
   const holding = { ...lock, annotations: () => stored };
-  await noteRateLimits(() => observation, { lock: holding, limits: new Map(), cluster, clock });
+  await noteRateLimits(() => observation, { lock: holding, limits: new Map(), cluster });
   expect(noted).toEqual(changes);
 });
 
-test("a clock that leaps after a rate limit was met changes nothing of when it ends by the API server's clock", async () => {
-  const clock = new FakeClock();
+/** Providers of all kinds at one cloud, each of whose calls is told to wait a minute; `ask` makes one. */
+function limited(clock: FakeClock): { readonly limits: Limits; readonly ask: (kind: Kind) => Promise<unknown> } {
   const limits: Limits = new Map();
-  const notBeforeMs = clock.wallMs() + 60_000;
-  const refusal = {
+  const facts = {
     failure: "rate-limited",
     provider: "digitalocean",
     operation: "get",
     subject: "",
     status: 429,
   } as const;
-  const getAddress = (): Promise<never> =>
-    Promise.reject(new ProviderError({ ...refusal, message: "wait", notBeforeMs }));
-  const own = { kind: "usable", provider: { name: "digitalocean", getAddress } as unknown as IPProvider } as const;
-  const none = { dnsProviders: new Map(), firewallProviders: new Map() };
-  const access = notingLimits({ providers: new Map([["digitalocean", own]]), ...none }, limits, clock);
-  const called = access.providers.get("digitalocean");
-  await expect(called?.kind === "usable" && called.provider.getAddress("203.0.113.1")).rejects.toThrow("wait");
-  clock.shiftWall(3_600_000);
-  await clock.advance(10_000);
-  const { lock, noted } = takingLease();
-  const cluster = { now: () => 10_000 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  await noteRateLimits(() => anObservation({}), { lock, limits, cluster, clock });
-  expect(noted).toEqual([{ [NOT_BEFORE]: "1970-01-01T00:01:00Z" }]);
+  const read = (): Promise<never> =>
+    Promise.reject(new ProviderError({ ...facts, message: "wait", notBeforeMs: clock.wallMs() + 60_000 }));
+  const all = new Map([
+    ["digitalocean", { kind: "usable", provider: { name: "digitalocean", read } as never }],
+  ] as const);
+  const cluster = { now: () => clock.monotonicMs() };
+  const access = notingLimits({ providers: all, dnsProviders: all, firewallProviders: all, cluster, clock }, limits);
+  return {
+    limits,
+    ask: (kind) => {
+      const one = access[kind].get("digitalocean") as unknown as { readonly provider: { readonly read: typeof read } };
+      return one.provider.read().catch(({ message }: Error) => message);
+    },
+  };
+}
+
+type Kind = "providers" | "dnsProviders" | "firewallProviders";
+
+test.for(["providers", "dnsProviders", "firewallProviders"] as const)(
+  "a rate limit that any call of the %s has met is noted, and a clock that leaps later changes nothing of when it ends",
+  async (kind) => {
+    const clock = new FakeClock();
+    const { limits, ask } = limited(clock);
+    expect(await ask(kind)).toBe("wait");
+    clock.shiftWall(3_600_000);
+    await clock.advance(10_000);
+    const { lock, noted } = takingLease();
+    const cluster = { now: () => 10_000 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+    await noteRateLimits(() => anObservation({}), { lock, limits, cluster });
+    expect(noted).toEqual([{ [NOT_BEFORE]: "1970-01-01T00:01:00Z" }]);
+  },
+);
+
+test("a rate limit that is told again stays as it was noted, and a later one takes its place", async () => {
+  const clock = new FakeClock();
+  const { limits, ask } = limited(clock);
+  await ask("providers");
+  await clock.advance(900);
+  await ask("dnsProviders");
+  expect([...limits.values()]).toEqual([60_000]);
+  await clock.advance(900);
+  await ask("firewallProviders");
+  expect([...limits.values()]).toEqual([61_800]);
 });
 
 test("a rate limit that is met while the notes are written is noted, too, and nothing is written after that", async () => {
@@ -165,11 +176,9 @@ test("a rate limit that is met while the notes are written is noted, too, and no
     },
   };
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  const clock = { monotonicMs: () => 0, wallMs: () => 0, sleep: () => Promise.resolve() };
-  await noteRateLimits(() => anObservation({}), { lock: writing, limits, cluster, clock });
+  await noteRateLimits(() => anObservation({}), { lock: writing, limits, cluster });
   expect(noted).toEqual([
     { [NOT_BEFORE]: "1970-01-01T00:00:05Z" },
     { [`${NOT_BEFORE_PREFIX}cloudflare`]: "1970-01-01T00:00:07Z" },
   ]);
-  expect([...limits]).toEqual([]);
 });

@@ -125,28 +125,15 @@ export const DNS_BUGS: readonly Mutation[] = [
   },
   {
     name: "What a DNS provider's rate limit said is not left for later runs.",
-    file: "src/model/lease-notes.ts",
-    find: "[...providers.values(), ...dns.values(), ...firewalls.values()]",
-    replace: "[...providers.values(), ...firewalls.values()]",
+    file: "src/apply/context.ts",
+    find: "dnsProviders: noting(dnsProviders),",
+    replace: "dnsProviders,",
   },
   {
     name: "A rate limit is taken off the Lease once no object names its provider.",
     file: "src/model/lease-notes.ts",
-    find: "ms > nowMs && (!known.has(name)",
-    replace: "ms > nowMs + 9e9 && (!known.has(name)",
-  },
-  {
-    name: "A name that cannot be read counts as empty.",
-    file: "src/observe/names.ts",
-    find: "records: await provider.readRecords(entry.zone, entry.fqdn, entry.isAwaited)",
-    replace:
-      "records: await provider.readRecords(entry.zone, entry.fqdn, entry.isAwaited).catch(() => ({ fqdn: entry.fqdn, addresses: [], isTTLAutomatic: false, hasDuplicates: false }))",
-  },
-  {
-    name: "A zone that cannot be read counts as missing.",
-    file: "src/observe/names.ts",
-    find: "const zone = await provider.findZone(text);",
-    replace: "const zone = await provider.findZone(text).catch(() => undefined);",
+    find: ".filter(([name, ms]) => ms <= lastMs || !told.has(name))",
+    replace: ".filter(([name, ms]) => ms <= lastMs && told.has(name))",
   },
   {
     name: "A record set knows no grace.",

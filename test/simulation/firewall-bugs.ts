@@ -112,9 +112,9 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   },
   {
     name: "A rate limit that only firewalls have met is not left for later runs.",
-    file: "src/model/lease-notes.ts",
-    find: "[...providers.values(), ...dns.values(), ...firewalls.values()]",
-    replace: "[...providers.values(), ...dns.values()]",
+    file: "src/apply/context.ts",
+    find: "firewallProviders: noting(firewallProviders),",
+    replace: "firewallProviders,",
   },
   {
     name: "What its issuer said of cleaning up is on record only at the end of a run.",

@@ -4,9 +4,9 @@ import type { Mutation } from "./mutations.ts";
 export const MEMORY_BUGS: readonly Mutation[] = [
   {
     name: "A provider's local time is taken for the server's when it asks for no calls.",
-    file: "src/observe/asking.ts",
-    find: "notBeforeMs: error.notBeforeMs + skewMs };",
-    replace: "notBeforeMs: error.notBeforeMs };",
+    file: "src/apply/context.ts",
+    find: "const untilMs = cluster.now() + notBeforeMs - clock.wallMs();",
+    replace: "const untilMs = notBeforeMs;",
   },
   {
     name: "A creation in the future counts for ever.",
