@@ -73,8 +73,10 @@ export function describeEvents(world: () => ContractWorld): void {
 
   test("now is the time, and server is a URL", async () => {
     const { cluster } = world();
+    const askedMs = Date.now();
     await cluster.listPools();
-    expect(Math.abs(cluster.now() - Date.now())).toBeLessThan(60_000);
+    expect(cluster.now()).toBeGreaterThan(askedMs - 5_000);
+    expect(cluster.now()).toBeLessThan(Date.now() + 5_000);
     expect(cluster.server).toMatch(/^https?:\/\//);
   });
 }

@@ -100,7 +100,7 @@ describe("a snapshot", () => {
     expect(text).toBe(textOf(snapshotOf(afterRoutedFailure())));
   });
 
-  test("of 5,000 nodes, with pods of ten objects on each, takes less than 5 MB and some seconds of the processor at most", () => {
+  test("of 5,000 nodes, with pods of ten objects on each, takes less than 5 MB and about a second of the processor", () => {
     const snapshot = bigSnapshot();
     let text = "";
     const spentMs = processorMs(() => {
@@ -108,7 +108,7 @@ describe("a snapshot", () => {
     });
     expect(text.length).toBeLessThan(5_000_000);
     // Other work on the machine takes from the caches, too.
-    expect(spentMs).toBeLessThan(5000);
+    expect(spentMs).toBeLessThan(2000);
     const { observation } = snapshot;
     expect([observation.nodes.length, [...observation.pods.values()].length]).toEqual([5000, 50]);
   });

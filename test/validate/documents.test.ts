@@ -90,7 +90,7 @@ test("objects of other groups are passed over and counted, also those that say n
   expect([count, others, findings.length]).toEqual([1, 2, 1]);
 });
 
-test("a thousand documents take some seconds of the processor at most", () => {
+test("a thousand documents take about a second of the processor at most", () => {
   const text = Array.from({ length: 1000 }, (_, at) =>
     BAD.replace("web", `web-${at}`)
       .replace("TakeOvr", "TakeOver")
@@ -101,5 +101,5 @@ test("a thousand documents take some seconds of the processor at most", () => {
     const { count, findings } = checkText(text);
     expect([count, findings]).toEqual([1000, []]);
   });
-  expect(spentMs).toBeLessThan(5000);
+  expect(spentMs).toBeLessThan(2000);
 });
