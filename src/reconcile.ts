@@ -135,7 +135,7 @@ export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass 
   const batch = { events: eventsOf(told), stores: context.stores, mayWrite: mayTell };
   const eventFailures = await writeBatch(deps, batch, options);
   const notices = noticesOf(told, countFailures(seen, remaining));
-  await noteRateLimits(() => rounds.latest, context);
+  await noteRateLimits(() => rounds.latest, deps);
   const result = {
     plan: announced,
     outcomes,

@@ -21,8 +21,6 @@ export interface WriteAccess {
   readonly firewallProviders: ReadonlyMap<string, ProviderAccess<FirewallProvider>>;
   readonly clock: Clock;
   readonly lock: LockState;
-  /** Where the providers enter until when they asked for no calls, see {@link notingLimits}. Absent = they do not. */
-  readonly limits?: Limits | undefined;
   /** Is told what is under way. Absent = nobody asks. */
   readonly progress?: Progress | undefined;
 }
@@ -32,7 +30,6 @@ export interface ApplyContext {
   readonly cluster: ClusterWriter;
   readonly registry: ProviderRegistry;
   readonly providers: ReadonlyMap<string, IPProvider>;
-  readonly limits: Limits;
   readonly dnsProviders: ReadonlyMap<string, DNSProvider>;
   readonly firewallProviders: ReadonlyMap<string, FirewallProvider>;
   /** By firewall id: lets changes of a firewall through one at a time, over all objects. Filled as they are needed. */
@@ -74,7 +71,7 @@ export function applyContext(
   stored: Pick<Observation, "pools" | "recordSets" | "registry">,
   { deadlineMs, signal, hurry, addressesOf = () => new Map() }: Bounds,
 ): ApplyContext {
-  const { cluster, clock, lock, progress, limits = new Map() } = access;
+  const { cluster, clock, lock, progress } = access;
   const usable = <P>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
     new Map([...all].flatMap(([name, one]) => (one.kind === "usable" ? [[name, one.provider] as const] : [])));
   const providers = usable(access.providers);
@@ -90,7 +87,6 @@ export function applyContext(
     signal: stop,
     stopWaiting,
     providers,
-    limits,
     dnsProviders: usable(access.dnsProviders),
     firewallProviders: usable(access.firewallProviders),
     firewallMutexes: new Map(),
@@ -138,7 +134,7 @@ export function obstacle(context: ApplyContext): Reason | undefined {
   return undefined;
 }
 
-/** By provider name, until when it asked this process for no calls, milliseconds of the API server's clock, which no leap of the local clock moves. */
+/** By provider name, until when it asked this process for no calls. In milliseconds of the API server's clock: no leap of the local clock moves that. */
 export type Limits = Map<string, number>;
 
 /** What a run calls its providers by, and the two clocks. */
@@ -147,8 +143,8 @@ type Callers = Pick<WriteAccess, "providers" | "dnsProviders" | "firewallProvide
 };
 
 /**
- * Returns the same providers, which also enter in `limits` until when they asked for no calls, whichever call was told so, and whether anybody learns what came of it: such an
- * answer concerns every later run.
+ * Returns the same providers. Each also enters in `limits` until when it asked for no calls. That counts for every call, also for one whose answer nobody waits for any more:
+ * such an answer concerns every later run.
  */
 export function notingLimits(
   { providers, dnsProviders, firewallProviders, cluster, clock }: Callers,
@@ -179,6 +175,7 @@ export function notingLimits(
 /** How exactly the API server's clock is known, milliseconds. */
 const SERVER_CLOCK_MS = 1000;
 
+/** The same provider, which tells `enter` its name and when it may be called again, milliseconds of the local clock, each time that it asks for no calls. */
 function limitNoting<P extends { readonly name: string }>(
   provider: P,
   enter: (name: string, notBeforeMs: number) => void,

@@ -75,7 +75,10 @@ function fullNodes({ managed, inUse, maxPerNode }: PoolView): ReadonlySet<string
   return new Set([...byName].flatMap(([name, own]) => (own.length >= maxPerNode ? [name] : [])));
 }
 
-/** Why a node was passed over, if it was. A node is served, not passed over, where it has addresses of the pool and takes more, or where its own address of the pool is just unreadable or worked on. */
+/**
+ * Why a node that is free for no address was passed over; none where it is served. It is served where the pool gives a node several addresses and it has one. It is also served
+ * where its address of the pool cannot be read now, or is on its way.
+ */
 function skippedNode(
   { node: { name: nodeName }, share }: Pick<Candidate, "node" | "share">,
   availability: Exclude<Availability, { kind: "free" }>,
