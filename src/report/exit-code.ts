@@ -127,11 +127,15 @@ export function troubleText(result: PassResult): string {
   return `${failed} ${all} in error${waiting === 0 ? "" : `, ${waiting} ${waits}`}`;
 }
 
+/** How each object came out of a run. One that was to go and is gone is as it should be. */
 function servicesOf(result: PassResult): readonly Service[] {
-  const { remaining, unusableTokens } = result;
-  return objectsOf(remaining).map((object) =>
-    serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens }),
-  );
+  const { plan, remaining, unusableTokens } = result;
+  const left = objectsOf(remaining);
+  const isLeft = new Set(left.map(({ object }) => refKey(object)));
+  return [
+    ...left.map((object) => serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens })),
+    ...objectsOf(plan).flatMap(({ object }) => (isLeft.has(refKey(object)) ? [] : (["served"] as const))),
+  ];
 }
 
 /** The code of a run that carried out a saved plan: how its actions ended says all, whatever else objects lack. */

@@ -190,6 +190,17 @@ describe("the exit code of a run", () => {
     expect(exitCodeOfRun(aRun(lacking, lacking, applied, failure), { partialOk: false })).toBe(75);
   });
 
+  test("is 3 where a permission is missing for one object, and others were to go and are gone", () => {
+    const result = all("forbidden");
+    expect(exitCodeOfRun(result, { partialOk: false })).toBe(77);
+    const [first, ...others] = result.plan.pools;
+    if (first === undefined) throw new Error("no pool planned");
+    const gone = { ...first, object: { ...first.object, name: "gone" } };
+    const planned = { ...result, plan: { ...result.plan, pools: [first, gone, ...others] } };
+    expect(exitCodeOfRun(planned, { partialOk: false })).toBe(3);
+    expect(exitCodeOfRun(planned, { partialOk: true })).toBe(0);
+  });
+
   test("is 0 when an address that failed on one node was assigned to the next", () => {
     const [first] = planOf(waiting()).actions;
     if (first?.kind !== "assign-ip") throw new Error("no assignment planned");

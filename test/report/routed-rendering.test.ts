@@ -187,7 +187,8 @@ describe("a firewall that refuses", () => {
     const only = plan.pools.filter(({ object }) => object.name === "mail");
     const remaining = { ...plan, actions: [], holds: [], pools: only };
     const outcomes = [refusal(ofKind(plan, kind), failure)];
-    const run = aRun(afterRoutedFailure(), afterRoutedFailure(), applied, { remaining, outcomes });
+    const planned = { ...plan, pools: only };
+    const run = aRun(afterRoutedFailure(), afterRoutedFailure(), applied, { plan: planned, remaining, outcomes });
     expect(exitCodeOfRun(run, { partialOk: false })).toBe(code);
   });
 });
