@@ -84,8 +84,10 @@ export function entryProblem(entry: string, family: IPFamily, field: string): st
   const other: IPFamily = family === "IPv4" ? "IPv6" : "IPv4";
   if (CANONICAL[other](entry) !== undefined)
     return `"${entry}" is an ${other} address: ${field} would have to be ${other}`;
-  const isIPv6 = family === "IPv6" || entry.includes(":");
-  return `"${entry}" is not ${isIPv6 ? "an IPv6" : "a canonical IPv4"} address`;
+  if (family === "IPv6") return `"${entry}" is not an IPv6 address`;
+  const mapped = canonicalIPv4(/^::ffff:([\d.]+)$/i.exec(entry)?.[1] ?? "");
+  if (mapped !== undefined) return `"${entry}" is an IPv4 address in IPv6's form: write ${mapped}`;
+  return `"${entry}" is ${entry.includes(":") ? "neither a canonical IPv4 nor an IPv6" : "not a canonical IPv4"} address`;
 }
 
 /** The number of a canonical IPv4 address, 0 to 2³² - 1. */
