@@ -56,7 +56,7 @@ async function afterFailure(
 ): Promise<RecordsFact> {
   const unknown = { kind: "gap", error: error.message, isRefused: false } as const;
   const isUnanswered = error.status === 0;
-  if (isUnanswered || error.failure === "rate-limited" || error.failure === "unauthorized") return unknown;
+  if (isUnanswered || error.failure === "rate-limited") return unknown;
   try {
     return { kind: "known", records: await provider.readRecords(zone, fqdn) };
   } catch (failure) {

@@ -141,6 +141,8 @@ export interface Refusal {
   readonly message: string;
   /** When it may be asked again, milliseconds of the API server's clock; absent when it did not say. */
   readonly notBeforeMs?: number;
+  /** Set where a change was refused: what can be read says nothing of that. */
+  readonly isOfChange?: true;
   /** Set while it is being asked: this pass may know more in a moment. */
   readonly isAwaited?: true;
 }

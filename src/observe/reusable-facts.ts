@@ -14,10 +14,11 @@ import { wantedAddresses } from "./wanted-addresses.ts";
  *   settled  nothing changes it but somebody else, at the provider: found, missing, refused or full. It is read again at the next full look.
  *   moving   the provider is carrying out a change of it.
  *   failed   it could not be read.
+ *   refused  a change of it was refused for the token, which may read it all the same.
  */
-type ReadState = "settled" | "moving" | "failed";
+type ReadState = "settled" | "moving" | "failed" | "refused";
 
-/** A subject that is settled for less than this between two changes goes on with its waits, milliseconds. */
+/** A subject that is settled for less than this between two changes, done or refused, goes on with its waits, milliseconds. */
 const MOMENT_MS = 60_000;
 
 /** What a provider is asked about: itself, its whole list of addresses, or one thing it has. */
@@ -54,8 +55,10 @@ interface Entry {
   readonly piece: string;
   readonly state: ReadState;
   readonly mark: unknown;
-  /** How many readings in a row had this state; of a settled subject, how many were moving before. */
+  /** How many readings in a row had this state; of a settled subject, how many had the state before it. */
   readonly count: number;
+  /** Of a settled subject, the state before it. Absent = it has always been settled. */
+  readonly former?: ReadState | undefined;
   /** Monotonic milliseconds. */
   readonly readAtMs: number;
   /** Monotonic milliseconds; `Infinity` while it is settled. */
@@ -204,8 +207,9 @@ function entryOf(
   if (before !== undefined && before.mark === mark && before.state === state && before.dueMs > lookedAtMs)
     return { ...before, told };
   if (state === "settled") {
-    const count = before === undefined || before.state === "failed" ? 0 : before.count;
-    return { piece, state, mark, count, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY, told, machines };
+    const former = before?.state === "settled" ? before.former : before?.state;
+    const own = { piece, state, mark, readAtMs: nowMs, dueMs: Number.POSITIVE_INFINITY, told, machines };
+    return { ...own, former, count: before === undefined || former === "failed" ? 0 : before.count };
   }
   const count = 1 + (before === undefined || isNewChange(reading, before) ? 0 : countBefore(before, state, nowMs));
   const row = state === "moving" ? WAITS.moving : WAITS.unreadable;
@@ -217,11 +221,14 @@ function isNewChange({ machines = [] }: Reading, before: Entry): boolean {
   return machines.some((machine) => before.machines?.includes(machine) === false);
 }
 
-/** A subject that was settled only for a moment between two changes (its machine is busy at every attempt) goes on with its waits. */
+/**
+ * How many readings in a row count before this one. A subject that was settled only for a moment goes on with its waits: its machine is busy at every attempt, or its changes
+ * are refused while it can be read.
+ */
 function countBefore(before: Entry, state: ReadState, nowMs: number): number {
   if (before.state === state) return before.count;
   const isMomentary = nowMs - before.readAtMs <= MOMENT_MS;
-  return before.state === "settled" && state === "moving" && isMomentary ? before.count : 0;
+  return before.state === "settled" && before.former === state && isMomentary ? before.count : 0;
 }
 
 function readingsOf(world: Observation): readonly Reading[] {
@@ -316,7 +323,8 @@ function isMovingAt({ isWaiting, pendingMachineIDs }: Firewall, machines: Readon
 
 /** A token that is refused may be replaced at any time. A rate limit has its own time, which the provider told. */
 function providerState({ unusable }: { readonly unusable?: Refusal }): ReadState {
-  return unusable === undefined || unusable.kind === "rate-limited" ? "settled" : "failed";
+  if (unusable === undefined || unusable.kind === "rate-limited") return "settled";
+  return unusable.isOfChange === true ? "refused" : "failed";
 }
 
 /** A zone or name that the token may not read stays so; what was put off is still to be looked at. */

@@ -334,7 +334,7 @@ export function refusalIn(outcomes: readonly Outcome[], skewMs: number): Refusal
     .find((error) => error instanceof ProviderError && OF_PROVIDER.has(error.failure));
   if (!(refused instanceof ProviderError)) return undefined;
   const { failure, message, notBeforeMs } = refused;
-  if (failure === "unauthorized") return { kind: "no-access", message };
+  if (failure === "unauthorized") return { kind: "no-access", message, isOfChange: true };
   const until = notBeforeMs === undefined ? {} : { notBeforeMs: notBeforeMs + skewMs };
   return { kind: "rate-limited", message, ...until };
 }

@@ -119,8 +119,15 @@ const POD_READING: Shape<PodReading> = oneOf<PodReading>({
 });
 
 const REFUSAL: Shape<Refusal> = fields<Refusal>(
-  { kind: word("no-access", "rate-limited", "unanswered"), message: said, notBeforeMs: number, isAwaited: mark },
+  {
+    kind: word("no-access", "rate-limited", "unanswered"),
+    message: said,
+    notBeforeMs: number,
+    isOfChange: mark,
+    isAwaited: mark,
+  },
   "notBeforeMs",
+  "isOfChange",
   "isAwaited",
 );
 

@@ -64,7 +64,7 @@ export function dnsFaultScenarios(scenario: Register): void {
       },
     );
 
-    for (const kind of ["lost-answer", "cut", "timeout", "html", "500", "422", "403"] as const) {
+    for (const kind of ["lost-answer", "cut", "timeout", "html", "500", "422", "403", "401"] as const) {
       scenario(
         `a write at ${provider} ends with ${kind}: in the end the records are right, each once`,
         async (world) => {
@@ -83,6 +83,27 @@ export function dnsFaultScenarios(scenario: Register): void {
         },
       );
     }
+
+    scenario(
+      `a token that ${provider} lets read and not write (401): nobody is accused, and the name is there once it may`,
+      async (world) => {
+        await world.machines("n1");
+        world.cloud.address(ip(1));
+        world.dns.zone(provider);
+        fail(world, provider, addCall(provider).operation, "401", { times: 0 });
+        await world.pools.create("web", { ips: [ip(1)], dnsRecordSet: www(provider) });
+        for (let pass = 0; pass < 8; pass += 1) {
+          await world.pass();
+          world.advance(5 * SECOND);
+        }
+        expect(conditionsText((await world.pools.status("web")).conditions)).not.toContain("Contested");
+        await world.pass({ settle: true });
+        expect(world.dnsWrites().length).toBeLessThan(10);
+        world.clearFaults();
+        await world.pass();
+        expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+      },
+    );
 
     for (const operation of ["zone", "records"] as const) {
       for (const kind of ["500", "cut", "timeout", "html", "403", "401", "422"] as const) {
