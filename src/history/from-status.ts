@@ -2,15 +2,8 @@ import type { ObjectRef } from "../model/action.ts";
 import type { Change, ChangeKind } from "../model/change.ts";
 import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
 import { leaseSuspension } from "../model/lease-notes.ts";
-import {
-  type Condition,
-  type DNSMemory,
-  type ObjectMeta,
-  type PoolStatus,
-  type RecordSetStatus,
-  type RetryStatus,
-  retrySubjectText,
-} from "../model/resource.ts";
+import type { Condition, DNSMemory, ObjectMeta, PoolStatus, RecordSetStatus, RetryStatus } from "../model/resource.ts";
+import { retrySubjectText } from "../model/retry-subject.ts";
 import { type Suspension, whySuspended } from "../model/suspension.ts";
 import { plainValue } from "../model/text.ts";
 import { parseTime } from "../model/time.ts";

@@ -328,7 +328,7 @@ export interface IPStatus {
 
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */
 export interface RetryStatus {
-  /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate`, `annotate/NODE`, `finalizer`, `firewall/ID` or `dns/NAME`. */
+  /** `ip/ADDRESS`, `node/NAME`, `acquire`, `annotate`, `annotate/NODE`, `finalizer`, `firewall/ID`, `dns/NAME` or `dns-removal/NAME`. */
   readonly subject: string;
   /** Failed attempts since the last success; at least 1. */
   readonly attempts: number;
@@ -337,20 +337,6 @@ export interface RetryStatus {
   readonly error: string;
   /** Why only a person can end it: the last attempt lacked a permission. Absent = it may end by itself. */
   readonly reason?: "PermissionMissing";
-}
-
-/** Returns what a retry is about, for people: `203.0.113.10`, `firewall 9aa1…`, `annotations`. Pure. */
-export function retrySubjectText(subject: string): string {
-  const [kind = "", ...rest] = subject.split("/");
-  const name = rest.join("/");
-  const texts: ReadonlyMap<string, string> = new Map([
-    ["node", `node ${name}`],
-    ["firewall", `firewall ${name}`],
-    ["acquire", "a new address"],
-    ["annotate", name === "" ? "annotations" : `annotations of ${name}`],
-    ["finalizer", "the finalizer"],
-  ]);
-  return texts.get(kind) ?? name;
 }
 
 /** A Kubernetes condition. */

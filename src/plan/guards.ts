@@ -5,9 +5,10 @@ import { addedAddresses, clearedAddresses } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
 import { compareText, ipFamilyOf } from "../model/resource.ts";
+import { FINALIZER_SUBJECT } from "../model/retry-subject.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
 import { hold, obstacle } from "./holds.ts";
-import { FINALIZER_SUBJECT, type Retries } from "./retries.ts";
+import type { Retries } from "./retries.ts";
 import { leaveToOthers, type Ownership } from "./shards.ts";
 import { keepWithheld, type Withheld } from "./withhold.ts";
 

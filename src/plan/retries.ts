@@ -1,8 +1,19 @@
-import { type Action, type ChangeMachines, isAssign } from "../model/action.ts";
-import { changesAnnotation } from "../model/action-kinds.ts";
+import { type Action, type ChangeMachines, isAssign, type WriteDNS } from "../model/action.ts";
+import { changesAnnotation, changesName } from "../model/action-kinds.ts";
+import { addressesWithout } from "../model/dns.ts";
 import { KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
 import type { Obstacle } from "../model/plan.ts";
 import type { IPStatus, RetryStatus } from "../model/resource.ts";
+import {
+  ANNOTATIONS_SUBJECT,
+  annotationSubject,
+  dnsSubject,
+  FINALIZER_SUBJECT,
+  firewallSubject,
+  ipSubject,
+  nodeSubject,
+  removalSubject,
+} from "../model/retry-subject.ts";
 import type { Failed, Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
 import { parseTime, timestamp } from "../model/time.ts";
@@ -10,19 +21,8 @@ import { WAITS, waitMs } from "../model/waits.ts";
 import { obstacle } from "./holds.ts";
 
 /*
- * What is retried, and when. A failed attempt is stored in `status.retries` of its object, under a subject:
- *
- *   subject           stored after a failed …
- *   ip/203.0.113.1    assignment, move, unassignment or deletion of the address
- *   node/worker-1     assignment or move to the node; an acquisition or firewall change that may have failed because of its machine
- *   acquire           acquisition
- *   annotate          write of a node's annotations that was forbidden: the permission is missing for every node
- *   annotate/worker-1 any other write of the annotations of the node
- *   firewall/ID       change of the firewall
- *   dns/FQDN          write of the name
- *   finalizer         write of the finalizer
- *
- * A success under a subject forgets its failures. A rate limit and a refused token are no failures of a subject: the whole provider waits.
+ * What is retried, and when. A failed attempt is stored in `status.retries` of its object, under a subject: see `model/retry-subject.ts`. A success under a subject
+ * forgets its failures. A rate limit and a refused token are no failures of a subject: the whole provider waits.
  */
 
 /** The longest wait of any schedule: no stored time may hold anything longer. */
@@ -39,36 +39,12 @@ export function retryDueMs(retry: RetryStatus, nowMs: number): number {
   return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;
 }
 
-/** The retry subject of an address. */
-export function ipSubject(ip: string): string {
-  return `ip/${ip}`;
+/** The retry subject of a change of a name. A withdrawal is the first part of a change, and fails as that. */
+function changeSubject({ kind, fqdn, before, after }: WriteDNS): string {
+  const isTTLKept = after.addresses.length === 0 || (before.ttlSeconds ?? after.ttlSeconds) === after.ttlSeconds;
+  const takesOutAlone = isTTLKept && addressesWithout(after.addresses, before.addresses).length === 0;
+  return takesOutAlone && kind !== "withdraw-dns" ? removalSubject(fqdn) : dnsSubject(fqdn);
 }
-
-/** The retry subject of a node. */
-export function nodeSubject(nodeName: string): string {
-  return `node/${nodeName}`;
-}
-
-/** The retry subject of a node's annotations. */
-function annotationSubject(nodeName: string): string {
-  return `${ANNOTATIONS_SUBJECT}/${nodeName}`;
-}
-
-/** The retry subject of the annotations of all nodes. */
-const ANNOTATIONS_SUBJECT = "annotate";
-
-/** The retry subject of a firewall. */
-export function firewallSubject(id: string): string {
-  return `firewall/${id}`;
-}
-
-/** The retry subject of a name. */
-export function dnsSubject(fqdn: string): string {
-  return `dns/${fqdn}`;
-}
-
-/** The retry subject of an object's finalizer. */
-export const FINALIZER_SUBJECT = "finalizer";
 
 /** The failed attempts that the status of one object has, as of one instant. What has not failed is due at once. */
 export class Retries {
@@ -105,6 +81,21 @@ export class Retries {
     const [retry] = subjects.flatMap((subject) => this.of(subject) ?? []);
     const why = { ...until, needsPerson: retry?.reason !== undefined };
     return obstacle(retry?.reason ?? "Backoff", retry?.error, why);
+  }
+
+  /** Returns why nothing is added to a name now, or why nothing is taken out of it: the last attempt failed, and the wait is not over. */
+  nameObstacle(fqdn: string): Obstacle | undefined {
+    return this.obstacle(dnsSubject(fqdn)) ?? this.obstacle(removalSubject(fqdn));
+  }
+
+  /** Returns why this change of a name is not tried now: the last one of its kind failed, and the wait is not over. */
+  changeObstacle(change: WriteDNS): Obstacle | undefined {
+    return this.obstacle(changeSubject(change));
+  }
+
+  /** True where the last attempt to add something to a name failed, due or not. */
+  hasFailedToAdd(fqdn: string): boolean {
+    return this.of(dnsSubject(fqdn)) !== undefined;
   }
 
   /** Returns why the annotations of a node are not written now: no node's may be written, or those of this one could not be. */
@@ -194,6 +185,7 @@ export function failuresInARow(action: Action, retries: readonly RetryStatus[]):
 
 /** The subjects under which a failure of a change that concerns one thing alone may be stored. */
 function ownSubjects(action: Action): readonly string[] {
+  if (changesName(action)) return [...new Set([ownSubject(action), removalSubject(action.fqdn)])];
   return changesAnnotation(action) ? [ANNOTATIONS_SUBJECT, ownSubject(action)] : [ownSubject(action)];
 }
 
@@ -213,7 +205,7 @@ function ownSubject(action: Action): string {
     case "update-dns":
     case "withdraw-dns":
     case "delete-dns":
-      return dnsSubject(action.fqdn);
+      return changeSubject(action);
     case "open-ports":
     case "close-ports":
     case "add-to-firewall":

@@ -14,6 +14,7 @@ import {
   type RecordSet,
   type RetryStatus,
 } from "../model/resource.ts";
+import { retriedName } from "../model/retry-subject.ts";
 import { type RoutedIP, routedFamily } from "../model/routed-ip.ts";
 import { type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { parseTime } from "../model/time.ts";
@@ -319,8 +320,8 @@ function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow 
     writtenName(spec.dnsRecordSet, memoryOf(status, type), spec.provider, type);
   const name = written(asksFor(spec, "A") ? "A" : "AAAA");
   const ipv6 = name.type === "A" && asksFor(spec, "AAAA") ? { ipv6: written("AAAA") } : {};
-  const subjects = [name, ipv6.ipv6].map((one) => `dns/${one?.fqdn ?? ""}`);
-  const retry = status.retries.find(({ subject }) => subjects.includes(subject));
+  const names = [name, ipv6.ipv6].flatMap((one) => one?.fqdn ?? []);
+  const retry = status.retries.find((one) => names.includes(retriedName(one) ?? ""));
   return { recordSet, ...readiness, name, ...ipv6, ...(retry === undefined ? {} : { retry }) };
 }
 

@@ -93,6 +93,7 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     annotate: nameOf,
     firewall,
     dns,
+    "dns-removal": dns,
   };
   const by: Readonly<Record<Parameters<Renaming>[0], (text: string) => string>> = {
     name: nameOf,
@@ -100,7 +101,7 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     firewall,
     sentence,
     subject: (text) => {
-      const [, kind = "", rest = ""] = /^([a-z]+)\/(.*)$/s.exec(text) ?? [];
+      const [, kind = "", rest = ""] = /^([a-z-]+)\/(.*)$/s.exec(text) ?? [];
       const of = Object.hasOwn(subjects, kind) ? subjects[kind] : undefined;
       return of === undefined ? by.term(text) : `${kind}/${of(rest)}`;
     },

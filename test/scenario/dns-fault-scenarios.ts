@@ -31,8 +31,65 @@ function worldsOf(operation: DNSOperation, kind: FaultKind): readonly WorldKind[
   return kind === "500" || kind === "403" ? ["memory", "sandbox", "cluster"] : ["memory", "sandbox"];
 }
 
+/** A second run that finds all as the first one left it. */
+async function passIdly(world: World): Promise<void> {
+  await world.pass();
+  expect(world.writes().filter((line) => !line.startsWith("status "))).toEqual([]);
+  await world.pass();
+  expect(world.writes()).toEqual([]);
+}
+
 /** What a DNS provider does wrong. */
 export function dnsFaultScenarios(scenario: Register): void {
+  for (const [lost, left] of [
+    [["n1"], ["n2", "n3"]],
+    [["n1", "n2"], ["n3"]],
+  ] as const)
+    scenario(
+      `while no record may be added at digitalocean (422), ${lost.join(" and ")} that stop serving leave the name in the next run`,
+      async (world) => {
+        const shown = (): readonly string[] => world.dns.addresses("digitalocean", WWW);
+        await publishedNodes(world, "digitalocean", ["n1", "n2", "n3"]);
+        fail(world, "digitalocean", "add-record", "422", { times: 0 });
+        await world.machines("n4");
+        await world.pass();
+        for (const name of lost) await world.nodes.setReady(name, false);
+        const result = await world.pass();
+        expect(shown()).toEqual(left.map((name) => externalIP(Number(name.slice(1)))));
+        expect(result.remaining.holds).toMatchObject([{ kind: "update-dns", subject: WWW, reason: "Backoff" }]);
+        expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
+        await passIdly(world);
+        world.clearFaults();
+        world.advance(600 * SECOND);
+        await world.pass();
+        expect(shown()).toEqual([...left, "n4"].map((name) => externalIP(Number(name.slice(1)))));
+        expect((await world.recordSets.status("nodes")).retries).toEqual([]);
+      },
+      { worlds: ["memory", "sandbox", "cluster"] },
+    );
+
+  scenario(
+    "what leaves a name and is refused (500) is tried again after its own wait, and what is added to it meanwhile goes with it",
+    async (world) => {
+      await publishedNodes(world, "digitalocean", ["n1", "n2"]);
+      fail(world, "digitalocean", "remove-record", "500", { times: 0 });
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      const { retries } = await world.recordSets.status("nodes");
+      expect(retries).toMatchObject([{ subject: `dns-removal/${WWW}`, attempts: 1 }]);
+      await passIdly(world);
+      await world.machines("n3");
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toHaveLength(3);
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(world.dns.addresses("digitalocean", WWW)).toEqual([2, 3].map(externalIP));
+      expect((await world.recordSets.status("nodes")).retries).toEqual([]);
+    },
+    { worlds: ["memory", "sandbox"] },
+  );
+
   for (const provider of DNS_PROVIDERS) {
     scenario(
       `54 partial failure at ${provider}: the second of the changes answers 500, the next due pass does only the rest`,

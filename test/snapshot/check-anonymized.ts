@@ -30,7 +30,8 @@ type Rename = (key: string, text: string) => string;
 function renaming(by: Renaming): Rename {
   const subject = (text: string): string => {
     // Subjects of holds and retries begin with a word of flipop, or are one.
-    const [, kind = "", rest = text] = /^((?:pool|routedip|dns|ip|node)\/|firewall[ /])(.+)$/.exec(text) ?? [];
+    const [, kind = "", rest = text] =
+      /^((?:pool|routedip|dns(?:-removal)?|ip|node)\/|firewall[ /])(.+)$/.exec(text) ?? [];
     return kind === "" ? by("term", text) : kind + by(kind.startsWith("firewall") ? "firewall" : "dns", rest);
   };
   const isWord = (key: string, text: string): boolean =>

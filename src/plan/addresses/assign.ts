@@ -1,11 +1,11 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../../model/action.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
+import { ipSubject, nodeSubject } from "../../model/retry-subject.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
 import { durationText, pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle } from "../holds.ts";
 import { type Free, type FreeRank, isWritable, type PoolView, statusOf } from "../pool-view.ts";
-import { ipSubject, nodeSubject } from "../retries.ts";
 import { type Candidate, findCandidates, OpenNodes } from "./candidates.ts";
 import { hasLeftFormer, isFromFormer } from "./hand-over.ts";
 import type { Leaver, MachineLedger } from "./machine-ledger.ts";

@@ -2,8 +2,8 @@ import type { Place } from "../../model/action.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
 import { compareText, ownerText } from "../../model/resource.ts";
+import { nodeSubject } from "../../model/retry-subject.ts";
 import { countedIPs, type PoolView } from "../pool-view.ts";
-import { nodeSubject } from "../retries.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
 
 /** A match that can take an address now. */

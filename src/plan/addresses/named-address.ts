@@ -1,8 +1,9 @@
 import type { Hold } from "../../model/plan.ts";
 import type { Pool } from "../../model/resource.ts";
+import { ipSubject } from "../../model/retry-subject.ts";
 import type { ServingNames } from "../drain.ts";
 import { type ManagedIP, type PoolView, type Succession, statusOf } from "../pool-view.ts";
-import { ipSubject, retryDueMs } from "../retries.ts";
+import { retryDueMs } from "../retries.ts";
 import { type Assignments, assignPool } from "./assign.ts";
 import { selectInUse } from "./claims.ts";
 import type { MachineLedger } from "./machine-ledger.ts";

@@ -1,11 +1,11 @@
 import { actionID, type DeleteIP, type Place, type UnassignIP } from "../../model/action.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
+import { ipSubject } from "../../model/retry-subject.ts";
 import { deletionSuspended } from "../../model/suspension.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { isAsked, isLeftEmpty, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
-import { ipSubject } from "../retries.ts";
 import { ambiguityOf } from "./acquire.ts";
 import { unassignment } from "./assign.ts";
 import { draining } from "./pace.ts";

@@ -17,10 +17,11 @@ import {
 import type { ProviderRegistry } from "../../model/provider.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
+import { firewallSubject } from "../../model/retry-subject.ts";
 import { timestamp } from "../../model/time.ts";
 import type { HeldFirewall } from "../grants.ts";
 import { isWritable, type PoolView, type Standing, storedMachines } from "../pool-view.ts";
-import { firewallSubject, Retries } from "../retries.ts";
+import { Retries } from "../retries.ts";
 
 /** The firewall an object wants to keep in step, as far as it was read. */
 export type FirewallTarget =

@@ -10,9 +10,9 @@ import {
 } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
+import { firewallSubject } from "../../model/retry-subject.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import type { PoolView } from "../pool-view.ts";
-import { firewallSubject } from "../retries.ts";
 import { entriesOf, entryKey, factByID } from "./firewall-memory.ts";
 import { type BlockedFirewall, isLastFirewall, otherMachines, type Sending } from "./firewall-target.ts";
 

@@ -11,7 +11,6 @@ import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { compareText, ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { dnsSubject } from "../retries.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan } from "./name-plan.ts";
 import { isTaken } from "./name-target.ts";
@@ -156,7 +155,7 @@ function cleanUp(publisher: Publisher, present: NamePlan, former: PublishedName,
   if (found.kind === "nothing") return { isRemembered: false };
   if (found.kind === "records") return remove(publisher, present, former, found, context);
   // After a failed change the name is unknown, and is looked at again when the change is due again.
-  const retry = found.isUnanswered ? publisher.retries.obstacle(dnsSubject(former.name)) : undefined;
+  const retry = found.isUnanswered ? publisher.retries.nameObstacle(former.name) : undefined;
   return wait(retry ?? found.why);
 }
 
@@ -181,11 +180,12 @@ function remove(
   const key = publishedKey(former);
   const left = addressesWithout(found.records.addresses, former.addresses);
   if (left.length === found.records.addresses.length) return { isRemembered: false };
-  const retry = publisher.retries.obstacle(dnsSubject(former.name));
+  const action = removal(publisher, present, former, found, left);
+  const retry = publisher.retries.changeObstacle(action);
   if (retry !== undefined) return wait(retry);
   if (!publisher.isWritable || cleanedUp.has(key)) return { isRemembered: true };
   cleanedUp.add(key);
-  return { isRemembered: true, action: removal(publisher, present, former, found, left) };
+  return { isRemembered: true, action };
 }
 
 function removal(

@@ -1,11 +1,10 @@
-import { nameActionID, type ObjectRef, type WriteDNS } from "../../model/action.ts";
+import { nameActionID, type ObjectRef, ownPart, type WriteDNS } from "../../model/action.ts";
 import { AUTOMATIC_TTL_SECONDS, type RecordSetState, recordAddresses, sharedTTL } from "../../model/dns.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { ForeignRecordsPolicy } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { dnsSubject } from "../retries.ts";
 import { fightObstacle, isRepair } from "./fights.ts";
 import { othersOf, type RecordedAddresses, type SplitRecords, splitRecords } from "./foreign-records.ts";
 import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
@@ -140,36 +139,83 @@ function planSet(
   split: SplitRecords,
   { served, isReplaced, ttlSeconds, nowMs }: Setting,
 ): NamePlan {
-  const { name, unusable } = target;
   const { own } = split;
   const decision = decideRecords(served, own, publisher.whenEmpty, isReplaced);
   const { isUndecided } = decision;
   const done = { target, actions: [], holds: [], isInPlace: true, isRight: false, isUndecided };
-  const isFilled = own.addresses.length > 0;
   if (decision.kind === "keep" && isUndecided) return done;
   if (decision.kind === "keep") return keeping(publisher, target, split);
   if (areAsWanted(own, decision.addresses, ttlSeconds))
     return { ...done, isRight: decision.addresses.length > 0, drift: 0 };
   const drift = differingRecords(own, decision.addresses, ttlSeconds);
-  const retry = publisher.retries.obstacle(dnsSubject(name.fqdn));
-  if (retry !== undefined) return { ...waiting(publisher, target, retry, "retry"), drift };
+  const change = nextChange(publisher, target, split, { wanted: { ...decision, ttlSeconds }, served });
+  return { ...planChange(publisher, target, split, { ...change, nowMs }), drift };
+}
+
+/** Plans a change of a set that is not as it should be, or says what it waits for. */
+function planChange(
+  publisher: Publisher,
+  target: ReadyTarget,
+  { own, foreign }: SplitRecords,
+  { write, isPart, retry, nowMs }: NextChange & Pick<Setting, "nowMs">,
+): NamePlan {
+  const { name, unusable } = target;
+  const later = retry === undefined ? undefined : waiting(publisher, target, retry, "retry");
+  if (later !== undefined && !isPart) return later;
   if (isDebouncing(publisher, nowMs)) {
     const debounce = obstacle("Settling", "", { notBeforeMs: publisher.settlesAtMs });
-    return { ...waiting(publisher, target, debounce, "debounce"), isInPlace: isFilled, drift };
+    return { ...waiting(publisher, target, debounce, "debounce"), isInPlace: own.addresses.length > 0 };
   }
-  if (unusable !== undefined) {
-    const why = blockedWhy(publisher, { ...unusable, name });
-    return { ...waiting(publisher, target, why, reading(unusable)), drift };
-  }
-  const open = { target, actions: [], holds: [], isInPlace: false, isRight: false, drift };
+  if (unusable !== undefined)
+    return waiting(publisher, target, blockedWhy(publisher, { ...unusable, name }), reading(unusable));
+  const open = { target, actions: [], holds: [], isInPlace: false, isRight: false };
   if (!publisher.isWritable) return open;
-  const { addresses: wanted, requires } = decision;
-  const repairs = requires.length === 0 && isRepair(publisher, target, wanted);
-  const repair = { wanted, ttlSeconds, foreign: split.foreign };
+  const wanted = ownPart(write, write.after.addresses);
+  const repairs = write.requires.length === 0 && isRepair(publisher, target, wanted);
+  const repair = { wanted, ttlSeconds: write.after.ttlSeconds, foreign };
   const contested = repairs ? fightObstacle(publisher, target, repair, nowMs) : undefined;
-  if (contested !== undefined) return { ...waiting(publisher, target, contested, "retry"), drift };
-  const write = update(publisher, target, split, { ...decision, ttlSeconds });
-  return { ...open, actions: [repairs ? { ...write, isRepair: true } : write], isInPlace: true };
+  if (contested !== undefined) return waiting(publisher, target, contested, "retry");
+  const actions = [repairs ? { ...write, isRepair: true as const } : write];
+  return { ...open, ...later, actions, isInPlace: !isPart };
+}
+
+/** The change of a set that is to be made next. */
+interface NextChange {
+  readonly write: WriteDNS;
+  /** True where it only takes addresses out, and the set is not as it should be then. */
+  readonly isPart: boolean;
+  /** Why the set is not made as it should be now. */
+  readonly retry?: Obstacle | undefined;
+}
+
+/** Returns all of a change; where adding to the name has failed, first what it takes out alone, so that what serves no more does not wait for what cannot be added. */
+function nextChange(
+  publisher: Publisher,
+  target: ReadyTarget,
+  split: SplitRecords,
+  { wanted, served }: { readonly wanted: WantedRecords; readonly served: ServedAddresses },
+): NextChange {
+  const { retries } = publisher;
+  const whole = update(publisher, target, split, wanted);
+  const retry = retries.changeObstacle(whole);
+  const left = retries.hasFailedToAdd(target.name.fqdn) ? servingPart(split.own, wanted.addresses, served) : [];
+  if (left.length === 0) return { write: whole, isPart: false, retry };
+  const { isTTLAutomatic, ttlSeconds } = split.own;
+  const ttl = isTTLAutomatic ? wanted.ttlSeconds : (ttlSeconds ?? wanted.ttlSeconds);
+  const write = update(publisher, target, split, { addresses: left, ttlSeconds: ttl, requires: [] });
+  const isPart = retries.changeObstacle(write) === undefined;
+  return { write: isPart ? write : whole, isPart, retry };
+}
+
+/** The part of a name's own addresses that is to stay; empty where that is all of them, or nothing of it serves already. */
+function servingPart(
+  { addresses }: RecordSetState,
+  wanted: readonly string[],
+  { serving }: ServedAddresses,
+): readonly string[] {
+  const left = addresses.filter((ip) => wanted.includes(ip));
+  const isServed = left.some((ip) => serving.get(ip)?.length === 0);
+  return isServed && left.length < addresses.length ? left : [];
 }
 
 /** Plans nothing, because no address serves. */
@@ -225,8 +271,7 @@ const CAUSES: Readonly<Record<BlockedTarget["cause"], Reason>> = {
 function blockedWhy(publisher: Publisher, target: BlockedTarget): Obstacle {
   const { cause, detail, name } = target;
   if (cause === "ungranted" && publisher.withheld !== undefined) return publisher.withheld.why;
-  const retry =
-    cause === "unanswered" && name !== undefined ? publisher.retries.obstacle(dnsSubject(name.fqdn)) : undefined;
+  const retry = cause === "unanswered" && name !== undefined ? publisher.retries.nameObstacle(name.fqdn) : undefined;
   return retry ?? obstacle(CAUSES[cause], detail, target);
 }
 

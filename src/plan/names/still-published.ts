@@ -1,7 +1,6 @@
 import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dns.ts";
 import type { PublishedName } from "../../model/resource.ts";
 import type { ShownName } from "../drain.ts";
-import { dnsSubject } from "../retries.ts";
 import { isContested } from "./fights.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
@@ -90,7 +89,7 @@ function unknownName({ wish, memory: { publishedDNS } }: Publisher, target: Name
 }
 
 function isRetried({ isWritable, retries }: Publisher, { name, unusable }: ReadyTarget): boolean {
-  return isWritable && unusable === undefined && retries.obstacle(dnsSubject(name.fqdn)) !== undefined;
+  return isWritable && unusable === undefined && retries.nameObstacle(name.fqdn) !== undefined;
 }
 
 function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): ShownName["access"] {
@@ -102,7 +101,7 @@ function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
   }
   if (unusable !== undefined) return isPassing(unusable) ? "later" : "never";
   const isWaiting =
-    publisher.retries.obstacle(dnsSubject(name.fqdn)) !== undefined ||
+    publisher.retries.nameObstacle(name.fqdn) !== undefined ||
     isDebouncing(publisher, nowMs) ||
     isContested(publisher, target, nowMs);
   return isWaiting ? "later" : "now";
@@ -133,7 +132,7 @@ function uncleanable(
     const owner = claims.ownerOf(publishedKey(name));
     const isAnothers = owner !== undefined && !isSameObject(owner, ref);
     const isWaiting =
-      publisher.retries.obstacle(dnsSubject(name.name)) !== undefined || claims.mayBeClaimed(publishedKey(name));
+      publisher.retries.nameObstacle(name.name) !== undefined || claims.mayBeClaimed(publishedKey(name));
     return !isAnothers && (isWaiting || !isCleanable(name, dns));
   });
 }

@@ -5,11 +5,11 @@ import { nodePhrase } from "../../model/node-phrase.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ipFamilyOf, ownerText } from "../../model/resource.ts";
+import { ipSubject } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
 import type { BadEntry, Free, FreeRank, PoolView } from "../pool-view.ts";
 import { isAsked, type Standing, statusOf, storedDrain } from "../pool-view.ts";
-import { ipSubject } from "../retries.ts";
 
 /** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */
 export function ipStatuses(view: PoolView, holds: readonly Hold[]): Readonly<Record<string, IPStatus>> {

@@ -17,13 +17,13 @@ import {
   type RetryStatus,
   type RoutedIPStatus,
 } from "../../model/resource.ts";
+import { FINALIZER_SUBJECT } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf } from "../pool-view.ts";
-import { FINALIZER_SUBJECT } from "../retries.ts";
 import { withoutNodes } from "../verdicts.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
 import { firewallReadiness } from "./firewall-readiness.ts";
@@ -232,6 +232,7 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
       node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
       acquire: () => countedIPs(view) < view.desired,
       dns: (name) => isOpenName(names, name),
+      "dns-removal": (name) => isOpenName(names, name),
       firewall: () => isHeld("open-ports", "close-ports"),
       [FINALIZER_SUBJECT]: () => isHeld("add-finalizer", "remove-finalizer"),
       annotate: (name) => (name === "" ? isHeld("annotate-node", "clear-annotation") : isNodeHeld(name)),

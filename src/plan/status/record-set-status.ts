@@ -8,12 +8,12 @@ import {
   type RetryStatus,
   type UnreadyNode,
 } from "../../model/resource.ts";
+import { FINALIZER_SUBJECT, retriedName } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import type { RecordSetView } from "../record-set-view.ts";
-import { FINALIZER_SUBJECT } from "../retries.ts";
 import { sortedNames, withoutNodes } from "../verdicts.ts";
 import { conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "./name-readiness.ts";
@@ -144,8 +144,9 @@ function stateOf({ target, kept }: NamePlan): NonNullable<RecordSetStatus["state
   return kept === undefined ? "in-progress" : "active";
 }
 
-function isAbout({ subject }: RetryStatus, names: ObjectNames): boolean {
-  return subject.startsWith("dns/") && isOpenName(names, subject.slice("dns/".length));
+function isAbout(retry: RetryStatus, names: ObjectNames): boolean {
+  const name = retriedName(retry);
+  return name !== undefined && isOpenName(names, name);
 }
 
 function isAboutFinalizer({ subject }: RetryStatus): boolean {

@@ -1,5 +1,6 @@
 import { REASONS } from "../../model/reason.ts";
-import { type RetryStatus, retrySubjectText } from "../../model/resource.ts";
+import type { RetryStatus } from "../../model/resource.ts";
+import { retrySubjectText } from "../../model/retry-subject.ts";
 import { type Suspended, whySuspended } from "../../model/suspension.ts";
 import { type AddressRow, type NamedRow, namedRows, type Overview, type Readiness } from "../overview.ts";
 import { entryLines, type Layout, listText } from "./layout.ts";
