@@ -41,55 +41,7 @@ async function passIdly(world: World): Promise<void> {
 
 /** What a DNS provider does wrong. */
 export function dnsFaultScenarios(scenario: Register): void {
-  for (const [lost, left] of [
-    [["n1"], ["n2", "n3"]],
-    [["n1", "n2"], ["n3"]],
-  ] as const)
-    scenario(
-      `while no record may be added at digitalocean (422), ${lost.join(" and ")} that stop serving leave the name in the next run`,
-      async (world) => {
-        const shown = (): readonly string[] => world.dns.addresses("digitalocean", WWW);
-        await publishedNodes(world, "digitalocean", ["n1", "n2", "n3"]);
-        fail(world, "digitalocean", "add-record", "422", { times: 0 });
-        await world.machines("n4");
-        await world.pass();
-        for (const name of lost) await world.nodes.setReady(name, false);
-        const result = await world.pass();
-        expect(shown()).toEqual(left.map((name) => externalIP(Number(name.slice(1)))));
-        expect(result.remaining.holds).toMatchObject([{ kind: "update-dns", subject: WWW, reason: "Backoff" }]);
-        expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
-        await passIdly(world);
-        world.clearFaults();
-        world.advance(600 * SECOND);
-        await world.pass();
-        expect(shown()).toEqual([...left, "n4"].map((name) => externalIP(Number(name.slice(1)))));
-        expect((await world.recordSets.status("nodes")).retries).toEqual([]);
-      },
-      { worlds: ["memory", "sandbox", "cluster"] },
-    );
-
-  scenario(
-    "what leaves a name and is refused (500) is tried again after its own wait, and what is added to it meanwhile goes with it",
-    async (world) => {
-      await publishedNodes(world, "digitalocean", ["n1", "n2"]);
-      fail(world, "digitalocean", "remove-record", "500", { times: 0 });
-      await world.nodes.setReady("n1", false);
-      await world.pass();
-      const { retries } = await world.recordSets.status("nodes");
-      expect(retries).toMatchObject([{ subject: `dns-removal/${WWW}`, attempts: 1 }]);
-      await passIdly(world);
-      await world.machines("n3");
-      await world.pass();
-      expect(world.dns.set("digitalocean", WWW)).toHaveLength(3);
-      world.clearFaults();
-      world.advance(600 * SECOND);
-      await world.pass();
-      expect(world.dns.addresses("digitalocean", WWW)).toEqual([2, 3].map(externalIP));
-      expect((await world.recordSets.status("nodes")).retries).toEqual([]);
-    },
-    { worlds: ["memory", "sandbox"] },
-  );
-
+  refusedAdditions(scenario);
   for (const provider of DNS_PROVIDERS) {
     scenario(
       `54 partial failure at ${provider}: the second of the changes answers 500, the next due pass does only the rest`,
@@ -141,26 +93,32 @@ export function dnsFaultScenarios(scenario: Register): void {
       );
     }
 
-    scenario(
-      `a token that ${provider} lets read and not write (401): nobody is accused, and the name is there once it may`,
-      async (world) => {
-        await world.machines("n1");
-        world.cloud.address(ip(1));
-        world.dns.zone(provider);
-        fail(world, provider, addCall(provider).operation, "401", { times: 0 });
-        await world.pools.create("web", { ips: [ip(1)], dnsRecordSet: www(provider) });
-        for (let pass = 0; pass < 8; pass += 1) {
+    // What waits for a limit is tried again when the provider says, here each five seconds of two minutes.
+    for (const [kind, cause, most] of [
+      ["401", "lets the token read and not write (401)", 10],
+      ["429", "answers each write with 429", 26],
+    ] as const)
+      scenario(
+        `while ${provider} ${cause} nobody is accused, and the name is there once it may be written`,
+        async (world) => {
+          await world.machines("n1");
+          world.cloud.address(ip(1));
+          world.dns.zone(provider);
+          fail(world, provider, addCall(provider).operation, kind, { times: 0, retryAfter: 5 });
+          await world.pools.create("web", { ips: [ip(1)], dnsRecordSet: www(provider) });
+          for (let pass = 0; pass < 8; pass += 1) {
+            await world.pass();
+            expect(conditionsText((await world.pools.status("web")).conditions)).not.toContain("Contested");
+            world.advance(6 * SECOND);
+          }
+          await world.pass({ settle: true });
+          expect(world.dnsWrites().length).toBeLessThan(most);
+          expect(conditionsText((await world.pools.status("web")).conditions)).not.toContain("Contested");
+          world.clearFaults();
           await world.pass();
-          world.advance(5 * SECOND);
-        }
-        expect(conditionsText((await world.pools.status("web")).conditions)).not.toContain("Contested");
-        await world.pass({ settle: true });
-        expect(world.dnsWrites().length).toBeLessThan(10);
-        world.clearFaults();
-        await world.pass();
-        expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
-      },
-    );
+          expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
+        },
+      );
 
     for (const operation of ["zone", "records"] as const) {
       for (const kind of ["500", "cut", "timeout", "html", "403", "401", "422"] as const) {
@@ -406,5 +364,57 @@ export function dnsFaultScenarios(scenario: Register): void {
       expect(world.dns.set("cloudflare", WWW)).toEqual(["ext1", "ext2", "ext3"]);
     },
     { onlySingleRuns: "A list that is in memory is not read again." },
+  );
+}
+
+/** What becomes of nodes that stop serving while a name takes no more records. */
+function refusedAdditions(scenario: Register): void {
+  for (const [lost, left] of [
+    [["n1"], ["n2", "n3"]],
+    [["n1", "n2"], ["n3"]],
+  ] as const)
+    scenario(
+      `while no record may be added at digitalocean (422), ${lost.join(" and ")} that stop serving leave the name in the next run`,
+      async (world) => {
+        const shown = (): readonly string[] => world.dns.addresses("digitalocean", WWW);
+        await publishedNodes(world, "digitalocean", ["n1", "n2", "n3"]);
+        fail(world, "digitalocean", "add-record", "422", { times: 0 });
+        await world.machines("n4");
+        await world.pass();
+        for (const name of lost) await world.nodes.setReady(name, false);
+        const result = await world.pass();
+        expect(shown()).toEqual(left.map((name) => externalIP(Number(name.slice(1)))));
+        expect(result.remaining.holds).toMatchObject([{ kind: "update-dns", subject: WWW, reason: "Backoff" }]);
+        expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
+        await passIdly(world);
+        world.clearFaults();
+        world.advance(600 * SECOND);
+        await world.pass();
+        expect(shown()).toEqual([...left, "n4"].map((name) => externalIP(Number(name.slice(1)))));
+        expect((await world.recordSets.status("nodes")).retries).toEqual([]);
+      },
+      { worlds: ["memory", "sandbox", "cluster"] },
+    );
+
+  scenario(
+    "what leaves a name and is refused (500) is tried again after its own wait, and what is added to it meanwhile goes with it",
+    async (world) => {
+      await publishedNodes(world, "digitalocean", ["n1", "n2"]);
+      fail(world, "digitalocean", "remove-record", "500", { times: 0 });
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      const { retries } = await world.recordSets.status("nodes");
+      expect(retries).toMatchObject([{ subject: `dns-removal/${WWW}`, attempts: 1 }]);
+      await passIdly(world);
+      await world.machines("n3");
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toHaveLength(3);
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(world.dns.addresses("digitalocean", WWW)).toEqual([2, 3].map(externalIP));
+      expect((await world.recordSets.status("nodes")).retries).toEqual([]);
+    },
+    { worlds: ["memory", "sandbox"] },
   );
 }
