@@ -1,4 +1,5 @@
 import type { Reason } from "./reason.ts";
+import { RETRY_REASONS } from "./resource.ts";
 
 /** The name of a gate, as documents have it. */
 export type GateID =
@@ -91,7 +92,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
   },
   free: { of: "pair", reasons: ["NodeHasForeignIP", "NodeHasOtherIP", "NodePromised", "StillPublished"] },
   region: { of: "pair", reasons: ["RegionMismatch"] },
-  due: { of: "pair", reasons: ["Backoff", "PermissionMissing"] },
+  due: { of: "pair", reasons: ["Backoff", ...RETRY_REASONS] },
   turn: { of: "pair", reasons: ["NoCandidate"] },
   pace: { of: "pair", reasons: ["DisruptionBudget", "Draining", "LastServing", "Limited"] },
   approval: { of: "pair", reasons: ["AwaitsApproval", "NotConfirmed"] },

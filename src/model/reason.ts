@@ -67,10 +67,7 @@ const ROWS = {
     wait: "none",
     routedIP: { text: "It has no address, and spec.address names none." },
   },
-  AboveMaxPerNode: {
-    text: "The node has more addresses of the pool than spec.maxPerNode, and another node waits.",
-    wait: "none",
-  },
+  AboveMaxPerNode: { text: "The node has more addresses than spec.maxPerNode, and another node waits.", wait: "none" },
   AboveDesired: {
     text: "The pool has more addresses than desiredIPs.",
     wait: "none",
@@ -463,6 +460,7 @@ const ROWS = {
   },
   StillPublished: { text: "The address could not be taken out of DNS first.", wait: "change" },
   PermissionMissing: { text: "flipop is not permitted to do it.", wait: "change", service: "permission" },
+  AdmissionRefused: { text: "A rule of the cluster refuses it.", wait: "change" },
   CRDTooOld: {
     text: "The cluster's CRD is older than this flipop and drops status fields.",
     wait: "change",

@@ -335,9 +335,14 @@ export interface RetryStatus {
   /** RFC 3339. */
   readonly nextAttemptTime: string;
   readonly error: string;
-  /** Why only a person can end it: the last attempt lacked a permission. Absent = it may end by itself. */
-  readonly reason?: "PermissionMissing";
+  /** Why only a person can end it: the last attempt lacked a permission, or a rule of the cluster refused it. Absent = it may end by itself. */
+  readonly reason?: RetryReason;
 }
+
+/** Why only a person can end a retry. */
+export const RETRY_REASONS = ["PermissionMissing", "AdmissionRefused"] as const;
+
+type RetryReason = (typeof RETRY_REASONS)[number];
 
 /** A Kubernetes condition. */
 export interface Condition {

@@ -234,7 +234,7 @@ function targetNode(action: Action): string | undefined {
 function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
   if (error instanceof ProviderError && OF_PROVIDER.has(error.failure)) return [];
   const retryClass = retryClassOf(error);
-  const reason = isForbidden(error) ? { reason: "PermissionMissing" as const } : {};
+  const reason = reasonOf(error);
   const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text, ...reason });
   const nodeName = targetNode(action);
   const text = `${nodeName}: ${error.message}`;
@@ -266,6 +266,13 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
 
 /** What says nothing of anything but the provider: it is to be asked later, or with another token. */
 const OF_PROVIDER: ReadonlySet<ProviderFailure> = new Set(["rate-limited", "unauthorized"]);
+
+/** Returns why only a person can end a failure. A request that the API server takes for invalid meets its rules, too: flipop sends the same one each time. */
+function reasonOf(error: Error): Pick<RetryStatus, "reason"> {
+  if (isForbidden(error)) return { reason: "PermissionMissing" };
+  const isRefused = error instanceof KubeError && (error.failure === "denied" || error.failure === "invalid");
+  return isRefused ? { reason: "AdmissionRefused" } : {};
+}
 
 /** True if a permission is missing: only a person can grant it. */
 function isForbidden(error: Error): boolean {

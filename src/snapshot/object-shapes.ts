@@ -31,6 +31,7 @@ import type {
   Toleration,
   UnreadyNode,
 } from "../model/resource.ts";
+import { RETRY_REASONS } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec, RoutedPort } from "../model/routed-ip.ts";
 import type { ServiceFacts, ServicePort } from "../model/service.ts";
 import type { Suspension } from "../model/suspension.ts";
@@ -183,7 +184,7 @@ const RETRY: Shape<RetryStatus> = fields<RetryStatus>(
     attempts: number,
     nextAttemptTime: text,
     error: sentence,
-    reason: word("PermissionMissing"),
+    reason: word(...RETRY_REASONS),
   },
   "reason",
 );

@@ -1,5 +1,7 @@
 import { expect } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
+import { exitCodeOfRun } from "../../src/report/exit-code.ts";
+import { conditionsText } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -196,6 +198,32 @@ export function kubernetesScenarios(scenario: Register): void {
     { worlds: ["memory", "sandbox"] },
   );
 
+  scenario(
+    "a rule of the cluster that refuses a pool's finalizer waits for a person, in each run until it lets it pass",
+    async (world) => {
+      await world.machines("n1");
+      world.cloud.address(ip(1));
+      const message = "ValidatingAdmissionPolicy 'frozen' with binding 'all' denied request: frozen";
+      world.fail({ side: "cluster", operation: "setPoolFinalizer", kind: "422", times: 0, message });
+      const dnsRecordSet = { provider: "digitalocean", zone: "example.com", recordName: "www", ttl: 60 };
+      world.dns.zone("digitalocean");
+      await world.pools.create("web", { ips: [ip(1)], dnsRecordSet, reclaimPolicy: "Delete" });
+      for (let run = 0; run < 4; run += 1) {
+        const result = await world.pass();
+        expect(exitCodeOfRun(result, { partialOk: false })).toBe(3);
+        const { conditions } = await world.pools.status("web");
+        expect(conditionsText(conditions)).toContain("Stalled=True (AdmissionRefused)");
+        expect(JSON.stringify(conditions)).toContain("'frozen'");
+        world.advance(10 * SECOND);
+      }
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      expect(exitCodeOfRun(await world.pass(), { partialOk: false })).toBe(0);
+      expect((await world.pools.status("web")).retries).toEqual([]);
+    },
+  );
+
   for (const [kind, message] of [
     ["403", "nodes \"n1\" is forbidden: ValidatingAdmissionPolicy 'frozen' with binding 'all' denied request: frozen"],
     ["403", 'admission webhook "frozen.example.com" denied the request: frozen'],
@@ -211,10 +239,14 @@ export function kubernetesScenarios(scenario: Register): void {
         await world.pools.create("web", { ips: [ip(1), ip(2)] });
         world.fail({ side: "cluster", operation: "annotateNode", subject: "n1", kind, times: 0, message });
         for (let run = 0; run < 6; run += 1) {
-          await world.pass();
+          const result = await world.pass();
+          expect(exitCodeOfRun(result, { partialOk: false })).toBe(3);
           expect(await world.nodes.annotations()).toEqual({ n2: "ip2" });
           world.advance(10 * SECOND);
         }
+        expect(conditionsText((await world.pools.status("web")).conditions)).toContain(
+          "Stalled=True (AdmissionRefused)",
+        );
         await world.nodes.setReady("n2", false);
         await world.pass();
         expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n3"]);

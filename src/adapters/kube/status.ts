@@ -18,6 +18,7 @@ import type {
   RoutedIPStatus,
   UnreadyNode,
 } from "../../model/resource.ts";
+import { RETRY_REASONS } from "../../model/resource.ts";
 import {
   defaulted,
   derived,
@@ -108,7 +109,7 @@ const RETRY = object<RetryStatus>({
   attempts: { read: (value) => Math.max(1, asInteger(value) ?? 1) },
   nextAttemptTime: textOrEmpty,
   error: textOrEmpty,
-  reason: optional(word(["PermissionMissing"])),
+  reason: optional(word(RETRY_REASONS)),
 });
 
 const POOL_SUMMARY = object<PoolSummary>({ addresses: text, nodes: textOrEmpty });

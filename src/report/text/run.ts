@@ -3,7 +3,7 @@ import { ACTIONS, changesFirewall } from "../../model/action-kinds.ts";
 import { capital } from "../../model/hold.ts";
 import type { Hold, Plan, PoolAssessment } from "../../model/plan.ts";
 import { reasonText } from "../../model/reason.ts";
-import { objectKey, ownerKey } from "../../model/resource.ts";
+import { objectKey, ownerKey, RETRY_REASONS } from "../../model/resource.ts";
 import type { Outcome, PassResult, SavedRun } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { durationText } from "../../model/time.ts";
@@ -212,8 +212,8 @@ function heldAfter({ remaining, outcomes, saved }: PassResult): readonly Hold[] 
   );
   const isTold = ({ object, subject, reason, detail }: Hold): boolean => {
     const key = `${refKey(object)} ${subject}`;
-    const isWaiting =
-      reason === "Backoff" || reason === "PermissionMissing" || reason === "InProgress" || reason === "Failed";
+    const isRetried = reason === "Backoff" || RETRY_REASONS.some((one) => one === reason);
+    const isWaiting = isRetried || reason === "InProgress" || reason === "Failed";
     return told.has(key) && (isWaiting || (detail !== "" && detail === told.get(key)));
   };
   // A saved plan says what is to be done, not what is to wait.
