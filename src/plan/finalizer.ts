@@ -5,6 +5,8 @@ import { FINALIZER, type ObjectMeta, objectKey } from "../model/resource.ts";
 export interface Cleaning {
   /** Something of the object's would have to be cleaned if it were deleted now. */
   readonly isNeeded: boolean;
+  /** Something is held that would have to be cleaned once it is made. */
+  readonly isAwaited: boolean;
   /** Something cannot be cleaned in this pass. */
   readonly isStuck: boolean;
   /** Ids of the actions that clean. */
@@ -12,19 +14,23 @@ export interface Cleaning {
 }
 
 /** Nothing to clean. */
-export const NOTHING_TO_CLEAN: Cleaning = { isNeeded: false, isStuck: false, after: [] };
+export const NOTHING_TO_CLEAN: Cleaning = { isNeeded: false, isAwaited: false, isStuck: false, after: [] };
 
-/** Keeps the finalizer on an object only while something would have to be cleaned; on a deleted one until it is. Pure. */
+/**
+ * Keeps the finalizer on an object only while something would have to be cleaned; on a deleted one until it is. One that is there stays while something is held that would have to
+ * be cleaned: each attempt would add it, and each failure take it away again. Pure.
+ */
 export function finalizerStep(
   object: ObjectRef,
   meta: ObjectMeta,
   cleanings: readonly Cleaning[],
 ): readonly SetFinalizer[] {
   const isNeeded = cleanings.some((cleaning) => cleaning.isNeeded);
+  const isKept = isNeeded || cleanings.some((cleaning) => cleaning.isAwaited);
   const isStuck = cleanings.some((cleaning) => cleaning.isStuck);
   const isOurs = meta.finalizers.includes(FINALIZER);
   const common = { object, follows: [], before: undefined, after: undefined };
-  if (isOurs && (meta.isDeleting ? !isStuck : !isNeeded)) {
+  if (isOurs && (meta.isDeleting ? !isStuck : !isKept)) {
     const requires = cleanings.flatMap(({ after }) => after);
     const id = actionID("remove-finalizer", object, objectKey(meta));
     return [{ ...common, kind: "remove-finalizer", id, reason: "NothingToReclaim", requires }];

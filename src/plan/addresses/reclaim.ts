@@ -5,7 +5,7 @@ import { ipSubject } from "../../model/retry-subject.ts";
 import { deletionSuspended } from "../../model/suspension.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { isAsked, isLeftEmpty, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
+import { countedIPs, isAsked, isLeftEmpty, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
 import { ambiguityOf } from "./acquire.ts";
 import { unassignment } from "./assign.ts";
 import { draining } from "./pace.ts";
@@ -26,11 +26,7 @@ interface Reclaim {
 export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: ReadonlyMap<string, string>): Reclaim {
   const { meta, spec } = view.pool;
   const isOurs = meta.finalizers.includes(FINALIZER);
-  if (!isWritable(view)) {
-    const isBlocked = meta.isDeleting && isOurs && !isLeftEmpty(view);
-    const holds = isBlocked ? [deletionHold(view, blocked(view))] : [];
-    return { actions: [], later: [], holds, cleaning: NOTHING_TO_CLEAN };
-  }
+  if (!isWritable(view)) return nothing(view);
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
   const surplus = meta.isDeleting ? reclaimable : reclaimable.filter((address) => isSurplus(view, address));
@@ -42,10 +38,19 @@ export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: Re
     holds: [...steps.flatMap(({ holds }) => holds), ...(meta.isDeleting && isOurs ? unanswered(view) : [])],
     cleaning: {
       isNeeded: reclaimable.length > 0 || hasPending || (willAcquire && spec.reclaimPolicy === "Delete"),
+      isAwaited: spec.reclaimPolicy === "Delete" && countedIPs(view) < view.desired,
       isStuck: steps.some(({ holds }) => holds.length > 0) || !hasAllAnswers(view),
       after: steps.flatMap(({ actions }) => actions.map(({ id }) => id)),
     },
   };
+}
+
+/** Gives nothing back for an object that may not be written now. */
+function nothing(view: PoolView): Reclaim {
+  const { isDeleting, finalizers } = view.pool.meta;
+  const isBlocked = isDeleting && finalizers.includes(FINALIZER) && !isLeftEmpty(view);
+  const holds = isBlocked ? [deletionHold(view, blocked(view))] : [];
+  return { actions: [], later: [], holds, cleaning: NOTHING_TO_CLEAN };
 }
 
 /** True for an address that the object does not ask for. One that the provider blocks is kept in its place: giving it back would only buy another one. */

@@ -299,7 +299,10 @@ function result(
   const isShared = (entry: string): boolean => isRecorded(work, entry);
   const memory = isKnown ? firewallMemory(view, { needs, extension, facts, isShared }) : storedMemory(view);
   const hasHeir = (entry: string): boolean => isInherited(work, entry);
-  const cleaning = isWritable(view) ? firewallCleaning(view, memory, reductions, hasHeir) : NOTHING_TO_CLEAN;
+  const isAwaited = view.pool.spec.reclaimPolicy === "Delete" && extension.holds.length > 0;
+  const cleaning = isWritable(view)
+    ? { ...firewallCleaning(view, memory, reductions, hasHeir), isAwaited }
+    : NOTHING_TO_CLEAN;
   const pending = pendingChanges(view, needs);
   return { actions, holds: [...holds, ...waitingForHeirs(view, cleaning, reductions)], memory, pending, cleaning };
 }

@@ -202,7 +202,7 @@ export function firewallCleaning(
   memory: readonly FirewallMemory[],
   reductions: readonly Reduction[],
   hasHeir: (entry: string) => boolean,
-): Cleaning {
+): Omit<Cleaning, "isAwaited"> {
   if (view.pool.spec.reclaimPolicy !== "Delete") return NOTHING_TO_CLEAN;
   const removing = reductions.flatMap(({ actions }) => actions);
   const leaving = new Set(

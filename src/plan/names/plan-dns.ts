@@ -148,6 +148,7 @@ function cleaning(
       former.names.length > 0 ||
       present.isOwnerWanted === true ||
       present.actions.some(({ kind }) => kind === "update-dns"),
+    isAwaited: present.holds.length > 0,
     isStuck: former.holds.length > 0,
     after: [...former.actions.map(({ id }) => id), ...former.takeoverActionIDs],
   };
