@@ -1,6 +1,6 @@
 import { refKey } from "../model/action.ts";
 import { toldWith } from "../report/held-for.ts";
-import { allOr, type Checks, check, failing, fine } from "./verdict.ts";
+import { allOr, type Checks, check, failing, fine, ofHold } from "./verdict.ts";
 
 const MOST_NAMED = 5;
 
@@ -28,9 +28,12 @@ export const CRD_CHECKS: Checks<"FLP111" | "FLP112" | "FLP113"> = {
   ),
   FLP113: check(["plan"], ({ plan: { plan } }) =>
     allOr(
-      toldWith(plan.holds, ["InvalidSpec"]).map((hold) =>
-        failing(`${refKey(hold.object)} is invalid: ${hold.detail.replace(/\.$/, "")}`),
-      ),
+      [
+        ...toldWith(plan.holds, ["InvalidSpec"]).map((hold) =>
+          failing(`${refKey(hold.object)} is invalid: ${hold.detail.replace(/\.$/, "")}`),
+        ),
+        ...toldWith(plan.holds, ["InvalidIP", "DuplicateIP", "InvalidDNS"]).map(ofHold),
+      ],
       fine("no object is invalid"),
     ),
   ),

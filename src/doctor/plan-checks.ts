@@ -1,6 +1,4 @@
-import { refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
-import { adviceFor, whyHeld } from "../model/hold.ts";
 import type { GapSubject, Hold } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import { toldWith } from "../report/held-for.ts";
@@ -13,7 +11,7 @@ import {
   failing,
   fine,
   notApplicable,
-  suspicious,
+  ofHold,
   unknown,
   type Verdict,
 } from "./verdict.ts";
@@ -55,7 +53,7 @@ function held(about: GapSubject, reasons: readonly Reason[], good: string): Chec
     const found = toldWith(plan.plan.holds, reasons).filter(
       (hold) => about === "firewall" || isName(hold) === (about === "name"),
     );
-    return judged(about, plan, found.map(verdictOf), good);
+    return judged(about, plan, found.map(ofHold), good);
   });
 }
 
@@ -89,10 +87,4 @@ function has(about: GapSubject, { plan, observation }: Planned): boolean {
 
 function isName({ kind }: Hold): boolean {
   return kind !== "reconcile" && ACTIONS[kind].affects === "name";
-}
-
-function verdictOf(hold: Hold): Verdict {
-  const advice = adviceFor(hold);
-  const what = `${refKey(hold.object)}: ${hold.subject === "" ? "" : `${hold.subject}: `}${whyHeld(hold).replace(/\.$/, "")}`;
-  return (hold.needsPerson ? failing : suspicious)(what, advice === undefined ? {} : { hint: advice });
 }

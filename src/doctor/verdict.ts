@@ -1,4 +1,7 @@
+import { refKey } from "../model/action.ts";
 import type { CheckCode, CheckFacts, CheckResult } from "../model/check.ts";
+import { adviceFor, whyHeld } from "../model/hold.ts";
+import type { Hold } from "../model/plan.ts";
 import type { Answer, Answers, Facts } from "./facts.ts";
 
 /** What a check says: about the whole, or about one thing of several. */
@@ -64,6 +67,13 @@ export function unknown(message: string): Verdict {
 /** There is nothing to look at. */
 export function notApplicable(message: string): Verdict {
   return { result: "skipped", message };
+}
+
+/** What a hold of the plan says; a failure where a person has to act. */
+export function ofHold(hold: Hold): Verdict {
+  const advice = adviceFor(hold);
+  const what = `${refKey(hold.object)}: ${hold.subject === "" ? "" : `${hold.subject}: `}${whyHeld(hold).replace(/\.$/, "")}`;
+  return (hold.needsPerson ? failing : suspicious)(what, advice === undefined ? {} : { hint: advice });
 }
 
 /** Returns the verdicts on what is wrong, or that nothing is. Pure. */

@@ -161,8 +161,8 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
   },
   FLP113: {
     group: "crds",
-    text: "No object is invalid that its definition accepts.",
-    consequence: "flipop leaves such an object, its addresses and its name as they are.",
+    text: "No object is invalid that its definition accepts, and no address or name that it asks for.",
+    consequence: "flipop leaves what is invalid as it is: a whole object, one address, or a name.",
     hint: "Correct the spec. flipop validate FILE says what is wrong before it is applied.",
     after: READS_OBJECTS,
     when: "installed",

@@ -259,6 +259,17 @@ test("a machine that the provider does not know is told for each node", () => {
   expect(said(asked({ error: "it did not answer" }))).toEqual(["unknown n1: it did not answer"]);
 });
 
+test.for([
+  ["InvalidIP", "assign-ip", "203.0.113.300"],
+  ["DuplicateIP", "assign-ip", "203.0.113.1"],
+  ["InvalidDNS", "update-dns", "www..example.com"],
+] as const)("what is held for %s is told as invalid, once, and with its subject", ([reason, kind, subject]) => {
+  const hold = { kind, reason, object: ref, subject, detail: "not what it has to be", needsPerson: true };
+  const { findings } = examine(ALL, planned({ holds: [hold] }));
+  const told = findings.filter(({ message, result }) => result === "error" && message.includes(subject));
+  expect(told.map(({ code }) => code)).toEqual(["FLP113"]);
+});
+
 test("a firewall without room is told", () => {
   const hold = { kind: "open-ports", reason: "FirewallFull", object: ref, subject: "", detail: "", needsPerson: true };
   expect(resultsOf("FLP172", planned({ holds: [hold] }))).toEqual(["error"]);
