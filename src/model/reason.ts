@@ -481,6 +481,7 @@ const ROWS = {
     wait: "none",
     hasAddresses: true,
   },
+  Deleting: { text: "The object is being deleted.", wait: "none", hasAddresses: true },
   Stable: { text: "Nothing is in progress.", wait: "none" },
   NotStalled: { text: "Nothing waits for a person.", wait: "none" },
 } as const;

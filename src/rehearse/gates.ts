@@ -54,9 +54,10 @@ export function ipOf(seen: Pick<Seen, "assessment">, ip: string): IPStatus | und
 
 /** Returns the gates of the object as a whole. Pure. */
 export function objectGates(seen: Seen): readonly Gate[] {
-  const { validation } = seen;
+  const { validation, object } = seen;
   const blocked: readonly Hold[] = holdsOf(seen).filter(({ kind }) => kind === "reconcile");
-  const invalid = validation.kind === "blocked" ? [shut("spec", validation.why)] : [];
+  const deleting = object.meta.isDeleting ? [shut("spec", { reason: "Deleting", detail: "" })] : [];
+  const invalid = validation.kind === "blocked" ? [shut("spec", validation.why)] : deleting;
   const meant = meantSelector(seen);
   const selecting = (gate: Gate): Gate =>
     gate.id === "selects" && meant !== undefined ? { ...gate, detail: `${gate.detail}; ${meant.text}` } : gate;

@@ -5,8 +5,10 @@ import { GATE_IDS, type GateID } from "../../src/model/gates.ts";
 import type { Taint } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { ProviderRegistry } from "../../src/model/provider.ts";
-import type { PoolSpec, PoolStatus, RecordSetSpec } from "../../src/model/resource.ts";
+import { FINALIZER, type PoolSpec, type PoolStatus, type RecordSetSpec } from "../../src/model/resource.ts";
 import { explain } from "../../src/rehearse/explain.ts";
+import { renderExplanation } from "../../src/report/text/explanation.ts";
+import { PLAIN } from "../../src/report/text/layout.ts";
 import { aNode, anObservation, aPool, known, NOW, nodes } from "../plan/builders.ts";
 import { aRecordSet, dnsFacts, WWW } from "../plan/dns-builders.ts";
 import { aFirewall, aRoutedIP, firewallFacts } from "../plan/firewall-builders.ts";
@@ -267,3 +269,22 @@ test("a name that is not known in full is explained: what is wrong with it is wh
   const [gate] = shutIn(observation, OBJECT);
   expect(gate).toMatchObject({ reason: "InvalidDNS", detail: expect.stringContaining("größe") });
 });
+
+test.for([OBJECT, NODE])(
+  "of an object that is being deleted the gate of its spec is shut for the subject %j",
+  (subject) => {
+    const parts = { isDeleting: true, finalizers: [FINALIZER] };
+    const deleted = aPool({ ...parts, spec: { ips: [A], reclaimPolicy: "Delete" }, status: BOTH });
+    const observation = anObservation({
+      pools: [deleted],
+      nodes: nodes(2),
+      addresses: [known(A, { holderID: "101" })],
+    });
+    const [gate] = shutIn(observation, subject);
+    expect(gate).toMatchObject({ id: "spec", reason: "Deleting" });
+    const explanation = explain(observation, { subject, isMeant: () => true, horizonMs: 900_000 });
+    expect(renderExplanation(explanation, { palette: PLAIN, width: 100, wide: false })).not.toContain(
+      "No change of up to",
+    );
+  },
+);

@@ -1,5 +1,8 @@
 import { expect } from "vitest";
 import { FINALIZER } from "../../src/model/resource.ts";
+import { PLAIN } from "../../src/report/text/layout.ts";
+import { renderPlan } from "../../src/report/text/plan.ts";
+import { conditionsText } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -80,6 +83,38 @@ export function reclaimScenarios(scenario: Register): void {
     world.advance(600_000);
     await world.pass();
     expect(world.cloud.boughtNow()).toEqual([]);
+    expect(await world.pools.existing()).toEqual([]);
+  });
+
+  scenario("an object that is being deleted and cannot go yet says so, and nothing of its nodes", async (world) => {
+    await world.machines("n1", "n2");
+    world.dns.zone("digitalocean");
+    const dnsRecordSet = { provider: "digitalocean", zone: "example.com", ttl: 60 };
+    await world.pools.create("web", {
+      desiredIPs: 2,
+      reclaimPolicy: "Delete",
+      dnsRecordSet: { ...dnsRecordSet, recordName: "www" },
+    });
+    await world.recordSets.create("nodes", {
+      reclaimPolicy: "Delete",
+      dnsRecordSet: { ...dnsRecordSet, recordName: "nodes" },
+    });
+    await world.pass();
+    world.fail({ side: "dns", provider: "digitalocean", operation: "remove-record", kind: "403", times: 0 });
+    for (const name of ["www", "nodes"]) world.dnsSafety.allowEnd(`${name}.example.com`);
+    await world.pools.delete("web");
+    await world.recordSets.delete("nodes");
+    const result = await world.pass();
+    const { ips, conditions } = await world.pools.status("web");
+    expect(Object.values(ips)).toMatchObject([1, 2].map(() => ({ state: "no-match", reason: "Deleting" })));
+    expect(JSON.stringify(ips)).not.toContain("notMatchingSince");
+    const both = [conditions, (await world.recordSets.status("nodes")).conditions];
+    for (const one of both) expect(conditionsText(one)).toMatch(/^Ready=False \(Deleting\) .*Stalled=True/);
+    const text = renderPlan(result.remaining, { palette: PLAIN, all: false, wide: false });
+    expect(text).toContain("web: being deleted");
+    world.clearFaults();
+    world.advance(600_000);
+    await world.pass();
     expect(await world.pools.existing()).toEqual([]);
   });
 

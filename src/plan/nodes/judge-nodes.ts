@@ -16,7 +16,7 @@ export function judgeNodes(
   world: Pick<Observation, "nodes" | "nodesReadAtMs">,
 ): Verdicts {
   if (validation.kind === "blocked" || meta.isDeleting) {
-    const reason = validation.kind === "blocked" ? validation.why.reason : "InvalidSpec";
+    const reason = validation.kind === "blocked" ? validation.why.reason : "Deleting";
     const verdict: MatchVerdict = { kind: "excluded", reason, detail: "" };
     return { matches: [], notMatching: [], undecided: [], of: () => verdict, untilMs: Number.POSITIVE_INFINITY };
   }

@@ -32,10 +32,7 @@ export interface Readiness {
 
 /** Ready, Reconciling and Stalled, in that order, by kstatus' rules; then Granted, where something is not. `lastTransitionTime` moves only when a status moves. Pure. */
 export function conditionsOf(facts: ConditionFacts, readiness: Readiness): readonly Condition[] {
-  const ready: Readiness =
-    facts.blocked === undefined
-      ? readiness
-      : { isTrue: false, reason: facts.blocked.reason, message: facts.blocked.detail };
+  const ready = facts.blocked === undefined ? readinessOf(facts, readiness) : blockedReadiness(facts.blocked);
   return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts), ...granted(facts)].map(
     ({ type, isTrue, reason, message }) => {
       const status = isTrue ? "True" : "False";
@@ -52,6 +49,15 @@ export function conditionsOf(facts: ConditionFacts, readiness: Readiness): reado
       };
     },
   );
+}
+
+/** An object that is being deleted is not ready, whatever is left of it. */
+function readinessOf({ meta }: ConditionFacts, readiness: Readiness): Readiness {
+  return meta.isDeleting ? { isTrue: false, reason: "Deleting", message: REASONS.Deleting.text } : readiness;
+}
+
+function blockedReadiness({ reason, detail }: Obstacle): Readiness {
+  return { isTrue: false, reason, message: detail };
 }
 
 interface Verdict extends Readiness {

@@ -114,6 +114,12 @@ function staying(view: PoolView, ip: string, on: Place, { sinceMs, rank }: Free,
   return { state: "active", ...placeFields(view, on), reason, ...since, ...drainField(view, ip) };
 }
 
+/** What an object that is being deleted still has: whether its node matches is not asked any more. */
+function leaving(view: PoolView, ip: string, standing: Extract<Standing, { kind: "free" }>): IPStatus {
+  const state = standing.rank === "unassigned" ? "unassigned" : "no-match";
+  return { state, reason: "Deleting", ...placeFields(view, ownPlace(standing)), ...drainField(view, ip) };
+}
+
 /** Why an address goes that nothing holds back. */
 const MOVING: Readonly<Record<FreeRank, Reason>> = {
   unassigned: "NodeMatched",
@@ -134,6 +140,7 @@ function settled(
   if (standing.kind === "placed") return serving(view, ip, standing);
   const retry = view.retries.of(ipSubject(ip));
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
+  if (view.pool.meta.isDeleting) return { ...leaving(view, ip, standing), ...failure };
   if (standing.rank === "unassigned")
     return failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" };
   const place = placeFields(view, ownPlace(standing));

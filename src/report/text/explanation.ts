@@ -181,8 +181,8 @@ function changeLines(
   { horizonMs, assumed, observedAtMs }: Explanation,
   { width }: Layout,
 ): readonly string[] {
-  const { counterfactual, holds, isComing, plans, next } = section;
-  if (holds) return [];
+  const { counterfactual, holds, isComing, plans, next, gates } = section;
+  if (holds || gates.some(({ reason }) => reason === "Deleting")) return [];
   const what = `(${countText(plans, "plan")} tried)`;
   const head = isComing
     ? [`Nothing has to change: it comes true by itself within ${durationText(horizonMs)} ${what}.`]

@@ -225,7 +225,8 @@ function suspendedText(actions: readonly Action[] | undefined, { wide }: PlanLay
   return `It would ${listText(own.map(actionText), wide ? Number.POSITIVE_INFINITY : MOST_SUSPENDED)}.`;
 }
 
-function blockedText(holds: readonly Hold[]): string | undefined {
+function blockedText({ conditions }: Pick<PoolStatus, "conditions">, holds: readonly Hold[]): string | undefined {
+  if (conditions.some(({ type, reason }) => type === "Ready" && reason === "Deleting")) return ": being deleted";
   if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
   return holds.some(({ reason }) => reason === "SelectorRefused") ? ": its nodes are unknown" : undefined;
 }
@@ -238,7 +239,7 @@ function keepersOf({ status }: PoolAssessment): ReadonlySet<string> {
 
 function headingFacts(pool: PoolAssessment, own: Own): string {
   const addresses = isRouted(pool) ? routedText(pool) : addressesText(pool);
-  return blockedText(own.holds) ?? `: ${addresses}, ${matchText(pool, own)}`;
+  return blockedText(pool.status, own.holds) ?? `: ${addresses}, ${matchText(pool, own)}`;
 }
 
 /** Of addresses that nobody could look at, what was seen last. */
@@ -344,7 +345,7 @@ function recordSetSection(recordSet: RecordSetAssessment, own: Own, layout: Plan
 }
 
 function recordSetFacts(recordSet: RecordSetAssessment, own: Own): string {
-  const blocked = blockedText(own.holds);
+  const blocked = blockedText(recordSet.status, own.holds);
   if (blocked !== undefined) return blocked;
   const { ipv6 } = recordSet;
   const both = ipv6 === undefined ? "" : `, ${ipv6.fqdn ?? "AAAA"}: ${shownText(ipv6)}`;
