@@ -21,6 +21,7 @@ import {
   type Pool,
   type PoolStatus,
   type RecordSet,
+  type RecordSetStatus,
 } from "../model/resource.ts";
 import type { RoutedIP } from "../model/routed-ip.ts";
 import { laterTime } from "../model/time.ts";
@@ -186,11 +187,6 @@ export class ResourceStore<O extends StoredObject> {
 
   /** True where two statuses differ, and only in what people read: nothing is decided by it, and nothing is lost where it comes late. */
   onlyTells(before: O["status"], after: O["status"]): boolean {
-    const decisive = (of: O["status"]): readonly unknown[] => [
-      of.observedGeneration,
-      of.conditions.map(({ hasAddresses }) => hasAddresses),
-      ...this.#access.recorded.filter((field) => field !== "conditions").map((field) => of[field]),
-    ];
     return isDeepStrictEqual(decisive(after), decisive(before)) && !isDeepStrictEqual(after, before);
   }
 
@@ -358,6 +354,22 @@ export class ResourceStore<O extends StoredObject> {
       message: `Did not write the ${what} of ${key}: the Lease was lost.`,
     });
   }
+}
+
+/** The fields of a status that only tell people something. */
+const TOLD_FIELDS: ReadonlySet<string> = new Set([
+  "conditions",
+  "summary",
+  "error",
+  "state",
+  "assignableNodes",
+  "nodeErrors",
+] satisfies readonly (keyof PoolStatus | keyof RecordSetStatus)[]);
+
+/** What of a status decides something. */
+function decisive(status: StoredObject["status"]): object {
+  const fields = Object.entries(status).filter(([field, value]) => value !== undefined && !TOLD_FIELDS.has(field));
+  return { ...Object.fromEntries(fields), conditions: status.conditions.map(({ hasAddresses }) => hasAddresses) };
 }
 
 /** A status without what an older definition may drop: the provider of acquisitions is in the annotation, too. */

@@ -115,6 +115,7 @@ export function dnsFaultScenarios(scenario: Register): void {
           expect(world.dnsWrites().length).toBeLessThan(most);
           expect(conditionsText((await world.pools.status("web")).conditions)).not.toContain("Contested");
           world.clearFaults();
+          world.advance(6 * SECOND);
           await world.pass();
           expect(world.dns.set(provider, WWW)).toEqual(["ip1"]);
         },
