@@ -12,12 +12,13 @@ import { waitingFor } from "./model/progress.ts";
 import type { Condition } from "./model/resource.ts";
 import type { Restraint } from "./model/restraint.ts";
 import type { Outcome, Pass, PassResult, ReportFailure, RunTiming, Selection } from "./model/run.ts";
+import { WAITS, waitMs } from "./model/waits.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe, observeOwners, type Sight } from "./observe/observe.ts";
 import { readNearPods, readPods } from "./observe/read-cluster.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
 import { CLOSING_MS, type PassOptions, type WriterDeps } from "./pass.ts";
-import { type NextLook, nextLook } from "./plan/next-look.ts";
+import { fruitless, type NextLook, nextLook } from "./plan/next-look.ts";
 import { plan } from "./plan/plan.ts";
 import { failuresInARow } from "./plan/retries.ts";
 import type { ClusterReader, PodLabelReader } from "./ports/cluster.ts";
@@ -223,8 +224,6 @@ function stopwatch(clock: Clock): { readonly lap: () => number } {
   };
 }
 
-/** Where actions are left that have no time of their own, the next pass comes after this, milliseconds. */
-const LEFT_OVER_MS = 2000;
 /** The shortest wait between two passes, milliseconds: never a hot loop. */
 const SHORTEST_WAIT_MS = 500;
 
@@ -257,8 +256,10 @@ async function passAgainAndAgain(own: WriterDeps, options: PassOptions): Promise
   const wasListed = first.seen.pools.length + first.seen.recordSets.length > 0;
   const later = wasListed ? { ...own, knownGrants: first.seen.grants } : own;
   let { result: total, nextReadInMs } = first;
+  let fruitlessPasses = fruitless(total, 0);
   for (;;) {
-    const next = nextLook(total.remaining, own.cluster.now(), { leftOverMs: LEFT_OVER_MS, nextReadInMs });
+    const leftOverMs = waitMs(WAITS.fruitlessPass, fruitlessPasses);
+    const next = nextLook(total.remaining, own.cluster.now(), { leftOverMs, nextReadInMs });
     const leftMs = options.deadlineMs - CLOSING_MS - own.clock.monotonicMs();
     if (next === undefined || next.inMs > leftMs || total.wasInterrupted) return total;
     await rest(own, next, options.signal);
@@ -267,6 +268,7 @@ async function passAgainAndAgain(own: WriterDeps, options: PassOptions): Promise
     const again = await lookAgain(later, options);
     if (again === "unreadable") continue;
     if (again === "interrupted") return { ...total, wasInterrupted: true };
+    fruitlessPasses = fruitless(again.result, fruitlessPasses);
     total = together(total, again.result);
     nextReadInMs = again.nextReadInMs;
   }

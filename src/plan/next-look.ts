@@ -1,5 +1,6 @@
 import type { Hold, Plan } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
+import type { PassResult } from "../model/run.ts";
 
 /** When a plan should be made again although nothing outside has changed. */
 export interface NextLook {
@@ -40,6 +41,11 @@ export function nextLook(plan: Plan, nowMs: number, waits: LookWaits): NextLook 
   const unwritten =
     nextStatusMs === undefined ? [] : [{ inMs: nextStatusMs > nowMs ? nextStatusMs - nowMs : leftOverMs }];
   return [...looks, ...judged, ...readings, ...unwritten, ...left].toSorted((a, b) => a.inMs - b.inMs)[0];
+}
+
+/** Returns how many passes in a row have achieved nothing, this one included. Pure. */
+export function fruitless({ outcomes }: Pick<PassResult, "outcomes">, before: number): number {
+  return outcomes.some(({ outcome }) => outcome === "applied") ? 0 : before + 1;
 }
 
 /** When the first hold ends for which this plan waits, milliseconds of the API server's clock. Undefined where none has such a time. Pure. */

@@ -4,7 +4,7 @@ import type { Plan } from "../model/plan.ts";
 import type { Pass, Settling, SettlingFacts } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import { type NextLook, nextLook } from "../plan/next-look.ts";
+import { fruitless, type NextLook, nextLook } from "../plan/next-look.ts";
 import type { ClusterChange, WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
 import { jittered } from "./lease-record.ts";
@@ -151,10 +151,10 @@ class WatchLoop {
     }
   }
 
-  #remember({ result: { outcomes } }: Pass): void {
+  #remember({ result }: Pass): void {
     this.#failures = 0;
     this.#hasPassed = true;
-    this.#fruitlessPasses = outcomes.some(({ outcome }) => outcome === "applied") ? 0 : this.#fruitlessPasses + 1;
+    this.#fruitlessPasses = fruitless(result, this.#fruitlessPasses);
   }
 
   /** Rests, then waits until there is a reason to pass. */
