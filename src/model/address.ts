@@ -90,6 +90,11 @@ export function entryProblem(entry: string, family: IPFamily, field: string): st
   return `"${entry}" is ${entry.includes(":") ? "neither a canonical IPv4 nor an IPv6" : "not a canonical IPv4"} address`;
 }
 
+/** Returns an entry of a list of addresses as texts name it: in quotes where it is empty or has blanks in it. Pure. */
+export function entryText(entry: string): string {
+  return /^\S+$/.test(entry) ? entry : JSON.stringify(entry);
+}
+
 /** The number of a canonical IPv4 address, 0 to 2³² - 1. */
 export function addressNumber(ip: string): number {
   return ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { entryProblem } from "../../src/model/address.ts";
+import { entryProblem, entryText } from "../../src/model/address.ts";
 
 test.for([
   ["203.0.113.1", "IPv4", undefined],
@@ -12,4 +12,13 @@ test.for([
 ] as const)("of %s in an object of %s: %s", ([entry, family, problem]) => {
   const expected = problem === undefined ? undefined : `"${entry}" ${problem}`;
   expect(entryProblem(entry, family, "spec.ipFamily")).toBe(expected);
+});
+
+test.for([
+  ["203.0.113.1", "203.0.113.1"],
+  ["203.0.113.300", "203.0.113.300"],
+  [" 203.0.113.1", '" 203.0.113.1"'],
+  ["", '""'],
+] as const)("the entry %j is named as %s", ([entry, text]) => {
+  expect(entryText(entry)).toBe(text);
 });

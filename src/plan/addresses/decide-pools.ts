@@ -1,4 +1,5 @@
 import type { Action } from "../../model/action.ts";
+import { entryText } from "../../model/address.ts";
 import { sourceNamed } from "../../model/address-source.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
@@ -203,7 +204,7 @@ function ownHolds(view: PoolView): readonly Hold[] {
     ...(view.isOnePerNode === true ? [hold("reconcile", object, key, personNeeded("OnePerNode"))] : []),
     ...view.badEntries.map(({ entry, fault }): Hold => {
       const why = personNeeded(fault === "invalid" ? "InvalidIP" : "DuplicateIP");
-      return { ...hold("assign-ip", object, entry, why), isOfEntry: true };
+      return { ...hold("assign-ip", object, entryText(entry), why), isOfEntry: true };
     }),
     ...view.managed.flatMap((managed) => ofAddress(managed.ip, positionObstacle(view, managed))),
     ...view.released.flatMap(({ ip, fact }) =>

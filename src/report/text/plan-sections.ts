@@ -1,6 +1,6 @@
 import { type Action, isAssign, refKey, subjectOf } from "../../model/action.ts";
 import { changesAddress, changesFirewall, changesName } from "../../model/action-kinds.ts";
-import { compareAddresses, entryOf } from "../../model/address.ts";
+import { compareAddresses, entryOf, entryText } from "../../model/address.ts";
 import { problemText } from "../../model/hold.ts";
 import { verdictPhrase } from "../../model/node-phrase.ts";
 import {
@@ -291,7 +291,8 @@ function restEntries(
   ]);
   const rest = Object.entries(pool.status.ips)
     .filter(
-      ([ip, { nodeName }]) => !told.has(ip) && (focus === undefined || focus.has(ip) || focus.has(nodeName ?? "")),
+      ([ip, { nodeName }]) =>
+        !told.has(entryText(ip)) && (focus === undefined || focus.has(ip) || focus.has(nodeName ?? "")),
     )
     .sort(([a], [b]) => compareAddresses(a, b));
   return [

@@ -1,3 +1,4 @@
+import { entryText } from "../../model/address.ts";
 import { REASONS } from "../../model/reason.ts";
 import type { RetryStatus } from "../../model/resource.ts";
 import { retrySubjectText } from "../../model/retry-subject.ts";
@@ -169,7 +170,7 @@ function addressTexts(
     const [first] = of;
     const error = of.length === 1 && first !== undefined ? ownText(first, nowMs) : "";
     const text = [reason, error || sentenceOf(first?.status.reason)].filter(Boolean).join(": ");
-    const told: Told = { symbol, about: of.map(({ ip }) => ip), text };
+    const told: Told = { symbol, about: of.map(({ ip }) => entryText(ip)), text };
     return error.includes("since") ? told : { ...told, since, sinceWhat: "not matching" };
   });
 }

@@ -1,4 +1,5 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
+import { entryText } from "../../model/address.ts";
 import { memoryOf } from "../../model/record-types.ts";
 import {
   type DNSMemory,
@@ -236,7 +237,7 @@ function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
     ...hostColumn(rows, nowMs),
   ];
   const columns: readonly Column<Row>[] = [
-    ["ADDRESS", ({ ip }) => ip],
+    ["ADDRESS", ({ ip }) => entryText(ip)],
     ["POOL", ({ pool }) => objectKey(pool.meta), pools.length === 1 ? 1 : undefined],
     ["STATE", ({ status }) => ({ text: status.state, paint: palette[STATE_PAINT[status.state]] })],
     ["NODE", (row) => nodeCell(row, nowMs, palette)],
