@@ -87,7 +87,7 @@ export function entryProblem(entry: string, family: IPFamily, field: string): st
   if (family === "IPv6") return `"${entry}" is not an IPv6 address`;
   const mapped = canonicalIPv4(/^::ffff:([\d.]+)$/i.exec(entry)?.[1] ?? "");
   if (mapped !== undefined) return `"${entry}" is an IPv4 address in IPv6's form: write ${mapped}`;
-  return `"${entry}" is ${entry.includes(":") ? "neither a canonical IPv4 nor an IPv6" : "not a canonical IPv4"} address`;
+  return `"${entry}" is not ${entry.includes(":") ? "an IPv6" : "a canonical IPv4"} address`;
 }
 
 /** Returns an entry of a list of addresses as texts name it: in quotes where it is empty or has blanks in it. Pure. */

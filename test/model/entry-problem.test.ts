@@ -7,7 +7,7 @@ test.for([
   ["203.0.113.01", "IPv4", "is not a canonical IPv4 address"],
   ["::FFFF:203.0.113.1", "IPv4", "is an IPv4 address in IPv6's form: write 203.0.113.1"],
   ["::ffff:203.0.113.1", "IPv6", "is not an IPv6 address"],
-  ["::ffff:203.0.113.01", "IPv4", "is neither a canonical IPv4 nor an IPv6 address"],
+  ["::ffff:203.0.113.01", "IPv4", "is not an IPv6 address"],
   ["2001:db8::1", "IPv4", "is an IPv6 address: spec.ipFamily would have to be IPv6"],
 ] as const)("of %s in an object of %s: %s", ([entry, family, problem]) => {
   const expected = problem === undefined ? undefined : `"${entry}" ${problem}`;
