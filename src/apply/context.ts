@@ -134,7 +134,7 @@ export function obstacle(context: ApplyContext): Reason | undefined {
   return undefined;
 }
 
-/** By provider name, until when it asked this process for no calls. In milliseconds of the API server's clock: no leap of the local clock moves that. */
+/** By provider name: the time before which it asked this process to make no calls. Milliseconds of the API server's clock, so that setting the local clock moves nothing. */
 export type Limits = Map<string, number>;
 
 /** What a run calls its providers by, and the two clocks. */
@@ -143,8 +143,8 @@ type Callers = Pick<WriteAccess, "providers" | "dnsProviders" | "firewallProvide
 };
 
 /**
- * Returns the same providers. Each also enters in `limits` until when it asked for no calls. That counts for every call, also for one whose answer nobody waits for any more:
- * such an answer concerns every later run.
+ * Returns the same providers. When one of them asks for no calls, the time until then is also entered in `limits`. That is done even when nobody waits for the answer any
+ * more, because it concerns every later run.
  */
 export function notingLimits(
   { providers, dnsProviders, firewallProviders, cluster, clock }: Callers,
@@ -175,7 +175,7 @@ export function notingLimits(
 /** How exactly the API server's clock is known, milliseconds. */
 const SERVER_CLOCK_MS = 1000;
 
-/** The same provider, which tells `enter` its name and when it may be called again, milliseconds of the local clock, each time that it asks for no calls. */
+/** Returns the same provider. Each time it asks for no calls, `enter` is told its name and when it may be called again, in milliseconds of the local clock. */
 function limitNoting<P extends { readonly name: string }>(
   provider: P,
   enter: (name: string, notBeforeMs: number) => void,

@@ -222,8 +222,8 @@ function isNewChange({ machines = [] }: Reading, before: Entry): boolean {
 }
 
 /**
- * How many readings in a row count before this one. A subject that was settled only for a moment goes on with its waits: its machine is busy at every attempt, or its changes
- * are refused while it can be read.
+ * Returns how many earlier readings count as one row with this one. A subject may be settled for a moment only: its machine is busy at each attempt, or each change is refused
+ * while reading works. Then the row goes on, and so do its growing waits.
  */
 function countBefore(before: Entry, state: ReadState, nowMs: number): number {
   if (before.state === state) return before.count;
