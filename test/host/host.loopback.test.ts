@@ -54,16 +54,21 @@ describe.skipIf(tools === undefined)("flipop host", () => {
     await expect.poll(() => lan.addresses(place)).toEqual(addresses);
   }
 
+  /** Waits until the peer gets an answer from an address: a host has the address a moment before its neighbours are told. */
+  async function answers(address: string): Promise<void> {
+    await expect.poll(() => lan.isAnswered(address)).toBe(true);
+  }
+
   test("adds an address that then answers, and removes it when the annotation goes", async () => {
     expect(await lan.isAnswered(IP)).toBe(false);
     const agent = host("a");
     await agent.says("keeps the addresses of worker-1");
     clusters.a.annotate(IP);
     await has("a", OWN);
-    expect(await lan.isAnswered(IP)).toBe(true);
+    await answers(IP);
     clusters.a.annotate(`${IP},${OTHER}`);
     await has("a", OWN, `${OTHER}/32 eth0:flipop`);
-    expect(await lan.isAnswered(OTHER)).toBe(true);
+    await answers(OTHER);
     clusters.a.annotate(OTHER);
     await has("a", `${OTHER}/32 eth0:flipop`);
     expect(await lan.isAnswered(IP)).toBe(false);
@@ -77,7 +82,7 @@ describe.skipIf(tools === undefined)("flipop host", () => {
     host("a");
     clusters.a.annotate(`${V6},${IP}`);
     await has("a", `${V6}/128 eth0`, OWN);
-    expect(await lan.isAnswered(V6)).toBe(true);
+    await answers(V6);
     const [{ addr_info: infos }] = JSON.parse(await lan.ip("a", "-json -6 address show dev eth0"));
     const info = infos.find(({ local }: { readonly local: string }) => local === V6);
     expect(info).toMatchObject({ nodad: true, deprecated: true });
@@ -95,16 +100,16 @@ describe.skipIf(tools === undefined)("flipop host", () => {
       host("b");
       clusters.a.annotate(address);
       await expect.poll(() => lan.addresses("a")).toHaveLength(1);
-      expect(await lan.isAnswered(address)).toBe(true);
+      await answers(address);
       expect(await lan.knownAt(address)).toBe("a");
       // The cloud has moved it, and the host that had it is dead to its cluster: it still has the address, and still answers for it.
       clusters.b.annotate(address);
       await expect.poll(() => lan.addresses("b")).toHaveLength(1);
       await expect.poll(() => lan.knownAt(address)).toBe("b");
-      expect(await lan.isAnswered(address)).toBe(true);
+      await answers(address);
       clusters.a.annotate(undefined);
       await has("a");
-      expect(await lan.isAnswered(address)).toBe(true);
+      await answers(address);
       expect(await lan.knownAt(address)).toBe("b");
       // Nothing is left of what told the neighbours.
       for (const place of ["a", "b"] as const) expect(await lan.ip(place, "route show")).not.toContain("192.0.2");
@@ -118,7 +123,7 @@ describe.skipIf(tools === undefined)("flipop host", () => {
     const agent = host("a");
     await agent.says(`${IP}/32 on eth0 was there already, not from flipop`);
     await has("a", `${IP}/32 eth0`, `${OTHER}/32 eth0:flipop`);
-    expect(await lan.isAnswered(IP)).toBe(true);
+    await answers(IP);
     clusters.a.annotate("203.0.113.9");
     await has("a", `${IP}/32 eth0`, `${OTHER}/32 eth0:flipop`, "203.0.113.9/32 eth0:flipop");
     expect(await clusters.a.host("--remove", "--once").ended).toBe(0);
@@ -131,7 +136,7 @@ describe.skipIf(tools === undefined)("flipop host", () => {
     clusters.a.annotate(`${IP},${V6}`);
     await has("a", `${V6}/128 eth0`, OWN);
     await first.end("SIGKILL");
-    expect(await lan.isAnswered(IP)).toBe(true);
+    await answers(IP);
     clusters.a.annotate(OTHER);
     const second = host("a");
     await has("a", `${OTHER}/32 eth0:flipop`);
@@ -154,7 +159,7 @@ describe.skipIf(tools === undefined)("flipop host", () => {
     expect(await agent.end("SIGTERM")).toBe(143);
     expect(agent.stderr).toContain("stopped; addresses stay where they are");
     await has("a", OWN);
-    expect(await lan.isAnswered(IP)).toBe(true);
+    await answers(IP);
   });
 
   test("with --remove it takes away what it added, needs no cluster for it, and stays until it is ended", async () => {
@@ -175,7 +180,7 @@ describe.skipIf(tools === undefined)("flipop host", () => {
     await has("a", OWN);
     await lan.ip("a", `address delete ${IP}/32 dev eth0`);
     await has("a", OWN);
-    expect(await lan.isAnswered(IP)).toBe(true);
+    await answers(IP);
   });
 
   test("uses the interface that is named, also one whose name leaves no room for a label", async () => {
@@ -212,7 +217,7 @@ describe.skipIf(tools === undefined)("flipop host", () => {
     await agent.says("The cluster cannot be read; the host keeps the addresses that it has");
     await has("a", OWN);
     await clusters.a.up();
-    expect(await lan.isAnswered(IP)).toBe(true);
+    await answers(IP);
   });
 
   test("says with --dry-run what it would change, and changes nothing", async () => {

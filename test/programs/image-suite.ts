@@ -273,7 +273,7 @@ export function imageSuite(parent: string, archive: string, pins: string): void 
         expect([kept.status, kept.stdout], kept.stderr).toEqual([0, ""]);
         expect(await lan.addresses("a")).toEqual(["2001:db8::7/128 eth0", "203.0.113.7/32 eth0:flipop"]);
         for (const address of ["203.0.113.7", "2001:db8::7"]) {
-          expect(await lan.isAnswered(address)).toBe(true);
+          await expect.poll(() => lan.isAnswered(address)).toBe(true);
           expect(await lan.knownAt(address)).toBe("a");
         }
         expect(once(["CAP_NET_ADMIN"], "--remove").status).toBe(0);
