@@ -149,7 +149,7 @@ export class ResourceStore<O extends StoredObject> {
   readonly #mayWrite: () => boolean;
   readonly #objects: Map<string, O>;
   readonly #failed = new Set<string>();
-  /** By object, the end of its newest status write. */
+  /** By object, the end of its newest write. */
   readonly #lastWrites = new Map<string, Promise<unknown>>();
 
   constructor(access: ObjectAccess<O>, objects: readonly O[], mayWrite: () => boolean) {
@@ -191,15 +191,24 @@ export class ResourceStore<O extends StoredObject> {
   }
 
   /**
-   * Adds or removes flipop's finalizer. On `conflict` or `not-found` it reads the object again, once:
+   * Adds or removes flipop's finalizer, once the writes of the object's status that were asked for before have ended. On `conflict` or `not-found` it reads the object again, once:
    * 1. The object is gone, or was made anew under its name: returns "gone".
    * 2. Its status differs from the one we last read or wrote: returns "changed". The plan was made for the old status.
    * 3. Otherwise: writes the finalizer to the new version and returns "set".
    *
    * @throws KubeError when it cannot be written
    */
-  async setFinalizer(name: ObjectName, isPresent: boolean): Promise<"set" | "gone" | "changed"> {
+  setFinalizer(name: ObjectName, isPresent: boolean): Promise<"set" | "gone" | "changed"> {
     const key = objectKey(name);
+    const write = (this.#lastWrites.get(key) ?? Promise.resolve()).then(() => this.#writeFinalizer(key, isPresent));
+    this.#lastWrites.set(
+      key,
+      write.catch(() => undefined),
+    );
+    return write;
+  }
+
+  async #writeFinalizer(key: string, isPresent: boolean): Promise<"set" | "gone" | "changed"> {
     const object = this.#objects.get(key);
     if (object === undefined) return "gone";
     try {

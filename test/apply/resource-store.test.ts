@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { poolAccess, ResourceStore } from "../../src/apply/resource-store.ts";
 import type { AcquisitionNote } from "../../src/model/acquisition-memory.ts";
@@ -252,3 +253,20 @@ test.for([
     expect(store.get(WEB)?.meta.finalizers).toEqual(expected);
   },
 );
+
+test("a finalizer is set beside a status of the same run whose answer is still under way", async () => {
+  const cluster = new OnePool();
+  const patch = cluster.patchPoolStatus.bind(cluster);
+  cluster.patchPoolStatus = async (meta, status) => {
+    const answer = await patch(meta, status);
+    await setTimeout(5);
+    return answer;
+  };
+  const own = open(cluster);
+  const status = own.updateStatus(WEB, withError("told"));
+  await setTimeout(1);
+  expect(cluster.stored.status.error).toBe("told");
+  expect(await own.setFinalizer(WEB, true)).toBe("set");
+  expect(await status).toBe(true);
+  expect(cluster.stored).toMatchObject({ status: { error: "told" }, meta: { finalizers: [FINALIZER] } });
+});
