@@ -47,7 +47,9 @@ function linesOf(actions: readonly Action[], names: ReadonlyMap<string, string>)
   const together = [...groups.values()].flatMap((group) => {
     const [first, last] = [group[0], group.at(-1)];
     if (first === undefined || last === undefined) return [];
-    const whose = new Set(group.map(({ object, impact = "none" }) => `(${impact}) ${refKey(object)}`).toSorted());
+    // Whose addresses a node gets stands in the annotation itself; which of their objects writes it is a matter of whose purchase ends last.
+    const isOf = (object: Action["object"]): string => (last.after.pool === undefined ? ` ${refKey(object)}` : "");
+    const whose = new Set(group.map(({ object, impact = "none" }) => `(${impact})${isOf(object)}`).toSorted());
     const host = group.findLast(({ after }) => after.host !== undefined)?.after.host;
     const { impact: _impact, ...bare } = first;
     const after = { ...last.after, ...(host === undefined ? {} : { host }) };

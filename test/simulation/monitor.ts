@@ -276,8 +276,9 @@ export class Monitor {
   }
 
   /** A pass of a single run begins with lists of pools and of nodes, side by side. */
-  private begin(process: Process, { operation }: SimCall): void {
-    if (process.tellsOfPasses) return;
+  private begin(process: Process, call: SimCall): void {
+    const { operation } = call;
+    if (process.tellsOfPasses || process.secondLooks.has(call)) return;
     if (operation !== "list-pools" && operation !== "list-nodes") return;
     if (!process.isListing) this.beginPass(process);
     process.isListing = !process.isListing;
@@ -300,8 +301,9 @@ export class Monitor {
 }
 
 /** True for a list of the cluster without which a pass does nothing. What is refused for what it asks is the affair of the object that asks. */
-function isFailedList(process: Process, { operation }: SimCall, { how }: Failure, startedAtMs: number): boolean {
+function isFailedList(process: Process, call: SimCall, { how }: Failure, startedAtMs: number): boolean {
+  if (!process.tellsOfPasses && process.secondLooks.has(call)) return false;
   // A pass that has written something has read the cluster: what it lists later is a second look, without which it goes by the first one.
   const isOfFirstLook = startedAtMs >= process.passBeganMs && !process.hasWritten;
-  return how !== "400" && CLUSTER_LISTS.has(operation) && isOfFirstLook;
+  return how !== "400" && CLUSTER_LISTS.has(call.operation) && isOfFirstLook;
 }

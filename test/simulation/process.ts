@@ -48,6 +48,10 @@ export class Process {
   readonly tellsOfPasses: boolean = false;
   /** True between the first and the second of its two lists; once a list of the cluster was answered; and once it has written something. */
   isListing = false;
+  /** The lists of nodes that it asked for alone, within a pass: a look at what has changed since, without which it goes by the first one. */
+  readonly secondLooks: WeakSet<SimCall> = new WeakSet();
+  /** When it last asked for the pools, of the clock it sleeps by: a pass asks for the nodes at the same time. */
+  #askedForPoolsAtMs = Number.NEGATIVE_INFINITY;
   hasListed = false;
   hasWritten = false;
   /** Whether the pass under way was told by the Lease to stay away from a provider until then. */
@@ -182,6 +186,8 @@ export class Process {
   async call<T>(call: SimCall, effect: () => Promise<T>): Promise<T> {
     const { simulation } = this;
     const startedAtMs = this.clock.monotonicMs();
+    if (call.operation === "list-pools") this.#askedForPoolsAtMs = startedAtMs;
+    if (call.operation === "list-nodes" && startedAtMs !== this.#askedForPoolsAtMs) this.secondLooks.add(call);
     await this.pass(simulation.latency());
     const struck = simulation.strike(call);
     const death = deathOf(struck) ?? simulation.faults.takeCrash(call, this.slot);
