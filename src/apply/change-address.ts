@@ -30,28 +30,28 @@ export async function changeAddress(change: Change, context: ApplyContext): Prom
     const result = await attempt(change, context);
     if (!isBusy(result)) return result;
     await context.clock.sleep(wait, context.stopWaiting);
-    if (context.stopWaiting.aborted) return left(change, result, context);
+    if (context.stopWaiting.aborted) return await left(change, result, context);
     const objection = await changedMeanwhile(change);
     if (objection !== undefined) return objection;
   }
   const result = await attempt(change, context);
-  return isBusy(result) ? left(change, result, context) : result;
+  return isBusy(result) ? await left(change, result, context) : result;
 }
 
-/** The provider is busy with the machine or the address; the address as it was read right after it said so. */
+/** The provider is busy, and not with the address, as it was read right after: so with its machine. */
 interface Busy {
-  readonly busyWith: Address;
+  readonly refusal: ProviderError;
+  readonly address: Address;
 }
 
 function isBusy(result: Result | Busy): result is Busy {
-  return "busyWith" in result;
+  return "refusal" in result;
 }
 
-/** The provider stays busy longer than this pass waits: the next one goes on. */
-function left({ ip, provider }: Change, { busyWith }: Busy, context: ApplyContext): Result {
+/** The provider is busy with the machine for longer than one waits: the attempt has failed, and another machine may take the address. */
+async function left(change: Change, { refusal, address }: Busy, context: ApplyContext): Promise<Result> {
   const reason = obstacle(context);
-  if (reason !== undefined) return skipped(reason);
-  return skipped("InProgress", `${provider.name} is busy with it`, [learn(ip, { ...busyWith, isLocked: true })]);
+  return reason === undefined ? await change.explain(refusal, address) : skipped(reason);
 }
 
 /** A provider that was busy may have been busy with somebody else's change of this very address. */
@@ -93,7 +93,7 @@ async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: 
   if (address.isLocked && (error.isAmbiguous || error.failure === "busy")) {
     return await confirm(change, { ip: change.ip, actionID: "" }, acceptedAtMs);
   }
-  if (error.failure === "busy") return { busyWith: address };
+  if (error.failure === "busy") return { refusal: error, address };
   return await change.explain(error, address);
 }
 

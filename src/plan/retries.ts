@@ -9,10 +9,13 @@ import {
   annotationSubject,
   dnsSubject,
   FINALIZER_SUBJECT,
+  firewallRemovalSubject,
   firewallSubject,
+  ipRemovalSubject,
   ipSubject,
   nodeSubject,
   removalSubject,
+  ttlSubject,
 } from "../model/retry-subject.ts";
 import type { Failed, Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
@@ -41,9 +44,11 @@ export function retryDueMs(retry: RetryStatus, nowMs: number): number {
 
 /** The retry subject of a change of a name. A withdrawal is the first part of a change, and fails as that. */
 function changeSubject({ kind, fqdn, before, after }: WriteDNS): string {
+  const addsNothing = addressesWithout(after.addresses, before.addresses).length === 0;
+  if (!addsNothing || kind === "withdraw-dns") return dnsSubject(fqdn);
   const isTTLKept = after.addresses.length === 0 || (before.ttlSeconds ?? after.ttlSeconds) === after.ttlSeconds;
-  const takesOutAlone = isTTLKept && addressesWithout(after.addresses, before.addresses).length === 0;
-  return takesOutAlone && kind !== "withdraw-dns" ? removalSubject(fqdn) : dnsSubject(fqdn);
+  if (isTTLKept) return removalSubject(fqdn);
+  return addressesWithout(before.addresses, after.addresses).length === 0 ? ttlSubject(fqdn) : dnsSubject(fqdn);
 }
 
 /** The failed attempts that the status of one object has, as of one instant. What has not failed is due at once. */
@@ -59,6 +64,11 @@ export class Retries {
   /** Returns the stored retry of a subject; undefined if its last attempt did not fail. */
   of(subject: string): RetryStatus | undefined {
     return this.#bySubject.get(subject);
+  }
+
+  /** Returns the stored retry of an address: of its way to a node, else of its removal. */
+  ofAddress(ip: string): RetryStatus | undefined {
+    return this.of(ipSubject(ip)) ?? this.of(ipRemovalSubject(ip));
   }
 
   /** Returns when a subject may be tried again, milliseconds; now or earlier = at once. */
@@ -83,8 +93,13 @@ export class Retries {
     return obstacle(retry?.reason ?? "Backoff", retry?.error, why);
   }
 
-  /** Returns why nothing is added to a name now, or why nothing is taken out of it: the last attempt failed, and the wait is not over. */
+  /** Returns why something of a name waits for its next attempt: an addition, a removal, or its TTL. */
   nameObstacle(fqdn: string): Obstacle | undefined {
+    return this.removalObstacle(fqdn) ?? this.obstacle(ttlSubject(fqdn));
+  }
+
+  /** Returns why nothing may be taken out of a name now: the last change of its addresses failed, and the wait is not over. */
+  removalObstacle(fqdn: string): Obstacle | undefined {
     return this.obstacle(dnsSubject(fqdn)) ?? this.obstacle(removalSubject(fqdn));
   }
 
@@ -185,8 +200,14 @@ export function failuresInARow(action: Action, retries: readonly RetryStatus[]):
 
 /** The subjects under which a failure of a change that concerns one thing alone may be stored. */
 function ownSubjects(action: Action): readonly string[] {
-  if (changesName(action)) return [...new Set([ownSubject(action), removalSubject(action.fqdn)])];
+  if (changesName(action)) return subjectsOfName(action);
   return changesAnnotation(action) ? [ANNOTATIONS_SUBJECT, ownSubject(action)] : [ownSubject(action)];
+}
+
+/** A whole change that is done has taken out what was to leave; and where something of the name remains it has the TTL that was asked for. */
+function subjectsOfName(action: WriteDNS): readonly string[] {
+  const ttl = action.kind === "update-dns" && action.after.addresses.length > 0 ? [ttlSubject(action.fqdn)] : [];
+  return [...new Set([ownSubject(action), removalSubject(action.fqdn), ...ttl])];
 }
 
 /** The subject of a change that concerns one thing alone. */
@@ -194,9 +215,10 @@ function ownSubject(action: Action): string {
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
+      return ipSubject(action.ip);
     case "unassign-ip":
     case "delete-ip":
-      return ipSubject(action.ip);
+      return ipRemovalSubject(action.ip);
     case "acquire-ip":
       return "acquire";
     case "annotate-node":
@@ -207,10 +229,11 @@ function ownSubject(action: Action): string {
     case "delete-dns":
       return changeSubject(action);
     case "open-ports":
-    case "close-ports":
     case "add-to-firewall":
-    case "remove-from-firewall":
       return firewallSubject(action.firewall.id);
+    case "close-ports":
+    case "remove-from-firewall":
+      return firewallRemovalSubject(action.firewall.id);
     case "add-finalizer":
     case "remove-finalizer":
       return FINALIZER_SUBJECT;
@@ -247,9 +270,8 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
         : [failure(ipSubject(action.ip), text), failure(nodeSubject(action.after.nodeName), text)];
     case "acquire-ip": {
       // A refusal may be the machine's fault: other nodes are served first next time.
-      const mayBeMachine =
-        !(error instanceof KubeError) && !isForbidden(error) && retryClass === "slow" && nodeName !== undefined;
-      return [failure("acquire"), ...(mayBeMachine ? [failure(nodeSubject(nodeName), text)] : [])];
+      const isNodeLater = nodeName !== undefined && mayBeMachine(error);
+      return [failure("acquire"), ...(isNodeLater ? [failure(nodeSubject(nodeName), text)] : [])];
     }
     case "add-to-firewall":
       return refusedMachines(action, error, ips).map((subject) => failure(subject));
@@ -285,12 +307,18 @@ function refusedMachines(
   error: Error,
   ips: Readonly<Record<string, IPStatus>>,
 ): readonly string[] {
-  const mayBeMachine = error instanceof ProviderError && (error.failure === "not-found" || error.failure === "refused");
   const served = new Set(Object.values(ips).flatMap(({ state, nodeName }) => (state === "active" ? [nodeName] : [])));
   const names = machines.flatMap(({ nodeName }) => nodeName ?? []);
   const isFree = names.length === machines.length && !names.some((name) => served.has(name));
-  return mayBeMachine && isFree ? names.map(nodeSubject) : [firewallSubject(firewall.id)];
+  return mayBeMachine(error) && isFree ? names.map(nodeSubject) : [firewallSubject(firewall.id)];
 }
+
+/** True if a machine may be to blame: the provider knows none, takes nothing there, or is busy with it. */
+function mayBeMachine(error: Error): boolean {
+  return error instanceof ProviderError && OF_MACHINE.has(error.failure);
+}
+
+const OF_MACHINE: ReadonlySet<ProviderFailure> = new Set(["refused", "not-found", "busy"]);
 
 /** What only a person, or somebody else's change, can mend. */
 const SLOW: ReadonlySet<ProviderFailure> = new Set(["forbidden", "refused", "not-found"]);

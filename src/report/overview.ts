@@ -14,7 +14,7 @@ import {
   type RecordSet,
   type RetryStatus,
 } from "../model/resource.ts";
-import { ipSubject, retriedName } from "../model/retry-subject.ts";
+import { retriedAddress, retriedName } from "../model/retry-subject.ts";
 import { type RoutedIP, routedFamily } from "../model/routed-ip.ts";
 import { type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { parseTime } from "../model/time.ts";
@@ -247,7 +247,7 @@ export function addressRows({ ips, retries }: PoolStatus, nodes?: Nodes): readon
   return Object.entries(ips)
     .sort(([a], [b]) => compareAddresses(a, b))
     .map(([ip, entry]): AddressRow => {
-      const retry = retries.find(({ subject }) => subject === ipSubject(ip));
+      const retry = retries.find((one) => retriedAddress(one) === ip);
       return { ip, status: entry, ...(retry === undefined ? {} : { retry }), ...seenOn(ip, entry, nodes) };
     });
 }

@@ -89,11 +89,14 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
   };
   const subjects: Readonly<Record<string, (rest: string) => string>> = {
     ip: nameOf,
+    "ip-removal": nameOf,
     node: nameOf,
     annotate: nameOf,
     firewall,
+    "firewall-removal": firewall,
     dns,
     "dns-removal": dns,
+    "dns-ttl": dns,
   };
   const by: Readonly<Record<Parameters<Renaming>[0], (text: string) => string>> = {
     name: nameOf,

@@ -46,6 +46,7 @@ import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
 import { printedScenarios } from "./printed-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
+import { recoveryFirstScenarios } from "./recovery-first-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
@@ -127,4 +128,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "one address on a node": onePerNodeScenarios,
   "no address of hosts": noHostAddressScenarios,
   "objects that change their shard": shardScenarios,
+  "recovery first": recoveryFirstScenarios,
 };

@@ -31,7 +31,9 @@ function renaming(by: Renaming): Rename {
   const subject = (text: string): string => {
     // Subjects of holds and retries begin with a word of flipop, or are one.
     const [, kind = "", rest = text] =
-      /^((?:pool|routedip|dns(?:-removal)?|ip|node|annotate)\/|firewall[ /])(.+)$/.exec(text) ?? [];
+      /^((?:pool|routedip|dns(?:-removal|-ttl)?|ip(?:-removal)?|node|annotate)\/|firewall(?:-removal\/|[ /]))(.+)$/.exec(
+        text,
+      ) ?? [];
     return kind === "" ? by("term", text) : kind + by(kind.startsWith("firewall") ? "firewall" : "dns", rest);
   };
   const isWord = (key: string, text: string): boolean =>

@@ -1,7 +1,7 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../../model/action.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
-import { ipSubject, nodeSubject } from "../../model/retry-subject.ts";
+import { ipRemovalSubject, ipSubject, nodeSubject } from "../../model/retry-subject.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
 import { durationText, pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle } from "../holds.ts";
@@ -216,7 +216,7 @@ function leavingPlace(view: PoolView, ip: string, { isServing }: Free, pace: Pac
  *
  *   1 a candidate where the address can go that is due, and did not fail together with the address; best in its own region
  *   2 a candidate there that is due; best in its own region
- *   else the address waits: for the first retry there (`Backoff`), for a node there (`RegionMismatch`), for any node (`NoCandidate`)
+ *   else the address waits: for the first retry there (`Backoff`), for a node there (`RegionMismatch`), for the next change of the firewall, for any node (`NoCandidate`)
  */
 function choose(view: PoolView, ip: string, open: readonly Candidate[]): number | Obstacle {
   const withheld = view.withheld.get(ip);
@@ -230,12 +230,22 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[]): number 
   const best = nearestOf(open, region, (candidate) => isDue(candidate) && isFresh(candidate));
   const index = best >= 0 ? best : nearestOf(open, region, isDue);
   if (index >= 0) return index;
-  if (open.length === 0) return obstacle("NoCandidate", "", { waitsFor: "node" });
+  if (open.length === 0) return firewallRetry(view) ?? obstacle("NoCandidate", "", { waitsFor: "node" });
   const near = open.filter(isWithin);
   if (near.length === 0) return obstacle("RegionMismatch", `the address is in ${region}`, { waitsFor: "region" });
   const subjects = [ipSubject(ip), ...near.map(({ node }) => nodeSubject(node.name))];
   const notBeforeMs = Math.min(...near.map(due));
   return view.retries.wait(subjects, { waitsFor: "retry", notBeforeMs });
+}
+
+/** Returns why a node that matches takes nothing now, where only a failed change of the firewall keeps it from that; undefined where there is no such node. */
+function firewallRetry({ matches, machineOf, firewallObstacle }: PoolView): Obstacle | undefined {
+  const obstacles = matches.flatMap(({ name, providerID }) => {
+    const machineID = machineOf(providerID);
+    return machineID === undefined ? [] : (firewallObstacle({ machineID, nodeName: name }) ?? []);
+  });
+  const retry = obstacles.find(({ waitsFor }) => waitsFor === "retry");
+  return retry === undefined ? undefined : obstacle(retry.reason, retry.detail, retry);
 }
 
 /** Of the fitting candidates with the fewest addresses of the pool returns the index of the first one in a region, else of the first one; -1 if none fits. */
@@ -260,7 +270,7 @@ function pairDueMs(view: PoolView, ip: string, { node, leaving }: Candidate): nu
   if (view.suspended !== undefined) return view.nowMs;
   return Math.max(
     view.retries.pairDueMs(ip, node.name),
-    ...leaving.map((leaver) => leaver.owner.retries.dueMs(ipSubject(leaver.ip))),
+    ...leaving.map((leaver) => leaver.owner.retries.dueMs(ipRemovalSubject(leaver.ip))),
   );
 }
 

@@ -1,7 +1,7 @@
 import { actionID, type DeleteIP, type Place, type UnassignIP } from "../../model/action.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
-import { ipSubject } from "../../model/retry-subject.ts";
+import { ipRemovalSubject } from "../../model/retry-subject.ts";
 import { deletionSuspended } from "../../model/suspension.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
@@ -75,7 +75,7 @@ function giveBack(
 ): Pick<Reclaim, "holds" | "actions"> & Partial<Pick<Reclaim, "later">> {
   const why =
     publishedAs === undefined
-      ? (view.withheld.get(ip) ?? view.retries.obstacle(ipSubject(ip)) ?? positionObstacle(standing))
+      ? (view.withheld.get(ip) ?? view.retries.obstacle(ipRemovalSubject(ip)) ?? positionObstacle(standing))
       : obstacle("StillPublished", publishedAs);
   if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
   const actions = removal(view, ip, standing);

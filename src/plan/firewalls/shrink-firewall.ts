@@ -10,7 +10,7 @@ import {
 } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
-import { firewallSubject } from "../../model/retry-subject.ts";
+import { firewallRemovalSubject } from "../../model/retry-subject.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import type { PoolView } from "../pool-view.ts";
 import { entriesOf, entryKey, factByID } from "./firewall-memory.ts";
@@ -179,7 +179,7 @@ function obstacle(
   const drainUntilMs = Math.max(0, ...(view.drains?.values() ?? []));
   if (view.pool.meta.isDeleting && drainUntilMs > view.nowMs)
     return { ...held(view, memory, "Draining"), notBeforeMs: drainUntilMs };
-  const why = view.retries.obstacle(firewallSubject(memory.id));
+  const why = view.retries.obstacle(firewallRemovalSubject(memory.id));
   return why === undefined ? undefined : { ...held(view, memory, "Backoff"), ...why };
 }
 

@@ -89,7 +89,7 @@ function unknownName({ wish, memory: { publishedDNS } }: Publisher, target: Name
 }
 
 function isRetried({ isWritable, retries }: Publisher, { name, unusable }: ReadyTarget): boolean {
-  return isWritable && unusable === undefined && retries.nameObstacle(name.fqdn) !== undefined;
+  return isWritable && unusable === undefined && retries.removalObstacle(name.fqdn) !== undefined;
 }
 
 function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): ShownName["access"] {
@@ -101,7 +101,7 @@ function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
   }
   if (unusable !== undefined) return isPassing(unusable) ? "later" : "never";
   const isWaiting =
-    publisher.retries.nameObstacle(name.fqdn) !== undefined ||
+    publisher.retries.removalObstacle(name.fqdn) !== undefined ||
     isDebouncing(publisher, nowMs) ||
     isContested(publisher, target, nowMs);
   return isWaiting ? "later" : "now";
@@ -132,7 +132,7 @@ function uncleanable(
     const owner = claims.ownerOf(publishedKey(name));
     const isAnothers = owner !== undefined && !isSameObject(owner, ref);
     const isWaiting =
-      publisher.retries.nameObstacle(name.name) !== undefined || claims.mayBeClaimed(publishedKey(name));
+      publisher.retries.removalObstacle(name.name) !== undefined || claims.mayBeClaimed(publishedKey(name));
     return !isAnothers && (isWaiting || !isCleanable(name, dns));
   });
 }

@@ -5,7 +5,6 @@ import { nodePhrase } from "../../model/node-phrase.ts";
 import type { Hold } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { type IPFault, type IPStatus, ipFamilyOf, ownerText } from "../../model/resource.ts";
-import { ipSubject } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
 import type { BadEntry, Free, FreeRank, PoolView } from "../pool-view.ts";
@@ -138,7 +137,7 @@ function settled(
   if (standing.kind === "placed" && standing.staying !== undefined)
     return staying(view, ip, standing.on, standing.staying, heldBack);
   if (standing.kind === "placed") return serving(view, ip, standing);
-  const retry = view.retries.of(ipSubject(ip));
+  const retry = view.retries.ofAddress(ip);
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
   if (view.pool.meta.isDeleting) return { ...leaving(view, ip, standing), ...failure };
   if (standing.rank === "unassigned")

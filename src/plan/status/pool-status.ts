@@ -225,15 +225,15 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
   const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
     Object.entries({
       ip: (name) =>
-        isLeaving(view, name) ||
-        isSpare(view, name) ||
-        view.succession?.bought === name ||
-        (isAsked(view, name) && !placed.has(name)),
+        isSpare(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
+      "ip-removal": (name) => isLeaving(view, name) || (isAsked(view, name) && !placed.has(name)),
       node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
       acquire: () => countedIPs(view) < view.desired,
       dns: (name) => isOpenName(names, name),
       "dns-removal": (name) => isOpenName(names, name),
-      firewall: () => isHeld("open-ports", "close-ports"),
+      "dns-ttl": (name) => isOpenName(names, name),
+      firewall: () => isHeld("open-ports"),
+      "firewall-removal": () => isHeld("close-ports"),
       [FINALIZER_SUBJECT]: () => isHeld("add-finalizer", "remove-finalizer"),
       annotate: (name) => (name === "" ? isHeld("annotate-node", "clear-annotation") : isNodeHeld(name)),
     }),

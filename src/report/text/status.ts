@@ -9,6 +9,7 @@ import {
   type RecordSetStatus,
   shownAddresses,
 } from "../../model/resource.ts";
+import { retriedAddress } from "../../model/retry-subject.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { durationText, parseTime } from "../../model/time.ts";
 import { nextStartMs } from "../../model/workload.ts";
@@ -308,7 +309,7 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
       [
         "RETRY",
         ({ retry }) => {
-          const subject = retry === undefined || retry.subject.startsWith("ip/") ? "" : `${retry.subject}: `;
+          const subject = retry === undefined || retriedAddress(retry) !== undefined ? "" : `${retry.subject}: `;
           return subject + retryText(retry, nowMs);
         },
       ],
