@@ -73,7 +73,7 @@ const ROWS = {
     wait: "none",
     routedIP: { text: "It has another address now." },
   },
-  NotManaged: { text: "The address was removed from the spec.", wait: "none" },
+  NotManaged: { text: "The object does not have the address any more.", wait: "none" },
   DropletNeeded: { text: "The machine is needed for another address.", wait: "none" },
   PoolDeleted: { text: "The pool is deleted.", wait: "none", routedIP: { text: "The object is deleted." } },
   Verified: { text: "The address is verified on the node.", wait: "none" },

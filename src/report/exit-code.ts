@@ -34,7 +34,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, re
   unexpected: ["unexpected error", "yes"],
   changesPending: ["changes pending: only `plan` and `simulate` with `--detailed-exitcode`", "–"],
   partly: [
-    "partly: some object is in error, or something of it waits for a person; the others were served (`--partial ok` makes it 0)",
+    "partly: some object is in error, or something of it waits for a person or was left behind; the others were served (`--partial ok` makes it 0)",
     "yes",
   ],
   refused: ["refused: a guard, a declined prompt, or a saved plan that no longer holds", "no"],
@@ -249,7 +249,7 @@ function isName(kind: Hold["kind"]): boolean {
 }
 
 /** A pool with trouble in DNS serves its addresses all the same, a record set its present name when an old one is in trouble, a routed IP when something stays open. */
-function besideOthers(meaning: Service): Service {
+function besideOthers<S extends Service>(meaning: S): S | "refused" {
   return meaning === "config" || meaning === "permission" ? "refused" : meaning;
 }
 
@@ -290,8 +290,9 @@ function troubleOf(outcome: Outcome): readonly Trouble[] {
   if (outcome.outcome === "failed") {
     const trouble = asTrouble(outcome.error);
     const { kind, object } = outcome.action;
-    const isBeside = ACTIONS[kind].isAside === true || (isName(kind) && object.kind !== "dns");
-    return [isBeside && (trouble === "config" || trouble === "permission") ? "refused" : trouble];
+    // What is only left behind takes nothing from what the object serves.
+    if (ACTIONS[kind].isAside === true) return [trouble === "bug" ? trouble : "refused"];
+    return [isName(kind) && object.kind !== "dns" ? besideOthers(trouble) : trouble];
   }
   const isCutOff = outcome.outcome === "skipped" && (outcome.reason === "LockLost" || outcome.reason === "Deadline");
   return isCutOff ? ["temporary"] : [];

@@ -182,7 +182,7 @@ describe("a firewall that refuses", () => {
   test.for([
     ["open-ports", "forbidden", 77],
     ["close-ports", "forbidden", 3],
-    ["close-ports", "unavailable", 75],
+    ["close-ports", "unavailable", 3],
   ] as const)("to %s with %s makes the exit code %i when nothing else is served", ([kind, failure, code]) => {
     const only = plan.pools.filter(({ object }) => object.name === "mail");
     const remaining = { ...plan, actions: [], holds: [], pools: only };

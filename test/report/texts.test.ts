@@ -84,6 +84,18 @@ const ACTION_ROWS: readonly (readonly [Action, string, string])[] = [
   [
     {
       ...common,
+      kind: "annotate-node",
+      nodeName: "worker-2",
+      reason: "AnnotationDrift",
+      before: { address: ip, pool: "ingress/web" },
+      after: { address: ip, pool: "shop/beta" },
+    },
+    "annotate node worker-2 with 203.0.113.1",
+    "The annotation names ingress/web; the address is of shop/beta.",
+  ],
+  [
+    {
+      ...common,
       kind: "clear-annotation",
       nodeName: "worker-1",
       reason: "HolderLost",

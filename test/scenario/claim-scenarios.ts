@@ -49,6 +49,34 @@ export function claimScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "an older pool whose spec and status come from a backup takes no address from the one that serves it now",
+    async (world) => {
+      await world.machines("n1", "n2", "n3");
+      for (const number of [1, 2]) world.cloud.address(ip(number));
+      await world.pools.create("older", { ips: [ip(2), ip(1)] });
+      await world.pass();
+      const { ips } = await world.pools.status("older");
+      await world.pools.edit("older", { ips: [ip(2)] });
+      await world.pass();
+      world.advance(2000);
+      await world.nodes.setReady("n2", false);
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n3"]);
+      await world.nodes.setReady("n2", true);
+      await world.pools.edit("older", { ips: [ip(2), ip(1)] });
+      await world.pools.writeStatus("older", { ips });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.show()).toEqual(["ip1 active n3"]);
+      expect(await world.show("older")).toEqual(["ip1 error (Conflict)", "ip2 active n1"]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip2 of shop/older", n3: "ip1" });
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    },
+  );
+
   scenario("23c the owner is deleted: the other pool takes the address over where it is", async (world) => {
     await world.machines("n1");
     world.cloud.address(ip(1));

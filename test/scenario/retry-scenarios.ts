@@ -119,7 +119,9 @@ export function retryScenarios(scenario: Register): void {
           attempts.push(Math.floor((world.nowMs() - startMs) / SECOND));
       }
       expect(attempts).toEqual([0, 1, 2, 7, 12, 22, 32]);
-      expect((await world.pools.status("web")).retries).toMatchObject([{ subject: "ip/198.51.100.2", attempts: 7 }]);
+      expect((await world.pools.status("web")).retries).toMatchObject([
+        { subject: "ip-removal/198.51.100.2", attempts: 7 },
+      ]);
       world.clearFaults();
       world.advance(60 * SECOND);
       await world.pass();

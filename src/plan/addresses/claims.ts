@@ -37,12 +37,18 @@ export interface NetworkRival {
 
 /**
  * Settles claims. An object claims the addresses of its spec and those it acquired; suspended, invalid and deleted objects too, as long as
- * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active; among others the senior object wins.
+ * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active, best on the machine that the provider names: a status from a backup takes nothing from
+ * who serves. Among others the senior object wins.
  */
 export function settleClaims(
-  { pools, providers }: Pick<Observation, "pools" | "providers">,
+  { pools, providers, registry }: Pick<Observation, "pools" | "providers" | "registry">,
   { heldOf }: Pick<GrantJudgement, "heldOf">,
 ): Claims {
+  const holderOf = (ip: string, { spec: { provider } }: Pool): string | undefined => {
+    const fact = providers.get(provider)?.addresses.get(ip);
+    const machine = fact?.kind === "known" ? fact.address.holderID : undefined;
+    return machine === undefined ? undefined : registry.providerID(provider, machine);
+  };
   const owners = new Map<string, OwnerClaim>();
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
@@ -53,7 +59,7 @@ export function settleClaims(
     for (const ip of managedIPs(pool).filter(isOpen)) {
       named.add(ip);
       const rival = owners.get(ip);
-      const hold = holdByStatus(pool, ip);
+      const hold = holdByStatus(pool, ip, holderOf(ip, pool));
       if (rival === undefined || hold > rival.hold) owners.set(ip, { key, pool, hold });
     }
     for (const ip of Object.keys(pool.status.ips).filter(isOpen)) named.add(ip);
@@ -136,12 +142,16 @@ function rememberers(pools: readonly Pool[]): ReadonlyMap<string, readonly strin
   return keys;
 }
 
-/** How firmly a pool holds an address by its status: 2 = acquired or active, 1 = shown, as one that may have stopped being its own while it could not be looked at, 0 = not. */
-function holdByStatus(pool: Pool, ip: string): 0 | 1 | 2 {
-  if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return 2;
+/**
+ * How firmly a pool holds an address by its status: 3 = acquired, or active on the machine that the provider names as its holder, 2 = active on another one, 1 = shown, as one
+ * that may have stopped being its own while it could not be looked at, 0 = not.
+ */
+function holdByStatus(pool: Pool, ip: string, holder: string | undefined): 0 | 1 | 2 | 3 {
+  if (pool.status.acquired.some((acquired) => acquired.ip === ip)) return 3;
   const entry = statusOf(pool, ip);
   if (entry === undefined || isNotOwn(entry)) return 0;
-  return entry.state === "active" ? 2 : 1;
+  if (entry.state !== "active") return 1;
+  return holder !== undefined && entry.providerID === holder ? 3 : 2;
 }
 
 /**

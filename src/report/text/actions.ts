@@ -152,7 +152,7 @@ function lostBecause(action: AssignIP, pool: PoolAssessment | undefined): string
 }
 
 function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): string {
-  const { nodeName, before, after, reason, object } = action;
+  const { nodeName, before, reason, object } = action;
   const host = whyHost(action);
   if (host !== undefined) return host;
   const verdict = pool?.notMatching.find((candidate) => candidate.nodeName === nodeName);
@@ -161,9 +161,14 @@ function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): st
     return `${before.address ?? "The address"} is on ${placeText(action.holder)}, no longer on ${nodeName}.`;
   if ((reason === "HolderLost" || reason === "AboveDesired") && verdict !== undefined)
     return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
-  if (reason === "AnnotationDrift")
-    return `The annotation says ${annotationText(before, "nothing")}; ${annotationText(after, "no address")} ${areOrIs(after)} verified there.`;
+  if (reason === "AnnotationDrift") return whyDrift(action);
   return reasonText(reason, object.kind);
+}
+
+function whyDrift({ before, after }: AnnotateNode): string {
+  if (before.address === after.address && before.pool !== after.pool)
+    return `The annotation names ${before.pool ?? "no object"}; the address is ${after.pool === undefined ? "nobody's" : `of ${after.pool}`}.`;
+  return `The annotation says ${annotationText(before, "nothing")}; ${annotationText(after, "no address")} ${areOrIs(after)} verified there.`;
 }
 
 function whyVerified({ nodeName, before, after }: AnnotateNode): string {
