@@ -207,7 +207,8 @@ export function namedRows({
   recordSets,
 }: Pick<Overview, "pools" | "routedIPs" | "recordSets">): readonly NamedRow[] {
   const named = (kind: string, row: Readiness, of: Stored, addresses: readonly AddressRow[]): NamedRow => {
-    return { row, name: `${kind}/${objectKey(of.meta)}`, retries: of.status.retries, addresses };
+    const { retries, pendingAcquisitions: unanswered = [] } = of.status;
+    return { row, name: `${kind}/${objectKey(of.meta)}`, retries, addresses, unanswered };
   };
   return [
     ...pools.map((row) => named("pool", row, row.pool, row.addresses)),
@@ -218,15 +219,16 @@ export function namedRows({
 
 interface Stored {
   readonly meta: ObjectMeta;
-  readonly status: { readonly retries: readonly RetryStatus[] };
+  readonly status: Pick<PoolStatus, "retries"> & Partial<Pick<PoolStatus, "pendingAcquisitions">>;
 }
 
-/** The row of an object, its name as a target, everything of it whose last attempt failed, and the addresses that it has in status. */
+/** The row of an object, its name as a target, everything of it whose last attempt failed, the addresses that it has in status, and what it asked for without an answer. */
 export interface NamedRow {
   readonly row: Readiness;
   readonly name: string;
   readonly retries: readonly RetryStatus[];
   readonly addresses: readonly AddressRow[];
+  readonly unanswered: PoolStatus["pendingAcquisitions"];
 }
 
 function ownAddress({ address: ip, status, trouble, hostAgent, waitsUntilMs }: RoutedIPRow): readonly AddressRow[] {

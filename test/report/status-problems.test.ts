@@ -54,6 +54,18 @@ describe("what status tells below its tables", () => {
   test.for<readonly [string, Partial<PoolStatus>, Partial<PoolSpec>, readonly string[]]>([
     ["nothing where all is well", { conditions: [isReady], ips: { [A]: active } }, {}, []],
     [
+      "that an address was asked for and no answer came, and nothing of one that may be under way",
+      {
+        conditions: [isReady],
+        ips: { [A]: active },
+        pendingAcquisitions: [90, 1].map((ago) => ({ startedAt: iso(ago), region: "nyc3", knownIPs: [] })),
+      },
+      {},
+      [
+        ". pool/ingress/web: 1 new address: An earlier acquisition got no answer; the account is watched before another is made.; since 11:58:30 UTC (1m30s ago)",
+      ],
+    ],
+    [
       "why an address waits for a node, and since when",
       { conditions: [isReady], ips: { [A]: parked, [B]: active } },
       {},

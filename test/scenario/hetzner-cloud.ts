@@ -153,7 +153,7 @@ export class HetznerCloud extends WorldCloud {
     return this.#project.project().state.settings;
   }
 
-  removeFirewall(name = "web"): void {
+  override removeFirewall(name = "web"): void {
     this.#project.edit((state) => {
       state.firewalls = state.firewalls.filter((one) => one.name !== name);
     });

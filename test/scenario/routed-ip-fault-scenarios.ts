@@ -153,6 +153,27 @@ export function routedIPFaultScenarios(scenario: Register): void {
     { onlySingleRuns: "a process that goes on knows the firewall from its last look at it" },
   );
 
+  scenario(
+    "what failed at a firewall that is deleted then is tried no more, and told of no more",
+    async (world) => {
+      await routedScene(world, ["n1", "n2"]);
+      await created(world);
+      world.fail({ side: "cloud", operation: "open-ports", kind: "422", times: 0 });
+      await world.routedIPs.setPorts([30080, 30443]);
+      await world.pass();
+      expect((await world.routedIPs.status("vip")).retries).toMatchObject([
+        { subject: expect.stringMatching(/^firewall\//) },
+      ]);
+      world.cloud.removeFirewall("web");
+      world.advance(600_000);
+      await world.pass();
+      expect((await world.routedIPs.status("vip")).retries).toEqual([]);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    },
+    { worlds: ["memory"] },
+  );
+
   scenario("a node that the firewall refuses is passed over for the next one", async (world) => {
     await routedScene(world, ["n1", "n2"]);
     world.cloud.removeDroplet("n1");

@@ -79,6 +79,12 @@ export class WorldCloud {
     return this.#account.setFirewall({ name, inbound_rules, droplet_ids: nodes.map(dropletOf), tags: [...tags] });
   }
 
+  /** Deletes a firewall, as a person does. */
+  removeFirewall(name = "web"): void {
+    const at = this.state.firewalls.findIndex((one) => one.name === name);
+    if (at >= 0) this.state.firewalls.splice(at, 1);
+  }
+
   /** What a firewall lets everybody in to, and whom it covers: `tcp/22 tcp/80 | n1 n2`. */
   showFirewall(name = "web"): string {
     this.settle();

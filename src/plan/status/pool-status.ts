@@ -232,8 +232,8 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
       dns: (name) => isOpenName(names, name),
       "dns-removal": (name) => isOpenName(names, name),
       "dns-ttl": (name) => isOpenName(names, name),
-      firewall: () => isHeld("open-ports"),
-      "firewall-removal": () => isHeld("close-ports"),
+      firewall: (id) => isHeld("open-ports") && isPresentFirewall(view, id),
+      "firewall-removal": (id) => isHeld("close-ports") && hasOnRecord(view, id),
       [FINALIZER_SUBJECT]: () => isHeld("add-finalizer", "remove-finalizer"),
       annotate: (name) => (name === "" ? isHeld("annotate-node", "clear-annotation") : isNodeHeld(name)),
     }),
@@ -243,6 +243,17 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
     return isOpen.get(kind)?.(rest.join("/")) === true;
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+}
+
+/** True for the firewall that the object wants, as far as it could be looked at; one that is gone is tried no more. */
+function isPresentFirewall({ firewall }: PoolView, id: string): boolean {
+  if (firewall.kind === "ready") return firewall.fact.firewall.id === id;
+  return firewall.kind === "blocked" && firewall.reason !== "FirewallNotFound";
+}
+
+/** True for a firewall that something of the object is on record for. */
+function hasOnRecord({ pool }: PoolView, id: string): boolean {
+  return pool.status.firewalls?.some((firewall) => firewall.id === id) === true;
 }
 
 /** True for an address that is not in use and could take the place of one that serves on a node which does not match: a failed attempt counts as long as one does. */

@@ -3,8 +3,9 @@ import { REASONS } from "../../model/reason.ts";
 import type { RetryStatus } from "../../model/resource.ts";
 import { retrySubjectText } from "../../model/retry-subject.ts";
 import { type Suspended, whySuspended } from "../../model/suspension.ts";
+import { parseTime } from "../../model/time.ts";
 import { type AddressRow, type NamedRow, namedRows, type Overview, type Readiness } from "../overview.ts";
-import { entryLines, type Layout, listText } from "./layout.ts";
+import { countText, entryLines, type Layout, listText } from "./layout.ts";
 import { lostAddresses, lostTexts, UNKEPT_HELP, unkeptAddresses, unkeptTexts } from "./node-problems.ts";
 import { agoText, aheadText, readableTimes, sinceText, untilText } from "./times.ts";
 
@@ -100,7 +101,7 @@ function nextOf(retries: readonly RetryStatus[]): RetryStatus | undefined {
   return retries.toSorted((a, b) => (a.nextAttemptTime < b.nextAttemptTime ? -1 : 1))[0];
 }
 
-function objectProblems({ row, name, retries, addresses }: NamedRow, nowMs: number): readonly ToldOf[] {
+function objectProblems({ row, name, retries, addresses, unanswered }: NamedRow, nowMs: number): readonly ToldOf[] {
   // Where the object stands still as a whole, what failed before says nothing of what comes next.
   const failing = row.isBlocked ? [] : retries;
   const standing = [...waitingForPerson(row, nowMs), ...standingStill(row, failing, nowMs)];
@@ -108,7 +109,31 @@ function objectProblems({ row, name, retries, addresses }: NamedRow, nowMs: numb
   const untold = failing.filter(({ error }) => row.stalled?.message.includes(error) !== true);
   const causes = [...standing, ...failingTexts(untold, row, nowMs)];
   const rest = row.isBlocked || row.suspended !== undefined ? [] : addressTexts(addresses, causes, row, nowMs);
-  return [...causes, ...rest].map((one) => ({ symbol: "!", ...one, name }));
+  return [...causes, ...unansweredText(unanswered, nowMs), ...rest].map((one) => ({ symbol: "!", ...one, name }));
+}
+
+/** How long a purchase may take whose answer is merely on its way, milliseconds. */
+const LONG_PURCHASE_MS = 30_000;
+
+/** What was asked for long ago and got no answer. Where it may be one of several a person is asked, which is told above. */
+function unansweredText(unanswered: NamedRow["unanswered"], nowMs: number): readonly Told[] {
+  const lost = unanswered.filter(
+    ({ startedAt, candidates }) => candidates === undefined && isLongAgo(startedAt, nowMs - LONG_PURCHASE_MS),
+  );
+  const [since] = lost.map(({ startedAt }) => startedAt).toSorted();
+  if (since === undefined) return [];
+  return [
+    {
+      symbol: ".",
+      about: [countText(lost.length, "new address", "new addresses")],
+      text: sentenceOf("AcquisitionUnanswered"),
+      since,
+    },
+  ];
+}
+
+function isLongAgo(time: string, beforeMs: number): boolean {
+  return (parseTime(time) ?? Number.POSITIVE_INFINITY) < beforeMs;
 }
 
 /** What waits for a grant alone is told below, with all that is missing. */
