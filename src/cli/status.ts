@@ -1,5 +1,6 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Selection } from "../model/run.ts";
+import { parseShard, SHARD_LABEL, shardName } from "../model/shard.ts";
 import { readHostPods } from "../observe/host-pods.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
@@ -113,6 +114,8 @@ async function read(
     listRecordSets: async () => recordSets,
   };
   const hostPods = await readHostPods(cluster, nodes.nodes ?? []);
+  const labels = [...pools, ...routedIPs, ...recordSets].map(({ meta }) => meta.labels[SHARD_LABEL] ?? "");
+  const unusedShards = await readUnusedShards(cluster, { namespace: leaseNamespace, name: leaseName }, new Set(labels));
   const selection = known ?? (await resolveSelection(targets, flags, lists));
   const none =
     known === undefined
@@ -129,6 +132,7 @@ async function read(
     ...lease,
     ...nodes,
     ...given({ hostPods, workloads }),
+    unusedShards,
   };
   return { overview: overviewOf(facts, flags.maxAge), none, selection };
 }
@@ -144,6 +148,22 @@ function noneOfShard(
     ...routedIPs.map(({ meta }) => ({ kind: "routedip" as const, meta })),
     ...recordSets.map(({ meta }) => ({ kind: "dns" as const, meta })),
   ]);
+}
+
+/** The labels, of those of objects, that are no shard, or that of one which has no Lease: no process has run with it. Where one may not look, a shard counts as used. */
+async function readUnusedShards(
+  cluster: Pick<Reader, "readLease">,
+  base: { readonly namespace: string; readonly name: string },
+  labels: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const unused = [...labels].map(async (label) => {
+    const shard = parseShard(label);
+    if (label === "") return [];
+    if (shard === undefined) return [label];
+    const { lease, leaseError } = await readLease(cluster, base.namespace, shardName(base.name, shard));
+    return lease === undefined && leaseError === undefined ? [label] : [];
+  });
+  return new Set((await Promise.all(unused)).flat());
 }
 
 /** The nodes, or why they cannot be listed: what is stored is shown without them. */

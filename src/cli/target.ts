@@ -1,5 +1,5 @@
 import type { ObjectRef } from "../model/action.ts";
-import { canonicalAddress, canonicalIPv6 } from "../model/address.ts";
+import { canonicalAddress, canonicalIPv6, entryText } from "../model/address.ts";
 import { ConfigError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import { GROUP } from "../model/resource.ts";
@@ -66,7 +66,7 @@ export function parseTarget(text: string): Target {
 /** In the one form of an address, however it is written. */
 function addressIn(text: string, written: string): string {
   const ip = canonicalAddress(written);
-  if (ip === undefined) throw notATarget(text, `${written} is no IP address`);
+  if (ip === undefined) throw notATarget(text, `${entryText(written)} is no IP address`);
   return ip;
 }
 

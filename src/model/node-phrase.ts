@@ -1,3 +1,4 @@
+import { entryText } from "./address.ts";
 import { CORDON_KEY } from "./node.ts";
 import type { NodeVerdict } from "./plan.ts";
 import { REASONS, type Reason } from "./reason.ts";
@@ -23,12 +24,12 @@ export function nodePhrase(verdict: Verdict): string {
 
 /** Returns where an address is by its status, as a sentence: `203.0.113.1 is active on worker-1.` */
 export function placeSentence(ip: string, entry: IPStatus | undefined): string {
-  if (entry === undefined) return `No object has ${ip}.`;
+  if (entry === undefined) return `No object has ${entryText(ip)}.`;
   const { state, nodeName, reason, error } = entry;
   const where = nodeName === undefined ? "" : ` on ${nodeName}`;
   const why = reason === undefined ? "" : `: ${reason}`;
   const told = error === undefined ? "" : ` (${error})`;
-  return `${ip} is ${STATES[state]}${where}${why}${told}.`;
+  return `${entryText(ip)} is ${STATES[state]}${where}${why}${told}.`;
 }
 
 const STATES: Readonly<Record<IPStatus["state"], string>> = {

@@ -7,6 +7,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import { setNamed } from "../model/record-types.ts";
 import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
+import { SHARD_LABEL } from "../model/shard.ts";
 import { plan } from "../plan/plan.ts";
 import { storedDrain } from "../plan/pool-view.ts";
 import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
@@ -47,18 +48,21 @@ export interface Question {
   readonly horizonMs: number;
 }
 
-/** Says why the world is as it is, and what would have to be otherwise. Pure. */
-export function explain(observation: Observation, { subject, isMeant, horizonMs }: Question): Explanation {
+/** Says why the world is as it is, and what would have to be otherwise. Each object is explained as the process of its shard sees it. Pure. */
+export function explain(observation: Observation, question: Question): Explanation {
+  const { subject, horizonMs } = question;
   const now: Planned = { world: observation, plan: plan(observation, {}) };
-  const objects = concerned(now.plan, subject).filter(isMeant);
-  const whole = new Rehearsal(observation, horizonMs);
-  const sections = objects.flatMap((ref): readonly Section[] => {
-    const isAlone = subject.kind === "node";
-    const seen = seenIn(isAlone ? alone(now, ref, subject.node) : now, ref);
-    if (seen === undefined) return [];
-    const rehearsal = new Rehearsal(seen.world, horizonMs);
-    return [sectionOf(seen, subject, { horizonMs, rehearsal, whole: isAlone ? whole : rehearsal })];
-  });
+  const objects = [...observation.pools, ...observation.recordSets];
+  const shards = new Set(objects.flatMap(({ meta }) => meta.labels[SHARD_LABEL] || []));
+  const sections = [
+    ...sectionsOf(now, question),
+    ...[...shards].toSorted().flatMap((shard) => {
+      const world = asShard(observation, shard);
+      const fact = `Only the process with --shard ${shard} works for it: the label ${SHARD_LABEL} says so.`;
+      const found = sectionsOf({ world, plan: plan(world, {}) }, question);
+      return found.map((section) => ({ ...section, facts: [fact, ...section.facts] }));
+    }),
+  ];
   return {
     observedAtMs: observation.observedAtMs,
     cluster: observation.cluster,
@@ -68,6 +72,33 @@ export function explain(observation: Observation, { subject, isMeant, horizonMs 
     sections,
     facts: factsBeyond(now, subject),
   };
+}
+
+/** The world as the process of a shard sees it: what has its label is its own, and all else is others'. */
+function asShard(observation: Observation, shard: string): Observation {
+  const relabelled = <O extends { readonly meta: ObjectMeta }>(object: O): O => {
+    const { [SHARD_LABEL]: label = "", ...labels } = object.meta.labels;
+    const meta = { ...object.meta, labels: label === shard ? labels : { ...labels, [SHARD_LABEL]: label || "?" } };
+    return { ...object, meta };
+  };
+  return {
+    ...observation,
+    pools: observation.pools.map(relabelled),
+    recordSets: observation.recordSets.map(relabelled),
+  };
+}
+
+/** A section for each object that the process whose plan it is works for, and that is asked about. */
+function sectionsOf(now: Planned, { subject, isMeant, horizonMs }: Question): readonly Section[] {
+  const whole = new Rehearsal(now.world, horizonMs);
+  const objects = concerned(now.plan, subject).filter(isMeant);
+  return objects.flatMap((ref): readonly Section[] => {
+    const isAlone = subject.kind === "node";
+    const seen = seenIn(isAlone ? alone(now, ref, subject.node) : now, ref);
+    if (seen === undefined) return [];
+    const rehearsal = new Rehearsal(seen.world, horizonMs);
+    return [sectionOf(seen, subject, { horizonMs, rehearsal, whole: isAlone ? whole : rehearsal })];
+  });
 }
 
 /** The objects that a node, an address or a name has to do with. */

@@ -16,11 +16,13 @@ import {
 } from "../model/resource.ts";
 import { retriedAddress, retriedName } from "../model/retry-subject.ts";
 import { type RoutedIP, routedFamily } from "../model/routed-ip.ts";
+import { SHARD_LABEL } from "../model/shard.ts";
 import { type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { parseTime } from "../model/time.ts";
 import type { Live } from "./live.ts";
 import { type ReconcilerRow, type RunFacts, reconcilerRow } from "./reconciler.ts";
 import { lostAddresses, lostTexts, unkeptAddresses, unkeptTexts } from "./text/node-problems.ts";
+import { type UnservedObject, unservedTexts } from "./text/unserved.ts";
 import { nameOf, type WrittenName, writtenName } from "./text/written-name.ts";
 
 /** What `status` reads: pools, routed IPs and record sets as stored, the nodes as they are now, and the Lease where there is one. */
@@ -38,6 +40,8 @@ export interface StoredFacts extends RunFacts {
   readonly nodesError?: string;
   /** The pods of `flipop host`; absent where no node asks its host for addresses. */
   readonly hostPods?: HostPods;
+  /** The labels of objects with which no process has run as its `--shard`, as far as one may look. */
+  readonly unusedShards?: ReadonlySet<string>;
 }
 
 /** One address of a pool, as its status tells. */
@@ -119,6 +123,8 @@ export interface Overview {
   readonly nodesError?: string;
   /** Why it is not known whether `flipop host` runs where it is needed; absent where it is. */
   readonly hostsError?: string;
+  /** Objects, as targets, whose label gives them to a shard that no process has run with: nobody works for them. */
+  readonly unserved: readonly UnservedObject[];
   /** What everybody says now; absent where nobody was asked. */
   readonly live?: Live;
 }
@@ -138,8 +144,13 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP), nodes));
   const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet)));
   const rows = namedRows({ pools, routedIPs, recordSets });
+  const unserved = [...facts.pools, ...facts.routedIPs, ...facts.recordSets].flatMap(({ meta: { labels } }, at) => {
+    const { [SHARD_LABEL]: shard = "" } = labels;
+    return facts.unusedShards?.has(shard) === true ? [{ object: rows[at]?.name ?? "", shard }] : [];
+  });
   const problems = [
     ...rows.flatMap(({ row, name }) => problemsOf(name, row)),
+    ...unservedTexts(unserved),
     ...lostTexts(lostAddresses(rows), nowMs),
     ...unkeptTexts(unkeptAddresses(rows), nowMs),
     ...(reconciler.problem === "" ? [] : [reconciler.problem]),
@@ -148,7 +159,7 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
     ...(facts.nodesError === undefined ? {} : { nodesError: facts.nodesError }),
     ...(facts.hostPods?.kind === "unread" ? { hostsError: facts.hostPods.error } : {}),
   };
-  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems, ...unknown };
+  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems, unserved, ...unknown };
 }
 
 /**

@@ -229,6 +229,7 @@ describe("bad input is refused", () => {
     [["--logs", join(root, "nowhere.log")], 78, "There is no file"],
     [["--logs", root], 78, "Cannot read"],
     [["ip/203.0.113"], 64, "is no IP address"],
+    [["ip/"], 64, `Unknown target 'ip/': "" is no IP address`],
     [["ip/203.0.113.250"], 78, "No object has the address 203.0.113.250, and no change of it is known"],
     [["node/worker-77"], 78, "There is no node named worker-77, and no change of it is known"],
     [["pool/nope"], 78, "There is no FloatingIPPool named nope in any namespace"],

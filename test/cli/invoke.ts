@@ -37,7 +37,9 @@ export interface Scene {
   readonly routedIPs?: readonly RoutedIP[];
   /** Thrown by every list of routed IPs. */
   readonly routedIPsError?: Error;
+  /** Every Lease, those aside that are absent. */
   readonly lease?: LeaseRecord;
+  readonly absentLeases?: readonly string[];
   /** Namespaces that exist; absent = nobody may look. */
   readonly namespaces?: readonly string[];
   readonly answer?: (request: ReconcileRequest) => Promise<ReconcileAnswer>;
@@ -243,9 +245,9 @@ function readerOf(scene: Scene): ClusterReader & NamespaceReader & IdentityReade
     clusterUID: async () => scene.clusterUID ?? CLUSTER_UID,
     readPodsOn: async () => [],
     readEndpointSlices: async () => [],
-    readLease: async () => {
+    readLease: async (_namespace, name) => {
       if (scene.leaseError !== undefined) throw scene.leaseError;
-      return scene.lease;
+      return scene.absentLeases?.includes(name) === true ? undefined : scene.lease;
     },
   };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
 import { isOfShard, parseShard, SHARD_LABEL } from "../../src/model/shard.ts";
 import type { Overlap } from "../../src/watch/shard-lock.ts";
 import { aQuietRun, steady } from "../report/runs.ts";
-import { aPool, aRecordSet } from "../report/world.ts";
+import { aLease, aPool, aRecordSet } from "../report/world.ts";
 import { invoke, type Scene } from "./invoke.ts";
 
 const BASE: Overlap = { lease: "flipop/flipop", holder: "pod-1" };
@@ -12,6 +13,10 @@ const refused = (overlap: Overlap): Scene => {
   const answer = { kind: "locked", holder: overlap.holder, overlap } as const;
   return { observation: steady(), answer: async () => answer, watch: async () => answer };
 };
+
+function forbidden(): KubeError {
+  return new KubeError({ failure: "forbidden", operation: "get", subject: "", status: 403, message: "no" });
+}
 
 describe("a run that overlaps another one", () => {
   test.for([
@@ -127,6 +132,20 @@ describe("a shard that none of the objects is of", () => {
       const { stdout } = await invoke([command, "--shard", "nobody", ...line.split(" ")], scene);
       expect(stdout).toContain(text);
     }
+  });
+
+  test("and that no process has run with is a problem that status tells, and --check ends with", async () => {
+    const scene: Scene = { observation: both, lease: aLease(), absentLeases: ["flipop-vip"] };
+    const { stdout } = await invoke(["status"], scene);
+    const told = `nobody works for these objects: the label ${SHARD_LABEL} names "vip", and no process has run with --shard vip`;
+    expect(stdout.replace(/\s+/g, " ")).toContain(`pool/ingress/web and pool/ingress/mail: ${told}`);
+    expect(stdout.replace(/\s+/g, " ")).toContain("Correct the label, or run flipop reconcile with that --shard.");
+    const checked = await invoke(["status", "--check"], scene);
+    expect(checked.stderr).toContain(told);
+    expect(checked.exitCode).toBe(6);
+    expect((await invoke(["status"], { ...scene, absentLeases: [] })).stdout).not.toContain("nobody works for");
+    const unknown = { ...scene, leaseError: forbidden() };
+    expect((await invoke(["status"], unknown)).stdout).not.toContain("nobody works for");
   });
 
   test("a label that no shard can have is told as that", async () => {

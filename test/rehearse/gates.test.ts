@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { PROVIDERS } from "../../src/adapters/registry.ts";
-import type { Evidence, ShownGate, Subject } from "../../src/model/explanation.ts";
+import type { Evidence, Explanation, ShownGate, Subject } from "../../src/model/explanation.ts";
 import { GATE_IDS, type GateID } from "../../src/model/gates.ts";
 import type { Taint } from "../../src/model/node.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import { ProviderRegistry } from "../../src/model/provider.ts";
 import { FINALIZER, type PoolSpec, type PoolStatus, type RecordSetSpec } from "../../src/model/resource.ts";
+import { SHARD_LABEL } from "../../src/model/shard.ts";
 import { explain } from "../../src/rehearse/explain.ts";
 import { renderExplanation } from "../../src/report/text/explanation.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
@@ -288,3 +289,21 @@ test.for([OBJECT, NODE])(
     );
   },
 );
+
+test("explains an object of a shard as the process of that shard sees it, and says whose it is", () => {
+  const of = (shard: string): Observation => {
+    const whole = world({ status: { ips: {} } }, parked);
+    const pools = whole.pools.map((pool) => {
+      const labels = shard === "" ? {} : { [SHARD_LABEL]: shard };
+      return { ...pool, meta: { ...pool.meta, labels } };
+    });
+    return { ...whole, pools };
+  };
+  const ask = (shard: string): Explanation =>
+    explain(of(shard), { subject: ADDRESS, isMeant: () => true, horizonMs: 600_000 });
+  const [alone, [section, ...others]] = [ask("").sections, ask("vip").sections];
+  expect(others).toEqual([]);
+  const fact = `Only the process with --shard vip works for it: the label ${SHARD_LABEL} says so.`;
+  expect(section).toMatchObject({ facts: [fact, ...(alone[0]?.facts ?? [])], message: alone[0]?.message });
+  expect(section?.gates.map(({ id, pass }) => [id, pass])).toEqual(alone[0]?.gates.map(({ id, pass }) => [id, pass]));
+});

@@ -8,11 +8,12 @@ import { type AddressRow, type NamedRow, namedRows, type Overview, type Readines
 import { countText, entryLines, type Layout, listText } from "./layout.ts";
 import { lostAddresses, lostTexts, UNKEPT_HELP, unkeptAddresses, unkeptTexts } from "./node-problems.ts";
 import { agoText, aheadText, readableTimes, sinceText, untilText } from "./times.ts";
+import { UNSERVED_HELP, unservedTexts } from "./unserved.ts";
 
 // What status tells below its tables, wrapped and never cut: everything that is not as it should be, since when, and what is known of its end. One cause is told once.
 //
 //   of one object   what waits for a person, who suspended it, why it is not ready; what failed and is tried again; what addresses wait for
-//   of several      that their nodes cannot serve any more and no run has seen it; that nobody puts them on their hosts; that no run has looked at them
+//   of several      that nobody works for their shard; that their nodes cannot serve any more and no run has seen it; that nobody puts them on their hosts; that no run has looked at them
 
 /** Something that is not as it should be. */
 export interface StatusProblem {
@@ -45,6 +46,9 @@ export function problemsOf(
         nowMs,
       ),
     ),
+    ...unservedTexts(overview.unserved).map((what) => {
+      return { object: "", symbol: "!" as const, what, since: "", next: UNSERVED_HELP };
+    }),
     ...parts.flatMap((some) => [
       ...unseenTrouble(some, overview),
       ...unkeptProblems(some, nowMs),
