@@ -282,7 +282,7 @@ function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
   return {
     pool,
     ...readiness,
-    ...nameOf(spec, status, ipFamilyOf(spec)),
+    ...nameOf(spec, status, ipFamilyOf(spec), pool.meta),
     active: addresses.filter((address) => address.status.state === "active" && !isUnread(address)).length,
     unread: addresses.filter((address) => address.status.state !== "disabled" && isUnread(address)).length,
     desired: spec.desiredIPs > 0 ? spec.desiredIPs : new Set(spec.ips).size,
@@ -319,7 +319,7 @@ function routedIPRow(routedIP: RoutedIP, readiness: Readiness, nodes: Nodes): Ro
   return {
     routedIP,
     ...readiness,
-    ...nameOf(spec, status, routedFamily(routedIP)),
+    ...nameOf(spec, status, routedFamily(routedIP), routedIP.meta),
     address: address?.ip ?? spec.address,
     ...(address === undefined ? {} : { status: address.entry, ...seenOn(address.ip, address.entry, nodes) }),
     ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),

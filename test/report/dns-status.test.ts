@@ -157,6 +157,9 @@ describe("the status of pools with DNS", () => {
 
   test("says that a name is not published yet", () => {
     expect(text([aPool("web", [], { spec: { dnsRecordSet } })], [])[1]).toContain("www.example.com (not yet)");
+    const pool = aPool("web", [], { spec: { dnsRecordSet } });
+    const going = { ...pool, meta: { ...pool.meta, isDeleting: true } };
+    expect(text([going], [])[1]).not.toContain("www.example.com");
   });
 });
 

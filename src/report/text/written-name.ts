@@ -8,7 +8,7 @@ import {
   setNamed,
   setText,
 } from "../../model/record-types.ts";
-import type { DNSMemory, DNSRecordSetSpec, PublishedName } from "../../model/resource.ts";
+import type { DNSMemory, DNSRecordSetSpec, ObjectMeta, PublishedName } from "../../model/resource.ts";
 
 /** The name an object asks for, as far as its spec and its status tell. */
 export interface WrittenName {
@@ -51,13 +51,15 @@ export function wantedFQDN(spec: DNSRecordSetSpec, status: Remembering, provider
   return name === undefined ? undefined : setNamed(name).fqdn;
 }
 
-/** Returns the name of an object whose addresses are of one family, as part of its row; nothing where it asks for none. */
+/** Returns the name of an object whose addresses are of one family, as part of its row; nothing where it asks for none, or is being deleted and has left it. */
 export function nameOf(
   { dnsRecordSet }: { readonly dnsRecordSet?: DNSRecordSetSpec },
   memory: DNSMemory,
   family: IPFamily,
+  { isDeleting }: Pick<ObjectMeta, "isDeleting">,
 ): { readonly name?: WrittenName } {
-  return dnsRecordSet === undefined ? {} : { name: writtenName(dnsRecordSet, memory, "", recordTypeOf(family)) };
+  if (dnsRecordSet === undefined || (isDeleting && memory.publishedDNS === undefined)) return {};
+  return { name: writtenName(dnsRecordSet, memory, "", recordTypeOf(family)) };
 }
 
 /** Returns the names an object published before: those that status lists, and the last one while it is not the one asked for. */
