@@ -53,6 +53,8 @@ export interface BlockedFirewall {
   readonly notBeforeMs?: number;
   /** Set where the last change failed, and its next attempt is not due. */
   readonly waitsFor?: "retry";
+  /** Set where the account has no such firewall: nothing is tried there any more. */
+  readonly isGone?: true;
   /** What a person can do, where the reason does not know. */
   readonly advice?: string;
 }
@@ -292,7 +294,7 @@ function isOpen(
 function unknown(wanted: string, fact: Exclude<FirewallFact, { kind: "known" }> | undefined): BlockedFirewall {
   switch (fact?.kind) {
     case "gone":
-      return blocked("FirewallNotFound", wanted, true);
+      return { ...blocked("FirewallNotFound", wanted, true), isGone: true };
     case "ambiguous":
       return blocked("FirewallAmbiguous", `${wanted}: ${fact.ids.join(", ")}`, true);
     default:

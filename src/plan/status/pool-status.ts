@@ -248,7 +248,7 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
 /** True for the firewall that the object wants, as far as it could be looked at; one that is gone is tried no more. */
 function isPresentFirewall({ firewall }: PoolView, id: string): boolean {
   if (firewall.kind === "ready") return firewall.fact.firewall.id === id;
-  return firewall.kind === "blocked" && firewall.reason !== "FirewallNotFound";
+  return firewall.kind === "blocked" && firewall.isGone !== true;
 }
 
 /** True for a firewall that something of the object is on record for. */
