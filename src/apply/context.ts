@@ -134,7 +134,7 @@ export function obstacle(context: ApplyContext): Reason | undefined {
   return undefined;
 }
 
-/** By provider name: the time before which it asked this process to make no calls. Milliseconds of the API server's clock, so that setting the local clock moves nothing. */
+/** By provider name: when this process may call it again. Milliseconds of the API server's clock: setting the local clock changes nothing. */
 export type Limits = Map<string, number>;
 
 /** What a run calls its providers by, and the two clocks. */
@@ -143,8 +143,8 @@ type Callers = Pick<WriteAccess, "providers" | "dnsProviders" | "firewallProvide
 };
 
 /**
- * Returns the same providers. When one of them asks for no calls, the time until then is also entered in `limits`. That is done even when nobody waits for the answer any
- * more, because it concerns every later run.
+ * Returns the same providers. One that asks for no calls is entered in `limits`, with the time when it may be called again. Its answer counts although nobody may wait for it
+ * any more: later runs have to know.
  */
 export function notingLimits(
   { providers, dnsProviders, firewallProviders, cluster, clock }: Callers,
@@ -175,7 +175,7 @@ export function notingLimits(
 /** How exactly the API server's clock is known, milliseconds. */
 const SERVER_CLOCK_MS = 1000;
 
-/** Returns the same provider. Each time it asks for no calls, `enter` is told its name and when it may be called again, in milliseconds of the local clock. */
+/** Returns the same provider. When it asks for no calls, `enter` gets its name, and when it may be called again: milliseconds of the local clock. */
 function limitNoting<P extends { readonly name: string }>(
   provider: P,
   enter: (name: string, notBeforeMs: number) => void,

@@ -13,7 +13,7 @@ import { FACT_MS, type Sources } from "../doctor/gather.ts";
 import { OPERATOR_LEASE } from "../doctor/others.ts";
 import { grantedPermissions, installPermissions, sortPermissions } from "../doctor/permissions.ts";
 import { KubeError } from "../model/errors.ts";
-import { parseShard, SHARD_LABEL, type Shard, shardName, shardsOn } from "../model/shard.ts";
+import { parseShard, type Shard, shardLabels, shardName, shardsOn } from "../model/shard.ts";
 import { readHostPods } from "../observe/host-pods.ts";
 import type { ClusterInspector, Permission } from "../ports/inspection.ts";
 import { planPass } from "../reconcile.ts";
@@ -151,11 +151,11 @@ function clusterSources(
     }),
     labelled: of(async (cluster) => {
       const { pools, routedIPs, recordSets } = await readObjects(cluster);
-      const labels = [...pools, ...routedIPs, ...recordSets].map(({ meta }) => meta.labels[SHARD_LABEL] ?? "");
+      const labels = shardLabels([...pools, ...routedIPs, ...recordSets]);
       return await readShards(
         cluster,
         lease,
-        [...new Set(labels)].flatMap((label) => parseShard(label) ?? []),
+        labels.flatMap((label) => parseShard(label) ?? []),
       );
     }),
     namesakes: of((cluster) => cluster.listLeases(lease.name)),

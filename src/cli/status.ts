@@ -1,6 +1,6 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Selection } from "../model/run.ts";
-import { parseShard, SHARD_LABEL, shardName } from "../model/shard.ts";
+import { parseShard, shardLabels, shardName } from "../model/shard.ts";
 import { readHostPods } from "../observe/host-pods.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { listRecordSets, orMissing } from "../observe/read-cluster.ts";
@@ -114,8 +114,8 @@ async function read(
     listRecordSets: async () => recordSets,
   };
   const hostPods = await readHostPods(cluster, nodes.nodes ?? []);
-  const labels = [...pools, ...routedIPs, ...recordSets].map(({ meta }) => meta.labels[SHARD_LABEL] ?? "");
-  const unusedShards = await readUnusedShards(cluster, { namespace: leaseNamespace, name: leaseName }, new Set(labels));
+  const labels = shardLabels([...pools, ...routedIPs, ...recordSets]);
+  const unusedShards = await readUnusedShards(cluster, { namespace: leaseNamespace, name: leaseName }, labels);
   const selection = known ?? (await resolveSelection(targets, flags, lists));
   const none =
     known === undefined
@@ -150,15 +150,14 @@ function noneOfShard(
   ]);
 }
 
-/** The labels, of those of objects, that are no shard, or that of one which has no Lease: no process has run with it. Where one may not look, a shard counts as used. */
+/** Returns those of the labels with which no process has run: they name no shard, or that shard has no Lease. Where one may not look, a shard counts as used. */
 async function readUnusedShards(
   cluster: Pick<Reader, "readLease">,
   base: { readonly namespace: string; readonly name: string },
-  labels: ReadonlySet<string>,
+  labels: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const unused = [...labels].map(async (label) => {
+  const unused = labels.map(async (label) => {
     const shard = parseShard(label);
-    if (label === "") return [];
     if (shard === undefined) return [label];
     const { lease, leaseError } = await readLease(cluster, base.namespace, shardName(base.name, shard));
     return lease === undefined && leaseError === undefined ? [label] : [];

@@ -92,7 +92,7 @@ export interface Observation {
   /** What namespaces may ask of the account. Absent = nothing is asked for it. */
   readonly grants?: GrantFacts;
   /**
-   * By {@link refKey}: the time until which an object waits, milliseconds of the API server's clock. A record set waits with its records while its addresses change.
+   * By {@link refKey}: when the wait of an object ends, milliseconds of the API server's clock. A record set waits with its records while its addresses change.
    * A pool or RoutedIP that was just deleted waits with what it left on nodes. Absent = none.
    */
   readonly settling?: ReadonlyMap<string, number>;

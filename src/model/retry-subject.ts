@@ -3,19 +3,19 @@ import type { RetryStatus } from "./resource.ts";
 /*
  * What is retried: a failed attempt is stored in `status.retries` of its object, under a subject.
  *
- *   subject           stored after a failed …
- *   ip/203.0.113.1    assignment or move of the address
- *   ip-removal/203.…  unassignment or deletion of the address: it can go to a node while it cannot be given up
- *   node/worker-1     assignment or move to the node; an acquisition or firewall change that may have failed because of its machine
- *   acquire           acquisition
- *   annotate          write of a node's annotations that was forbidden: the permission is missing for every node
- *   annotate/worker-1 any other write of the annotations of the node
- *   firewall/ID       opening of ports, or addition of machines
- *   firewall-removal/ID  closing of ports, or removal of machines: an address can go to another machine while its former one cannot be taken away
- *   dns/FQDN          write of the name
- *   dns-removal/FQDN  write of the name that only takes addresses out: it goes on while an addition is refused
- *   dns-ttl/FQDN      write of the name that only changes its TTL: what it shows goes on changing
- *   finalizer         write of the finalizer
+ *   subject               stored after a failed …
+ *   ip/203.0.113.1        assignment or move of the address
+ *   ip-removal/203.…      unassignment or deletion of the address: it can go to a node while it cannot be given up
+ *   node/worker-1         assignment or move to the node; an acquisition or firewall change that may have failed because of its machine
+ *   acquire               acquisition
+ *   annotate              write of a node's annotations that was forbidden: the permission is missing for every node
+ *   annotate/worker-1     any other write of the annotations of the node
+ *   firewall/ID           opening of ports, or addition of machines
+ *   firewall-removal/ID   closing of ports, or removal of machines: an address can go to another machine while its former one cannot be taken away
+ *   dns/FQDN              write of the name
+ *   dns-removal/FQDN      write of the name that only takes addresses out: it goes on while an addition is refused
+ *   dns-ttl/FQDN          write of the name that only changes its TTL: what it shows goes on changing
+ *   finalizer             write of the finalizer
  */
 
 /** The retry subject of an address. */

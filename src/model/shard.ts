@@ -15,6 +15,11 @@ import { isNamespaceName, type ObjectMeta } from "./resource.ts";
 /** The label that gives an object to the process with that `--shard`. One that is empty is none. */
 export const SHARD_LABEL = "flipop.digitalocean.com/shard";
 
+/** Returns the labels by which objects are given to shards, each once; those that no shard can have, too. Pure. */
+export function shardLabels(objects: readonly { readonly meta: Pick<ObjectMeta, "labels"> }[]): readonly string[] {
+  return [...new Set(objects.flatMap(({ meta }) => meta.labels[SHARD_LABEL] || []))];
+}
+
 /** A part of the objects of a cluster: those of the namespaces that fall to a part, counted from 1, or those with a label. */
 export type Shard =
   | { readonly kind: "numbered"; readonly part: number; readonly of: number }

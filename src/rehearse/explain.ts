@@ -7,7 +7,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import { setNamed } from "../model/record-types.ts";
 import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
-import { SHARD_LABEL } from "../model/shard.ts";
+import { SHARD_LABEL, shardLabels } from "../model/shard.ts";
 import { plan } from "../plan/plan.ts";
 import { storedDrain } from "../plan/pool-view.ts";
 import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
@@ -52,16 +52,21 @@ export interface Question {
 export function explain(observation: Observation, question: Question): Explanation {
   const { subject, horizonMs } = question;
   const now: Planned = { world: observation, plan: plan(observation, {}) };
-  const objects = [...observation.pools, ...observation.recordSets];
-  const shards = new Set(objects.flatMap(({ meta }) => meta.labels[SHARD_LABEL] || []));
+  const { pools, recordSets } = observation;
+  const meant = [
+    ...pools.filter(({ kind, meta }) => question.isMeant({ kind, namespace: meta.namespace, name: meta.name })),
+    ...recordSets.filter(({ meta }) => question.isMeant({ kind: "dns", namespace: meta.namespace, name: meta.name })),
+  ];
   const sections = [
     ...sectionsOf(now, question),
-    ...[...shards].toSorted().flatMap((shard) => {
-      const world = asShard(observation, shard);
-      const fact = `Only the process with --shard ${shard} works for it: the label ${SHARD_LABEL} says so.`;
-      const found = sectionsOf({ world, plan: plan(world, {}) }, question);
-      return found.map((section) => ({ ...section, facts: [fact, ...section.facts] }));
-    }),
+    ...shardLabels(meant)
+      .toSorted()
+      .flatMap((shard) => {
+        const world = asShard(observation, shard);
+        const fact = `Only the process with --shard ${shard} works for it: the label ${SHARD_LABEL} says so.`;
+        const found = sectionsOf({ world, plan: plan(world, {}) }, question);
+        return found.map((section) => ({ ...section, facts: [fact, ...section.facts] }));
+      }),
   ];
   return {
     observedAtMs: observation.observedAtMs,
@@ -74,11 +79,17 @@ export function explain(observation: Observation, question: Question): Explanati
   };
 }
 
+/** Stands for the shard of objects without a label; no shard is written so. */
+const OTHER_SHARD = "?";
+
 /** The world as the process of a shard sees it: what has its label is its own, and all else is others'. */
 function asShard(observation: Observation, shard: string): Observation {
   const relabelled = <O extends { readonly meta: ObjectMeta }>(object: O): O => {
     const { [SHARD_LABEL]: label = "", ...labels } = object.meta.labels;
-    const meta = { ...object.meta, labels: label === shard ? labels : { ...labels, [SHARD_LABEL]: label || "?" } };
+    const meta = {
+      ...object.meta,
+      labels: label === shard ? labels : { ...labels, [SHARD_LABEL]: label || OTHER_SHARD },
+    };
     return { ...object, meta };
   };
   return {

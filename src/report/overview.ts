@@ -22,7 +22,7 @@ import { parseTime } from "../model/time.ts";
 import type { Live } from "./live.ts";
 import { type ReconcilerRow, type RunFacts, reconcilerRow } from "./reconciler.ts";
 import { lostAddresses, lostTexts, unkeptAddresses, unkeptTexts } from "./text/node-problems.ts";
-import { type UnservedObject, unservedTexts } from "./text/unserved.ts";
+import { unservedTexts } from "./text/unserved.ts";
 import { nameOf, type WrittenName, writtenName } from "./text/written-name.ts";
 
 /** What `status` reads: pools, routed IPs and record sets as stored, the nodes as they are now, and the Lease where there is one. */
@@ -123,8 +123,8 @@ export interface Overview {
   readonly nodesError?: string;
   /** Why it is not known whether `flipop host` runs where it is needed; absent where it is. */
   readonly hostsError?: string;
-  /** Objects, as targets, whose label gives them to a shard that no process has run with: nobody works for them. */
-  readonly unserved: readonly UnservedObject[];
+  /** As of {@link StoredFacts}; empty = each label is that of a process, as far as one may look. */
+  readonly unusedShards: ReadonlySet<string>;
   /** What everybody says now; absent where nobody was asked. */
   readonly live?: Live;
 }
@@ -144,13 +144,10 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP), nodes));
   const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet)));
   const rows = namedRows({ pools, routedIPs, recordSets });
-  const unserved = [...facts.pools, ...facts.routedIPs, ...facts.recordSets].flatMap(({ meta: { labels } }, at) => {
-    const { [SHARD_LABEL]: shard = "" } = labels;
-    return facts.unusedShards?.has(shard) === true ? [{ object: rows[at]?.name ?? "", shard }] : [];
-  });
+  const { unusedShards = new Set<string>() } = facts;
   const problems = [
     ...rows.flatMap(({ row, name }) => problemsOf(name, row)),
-    ...unservedTexts(unserved),
+    ...unservedTexts(rows, unusedShards),
     ...lostTexts(lostAddresses(rows), nowMs),
     ...unkeptTexts(unkeptAddresses(rows), nowMs),
     ...(reconciler.problem === "" ? [] : [reconciler.problem]),
@@ -159,7 +156,7 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
     ...(facts.nodesError === undefined ? {} : { nodesError: facts.nodesError }),
     ...(facts.hostPods?.kind === "unread" ? { hostsError: facts.hostPods.error } : {}),
   };
-  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems, unserved, ...unknown };
+  return { cluster, nowMs, pools, routedIPs, recordSets, reconciler, problems, unusedShards, ...unknown };
 }
 
 /**
@@ -219,7 +216,8 @@ export function namedRows({
 }: Pick<Overview, "pools" | "routedIPs" | "recordSets">): readonly NamedRow[] {
   const named = (kind: string, row: Readiness, of: Stored, addresses: readonly AddressRow[]): NamedRow => {
     const { retries, pendingAcquisitions: unanswered = [] } = of.status;
-    return { row, name: `${kind}/${objectKey(of.meta)}`, retries, addresses, unanswered };
+    const { [SHARD_LABEL]: shard = "" } = of.meta.labels;
+    return { row, name: `${kind}/${objectKey(of.meta)}`, shard, retries, addresses, unanswered };
   };
   return [
     ...pools.map((row) => named("pool", row, row.pool, row.addresses)),
@@ -233,12 +231,18 @@ interface Stored {
   readonly status: Pick<PoolStatus, "retries"> & Partial<Pick<PoolStatus, "pendingAcquisitions">>;
 }
 
-/** The row of an object, its name as a target, everything of it whose last attempt failed, the addresses that it has in status, and what it asked for without an answer. */
+/** An object, as far as it has what every object may have. */
 export interface NamedRow {
   readonly row: Readiness;
+  /** As a target. */
   readonly name: string;
+  /** What its label names; `""` = none. */
+  readonly shard: string;
+  /** Everything of it whose last attempt failed. */
   readonly retries: readonly RetryStatus[];
+  /** Those that it has in status. */
   readonly addresses: readonly AddressRow[];
+  /** What it asked for without an answer so far. */
   readonly unanswered: PoolStatus["pendingAcquisitions"];
 }
 

@@ -302,7 +302,7 @@ export class Monitor {
 
 /** True for a list of the cluster without which a pass does nothing. What is refused for what it asks is the affair of the object that asks. */
 function isFailedList(process: Process, call: SimCall, { how }: Failure, startedAtMs: number): boolean {
-  if (!process.tellsOfPasses && process.secondLooks.has(call)) return false;
+  if (process.secondLooks.has(call)) return false;
   // A pass that has written something has read the cluster: what it lists later is a second look, without which it goes by the first one.
   const isOfFirstLook = startedAtMs >= process.passBeganMs && !process.hasWritten;
   return how !== "400" && CLUSTER_LISTS.has(call.operation) && isOfFirstLook;

@@ -48,7 +48,7 @@ export class Process {
   readonly tellsOfPasses: boolean = false;
   /** True between the first and the second of its two lists; once a list of the cluster was answered; and once it has written something. */
   isListing = false;
-  /** The lists of nodes that it asked for alone, within a pass: a look at what has changed since, without which it goes by the first one. */
+  /** The lists of nodes that a single run asked for alone, within a pass: a look at what has changed since, without which it goes by the first one. */
   readonly secondLooks: WeakSet<SimCall> = new WeakSet();
   /** When it last asked for the pools, of the clock it sleeps by: a pass asks for the nodes at the same time. */
   #askedForPoolsAtMs = Number.NEGATIVE_INFINITY;
@@ -186,8 +186,7 @@ export class Process {
   async call<T>(call: SimCall, effect: () => Promise<T>): Promise<T> {
     const { simulation } = this;
     const startedAtMs = this.clock.monotonicMs();
-    if (call.operation === "list-pools") this.#askedForPoolsAtMs = startedAtMs;
-    if (call.operation === "list-nodes" && startedAtMs !== this.#askedForPoolsAtMs) this.secondLooks.add(call);
+    this.noteLook(call, startedAtMs);
     await this.pass(simulation.latency());
     const struck = simulation.strike(call);
     const death = deathOf(struck) ?? simulation.faults.takeCrash(call, this.slot);
@@ -204,6 +203,12 @@ export class Process {
     if (failure !== undefined) await this.fail(call, failure, startedAtMs);
     await this.pass(simulation.latency());
     return result;
+  }
+
+  private noteLook(call: SimCall, startedAtMs: number): void {
+    if (call.operation === "list-pools") this.#askedForPoolsAtMs = startedAtMs;
+    const isFirst = this.tellsOfPasses || startedAtMs === this.#askedForPoolsAtMs;
+    if (call.operation === "list-nodes" && !isFirst) this.secondLooks.add(call);
   }
 
   /** The effect of a call and its answer: true, as it was before, or in part. */

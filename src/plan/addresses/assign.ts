@@ -32,14 +32,14 @@ export interface Assignments {
  * @param pace - absent where addresses that still serve are treated as the others
  */
 export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): Assignments {
-  const { candidates, coming, skipped } = findCandidates(view, ledger);
+  const { candidates, coming, skipped, closed } = findCandidates(view, ledger);
   const open = new OpenNodes(view, ledger, candidates);
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
   for (const { ip, standing } of freeInOrder(view, candidates, pace)) {
-    const choice = choose(view, ip, open.all);
+    const choice = choose(view, ip, open.all, closed);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
       const isNodeComing = typeof choose(view, ip, coming) === "number";
@@ -216,9 +216,14 @@ function leavingPlace(view: PoolView, ip: string, { isServing }: Free, pace: Pac
  *
  *   1 a candidate where the address can go that is due, and did not fail together with the address; best in its own region
  *   2 a candidate there that is due; best in its own region
- *   else the address waits: for the first retry there (`Backoff`), for a node there (`RegionMismatch`), for the next change of the firewall, for any node (`NoCandidate`)
+ *   else the address waits: for the first retry there (`Backoff`), for a node there (`RegionMismatch`), for any node (`none`)
  */
-function choose(view: PoolView, ip: string, open: readonly Candidate[]): number | Obstacle {
+function choose(
+  view: PoolView,
+  ip: string,
+  open: readonly Candidate[],
+  none: Obstacle = obstacle("NoCandidate", "", { waitsFor: "node" }),
+): number | Obstacle {
   const withheld = view.withheld.get(ip);
   if (withheld !== undefined) return withheld;
   const region = addressRegion(view, ip);
@@ -230,22 +235,12 @@ function choose(view: PoolView, ip: string, open: readonly Candidate[]): number 
   const best = nearestOf(open, region, (candidate) => isDue(candidate) && isFresh(candidate));
   const index = best >= 0 ? best : nearestOf(open, region, isDue);
   if (index >= 0) return index;
-  if (open.length === 0) return firewallRetry(view) ?? obstacle("NoCandidate", "", { waitsFor: "node" });
+  if (open.length === 0) return none;
   const near = open.filter(isWithin);
   if (near.length === 0) return obstacle("RegionMismatch", `the address is in ${region}`, { waitsFor: "region" });
   const subjects = [ipSubject(ip), ...near.map(({ node }) => nodeSubject(node.name))];
   const notBeforeMs = Math.min(...near.map(due));
   return view.retries.wait(subjects, { waitsFor: "retry", notBeforeMs });
-}
-
-/** Returns why a node that matches takes nothing now, where only a failed change of the firewall keeps it from that; undefined where there is no such node. */
-function firewallRetry({ matches, machineOf, firewallObstacle }: PoolView): Obstacle | undefined {
-  const obstacles = matches.flatMap(({ name, providerID }) => {
-    const machineID = machineOf(providerID);
-    return machineID === undefined ? [] : (firewallObstacle({ machineID, nodeName: name }) ?? []);
-  });
-  const retry = obstacles.find(({ waitsFor }) => waitsFor === "retry");
-  return retry === undefined ? undefined : obstacle(retry.reason, retry.detail, retry);
 }
 
 /** Of the fitting candidates with the fewest addresses of the pool returns the index of the first one in a region, else of the first one; -1 if none fits. */

@@ -1,6 +1,6 @@
 import type { Place } from "../../model/action.ts";
 import type { NodeFacts } from "../../model/node.ts";
-import type { NodeVerdict } from "../../model/plan.ts";
+import type { NodeVerdict, Obstacle } from "../../model/plan.ts";
 import { compareText, ownerText } from "../../model/resource.ts";
 import { nodeSubject } from "../../model/retry-subject.ts";
 import { countedIPs, type PoolView } from "../pool-view.ts";
@@ -21,7 +21,8 @@ export interface Candidate {
 /**
  * The matches that can take an address, in the order they are served: those with the fewest addresses of the pool, then machines with room before those an address must leave
  * first, then those with the fewest addresses of anybody, else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any
- * are returned with the reason; of these `coming` has those whose machine is just being cleared. Pure.
+ * are returned with the reason; of these `coming` has those whose machine is just being cleared, and `closed` says what the first one waits for that only the next attempt at the
+ * firewall keeps from taking one. Pure.
  */
 export function findCandidates(
   view: PoolView,
@@ -30,12 +31,14 @@ export function findCandidates(
   readonly candidates: readonly Candidate[];
   readonly coming: readonly Candidate[];
   readonly skipped: readonly NodeVerdict[];
+  readonly closed: Obstacle | undefined;
 } {
   const served = fullNodes(view);
   const machines = new Set<string>();
   const candidates: Candidate[] = [];
   const coming: Candidate[] = [];
   const skipped: NodeVerdict[] = [];
+  const obstacles: Obstacle[] = [];
   for (const node of view.matches.filter(({ name }) => !served.has(name))) {
     const machine = view.machineOf(node.providerID);
     if (machine === undefined || machines.has(machine)) {
@@ -47,6 +50,7 @@ export function findCandidates(
     const candidate = { node, place, region: view.regionOf(node), share: ledger.shareOf(machine, view) };
     const closed = view.firewallObstacle(place);
     if (closed !== undefined) {
+      obstacles.push(closed);
       skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
       continue;
     }
@@ -58,7 +62,8 @@ export function findCandidates(
     if (ledger.isBeingCleared(machine, view)) coming.push({ ...candidate, leaving: [] });
     skipped.push(...skippedNode(candidate, availability, view));
   }
-  return { candidates: inTurn(candidates, view, ledger), coming, skipped };
+  const closed = obstacles.find(({ waitsFor }) => waitsFor === "retry");
+  return { candidates: inTurn(candidates, view, ledger), coming, skipped, closed };
 }
 
 /** True if some match can take an address. Pure. */

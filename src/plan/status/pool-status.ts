@@ -221,12 +221,12 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
     const { nodeName } = standing.on;
     carried.set(nodeName, (carried.get(nodeName) ?? 0) + 1);
   }
+  const isUnplaced = (ip: string): boolean => isAsked(view, ip) && !placed.has(ip);
   const matching = new Set(view.matches.map(({ name }) => name));
   const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
     Object.entries({
-      ip: (name) =>
-        isSpare(view, name) || view.succession?.bought === name || (isAsked(view, name) && !placed.has(name)),
-      "ip-removal": (name) => isLeaving(view, name) || (isAsked(view, name) && !placed.has(name)),
+      ip: (name) => isSpare(view, name) || view.succession?.bought === name || isUnplaced(name),
+      "ip-removal": (name) => isLeaving(view, name) || isUnplaced(name),
       node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
       acquire: () => countedIPs(view) < view.desired,
       dns: (name) => isOpenName(names, name),

@@ -46,9 +46,7 @@ export function problemsOf(
         nowMs,
       ),
     ),
-    ...unservedTexts(overview.unserved).map((what) => {
-      return { object: "", symbol: "!" as const, what, since: "", next: UNSERVED_HELP };
-    }),
+    ...parts.flatMap((some) => unservedProblems(some, overview)),
     ...parts.flatMap((some) => [
       ...unseenTrouble(some, overview),
       ...unkeptProblems(some, nowMs),
@@ -250,6 +248,12 @@ export function unkeptProblems(rows: readonly NamedRow[], nowMs: number): readon
   return unkeptTexts(unkept, nowMs).map((what) => {
     return { object: others.length === 0 ? object : "", symbol: "!", what, since: "", next: UNKEPT_HELP };
   });
+}
+
+/** Objects of shards that nobody runs with. */
+function unservedProblems(rows: readonly NamedRow[], { unusedShards }: Overview): readonly StatusProblem[] {
+  const texts = unservedTexts(rows, unusedShards);
+  return texts.map((what) => ({ object: "", symbol: "!", what, since: "", next: UNSERVED_HELP }));
 }
 
 /** Addresses that status calls active, on nodes that cannot serve any more. */

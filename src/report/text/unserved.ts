@@ -1,22 +1,18 @@
 import { SHARD_LABEL } from "../../model/shard.ts";
+import type { NamedRow } from "../overview.ts";
 import { listText } from "./layout.ts";
 
 // Objects that nobody works for, since their label gives them to a process that never ran.
 
-/** An object, as a target, and the shard that its label names. */
-export interface UnservedObject {
-  readonly object: string;
-  readonly shard: string;
-}
-
 /** How many objects of one shard are named. */
 const MOST_OBJECTS = 3;
 
-/** Returns that nobody works for objects, one sentence per shard. Pure. */
-export function unservedTexts(unserved: readonly UnservedObject[]): readonly string[] {
+/** Returns one sentence for each of these shards that has objects. Pure. */
+export function unservedTexts(rows: readonly NamedRow[], unusedShards: ReadonlySet<string>): readonly string[] {
+  const unserved = rows.filter(({ shard }) => unusedShards.has(shard));
   return [...Map.groupBy(unserved, ({ shard }) => shard)].map(([shard, of]) => {
     const names = listText(
-      of.map(({ object }) => object),
+      of.map(({ name }) => name),
       MOST_OBJECTS,
     );
     const whom = of.length === 1 ? "this object" : "these objects";
