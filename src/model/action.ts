@@ -67,6 +67,8 @@ export interface AssignIP extends Common {
   readonly mustNotCarry: readonly string[];
   /** True where it leaves a node that does not match, or is gone: the node is judged again right before each attempt. False for a holder that never was a node of this cluster. */
   readonly isHolderJudged: boolean;
+  /** True where it still serves on the machine that it leaves: nobody waits for the move. */
+  readonly isServing?: true;
   /** The address of the same object whose place it takes once it is there; until then that one stays published. Absent = none. */
   readonly replaces?: string;
 }

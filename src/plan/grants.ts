@@ -60,8 +60,6 @@ export interface HeldFirewall {
   readonly why: Obstacle;
   /** Ports on record there, as `portText`; absent where nothing of the firewall is on record. */
   readonly ports?: ReadonlySet<string>;
-  /** True for an object that has an address on record: that moves, whatever the firewall. */
-  readonly isServed: boolean;
 }
 
 /** What grants say of all objects. */
@@ -322,12 +320,9 @@ function firewallAsked(pool: Pool, { firewalls }: Observation): readonly Asked[]
   const firewall = fact.kind === "known" ? fact.firewall : undefined;
   const known = [...new Set([wish.firewall, ...(firewall === undefined ? [] : [firewall.name, firewall.id])])];
   const memory = pool.status.firewalls?.find(({ provider, id }) => provider === wish.provider && id === firewall?.id);
-  const isServed = Object.values(pool.status.ips).some(
-    ({ providerID, fault }) => providerID !== undefined && fault !== "conflict",
-  );
   const ports = memory === undefined ? {} : { ports: new Set(memory.ports) };
   const isOnRecord = memory !== undefined && wish.ports.every((range) => memory.ports.includes(portText(range)));
-  return [{ wish: { grant: "firewalls", known }, isOnRecord, firewall: { ...ports, isServed } }];
+  return [{ wish: { grant: "firewalls", known }, isOnRecord, firewall: ports }];
 }
 
 /** What one object may acquire, as its namespace's grant is shared. */

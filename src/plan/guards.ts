@@ -215,7 +215,7 @@ function keepOneServing(actions: readonly Action[], { shown, serving }: Facts["a
   };
 }
 
-/** An address goes to a machine after everything that opens the firewall there, and nowhere that a firewall cannot be opened. */
+/** An address goes to a machine after everything that opens the firewall there, and nowhere that a firewall cannot be opened. Ports that its object served without it only follows. */
 function openFirewallFirst(actions: readonly Action[], { sending }: Facts["firewalls"]): Verdict {
   const conditions = actions.flatMap((action) => {
     const condition = sending.get(action.id);
@@ -223,7 +223,7 @@ function openFirewallFirst(actions: readonly Action[], { sending }: Facts["firew
   });
   return {
     waits: conditions.flatMap(({ action: { id }, condition }) =>
-      condition.kind === "after" ? [{ id, requires: condition.ids }] : [],
+      condition.kind === "after" ? [{ id, requires: condition.requires, follows: condition.follows }] : [],
     ),
     drops: conditions.flatMap(({ action, condition }) =>
       condition.kind === "refused" ? [{ action, subject: condition.subject, why: condition.why }] : [],

@@ -9,12 +9,17 @@ import {
   annotationSubject,
   dnsSubject,
   FINALIZER_SUBJECT,
+  firewallPortsSubject,
   firewallRemovalSubject,
   firewallSubject,
+  ipRelocationSubject,
   ipRemovalSubject,
   ipSubject,
+  type MovingAddress,
+  moveSubjects,
   nodeSubject,
   removalSubject,
+  retriedAddress,
   ttlSubject,
 } from "../model/retry-subject.ts";
 import type { Failed, Outcome } from "../model/run.ts";
@@ -68,7 +73,7 @@ export class Retries {
 
   /** Returns the stored retry of an address: of its way to a node, else of its removal. */
   ofAddress(ip: string): RetryStatus | undefined {
-    return this.of(ipSubject(ip)) ?? this.of(ipRemovalSubject(ip));
+    return [ipSubject(ip), ipRelocationSubject(ip), ipRemovalSubject(ip)].flatMap((one) => this.of(one) ?? [])[0];
   }
 
   /** Returns when a subject may be tried again, milliseconds; now or earlier = at once. */
@@ -126,27 +131,40 @@ export class Retries {
     return this.of(subject) === undefined ? 0 : this.dueMs(subject);
   }
 
+  /** The place of an address in the order of trying, as {@link turn} has it. */
+  addressTurn(address: MovingAddress): number {
+    return Math.max(...moveSubjects(address).map((subject) => this.turn(subject)));
+  }
+
   /**
-   * Returns when an address and a node may be tried together, milliseconds. Both must be due. Exception: only one of them has failed, and only once. Then a fresh
-   * partner is tried at once, to find out which of the two is to blame. Neither is where a permission is missing.
+   * Returns when an address and a node may be tried together, milliseconds. Both must be due. Exceptions:
+   * 1. Only one of them has failed, and only once. Then a fresh partner is tried at once, to find out which of the two is to blame. Neither is where a permission is missing.
+   * 2. The address served when it failed to go there, and serves no more. Then it is tried once at once: how often the move failed while nobody waited for it says nothing.
    */
-  pairDueMs(ip: string, nodeName: string): number {
-    const [address, node] = [this.of(ipSubject(ip)), this.of(nodeSubject(nodeName))];
-    if (address?.attempts === 1 && address.reason === undefined && node === undefined) return this.#nowMs;
-    if (node !== undefined && address === undefined && node.attempts === 1 && this.#isShared(node)) return this.#nowMs;
-    return Math.max(this.dueMs(ipSubject(ip)), this.dueMs(nodeSubject(nodeName)));
+  pairDueMs(moving: MovingAddress, nodeName: string): number {
+    const subjects = moveSubjects(moving);
+    const [address] = subjects.flatMap((subject) => this.of(subject) ?? []);
+    const node = this.of(nodeSubject(nodeName));
+    const isFirst = ({ attempts, reason }: RetryStatus): boolean => attempts === 1 && reason === undefined;
+    if (address !== undefined && node === undefined && isFirst(address)) return this.#nowMs;
+    if (address === undefined && node !== undefined) {
+      const wasServing = this.of(ipRelocationSubject(moving.ip))?.error === node.error;
+      if (wasServing || (node.attempts === 1 && this.#isShared(node))) return this.#nowMs;
+    }
+    return Math.max(...[...subjects, nodeSubject(nodeName)].map((subject) => this.dueMs(subject)));
   }
 
   /** True if the last attempt of both was the same one, and failed. */
-  haveFailedTogether(ip: string, nodeName: string): boolean {
-    const address = this.of(ipSubject(ip));
-    return address !== undefined && address.error === this.of(nodeSubject(nodeName))?.error;
+  haveFailedTogether({ ip }: MovingAddress, nodeName: string): boolean {
+    const error = this.of(nodeSubject(nodeName))?.error;
+    const failed = moveSubjects({ ip, isServing: true }).flatMap((subject) => this.of(subject) ?? []);
+    return failed.some((address) => address.error === error);
   }
 
   /** True if the failure of a node is one of an address, too: either of them may be to blame. */
   #isShared(node: RetryStatus): boolean {
     return [...this.#bySubject.values()].some(
-      ({ subject, error }) => subject.startsWith("ip/") && error === node.error,
+      (retry) => retriedAddress(retry) !== undefined && retry.error === node.error,
     );
   }
 }
@@ -183,7 +201,7 @@ function succeededSubjects({ action, outcome, address }: Outcome): readonly stri
   const isDone = outcome === "applied";
   const nodeName = targetNode(action);
   const node = nodeName === undefined ? [] : [nodeSubject(nodeName)];
-  if (isAssign(action)) return [ipSubject(action.ip), ...node];
+  if (isAssign(action)) return [...moveSubjects({ ip: action.ip, isServing: true }), ...node];
   if (action.kind !== "acquire-ip" || address === undefined) return isDone ? ownSubjects(action) : [];
   if (isDone) return ["acquire", ...node];
   return nodeName === undefined ? [] : ["acquire"];
@@ -215,7 +233,7 @@ function ownSubject(action: Action): string {
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
-      return ipSubject(action.ip);
+      return moveSubjects(action)[0];
     case "unassign-ip":
     case "delete-ip":
       return ipRemovalSubject(action.ip);
@@ -229,6 +247,7 @@ function ownSubject(action: Action): string {
     case "delete-dns":
       return changeSubject(action);
     case "open-ports":
+      return firewallPortsSubject(action.firewall.id);
     case "add-to-firewall":
       return firewallSubject(action.firewall.id);
     case "close-ports":
@@ -266,8 +285,8 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
     case "move-ip":
       // A permission that is missing is missing whatever the node.
       return isForbidden(error)
-        ? [failure(ipSubject(action.ip))]
-        : [failure(ipSubject(action.ip), text), failure(nodeSubject(action.after.nodeName), text)];
+        ? [failure(ownSubject(action))]
+        : [failure(ownSubject(action), text), failure(nodeSubject(action.after.nodeName), text)];
     case "acquire-ip": {
       // A refusal may be the machine's fault: other nodes are served first next time.
       const isNodeLater = nodeName !== undefined && mayBeMachine(error);

@@ -17,6 +17,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
 import { RECORD_TYPES, setNamed, setText } from "../model/record-types.ts";
 import { FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
+import { ofRetryKind, type RetryKind } from "../model/retry-subject.ts";
 import { SHARD_LABEL } from "../model/shard.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
 import { hasOnlySchedule } from "../model/workload.ts";
@@ -87,12 +88,17 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     const { fqdn, type } = setNamed(text);
     return setText({ fqdn: nameOf(fqdn.toLowerCase()), type });
   };
-  const subjects: Readonly<Record<string, (rest: string) => string>> = {
+  const noName = (): string => "";
+  const subjects: Readonly<Record<RetryKind, (name: string) => string>> = {
+    acquire: noName,
+    finalizer: noName,
     ip: nameOf,
+    "ip-relocation": nameOf,
     "ip-removal": nameOf,
     node: nameOf,
     annotate: nameOf,
     firewall,
+    "firewall-ports": firewall,
     "firewall-removal": firewall,
     dns,
     "dns-removal": dns,
@@ -104,9 +110,8 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     firewall,
     sentence,
     subject: (text) => {
-      const [, kind = "", rest = ""] = /^([a-z-]+)\/(.*)$/s.exec(text) ?? [];
-      const of = Object.hasOwn(subjects, kind) ? subjects[kind] : undefined;
-      return of === undefined ? by.term(text) : `${kind}/${of(rest)}`;
+      const found = ofRetryKind(text, subjects);
+      return found === undefined || found.name === "" ? by.term(text) : `${found.kind}/${found.entry(found.name)}`;
     },
     term: (text) => (terms.has(text) ? text : nameOf(text)),
     figure: (text) => {

@@ -73,11 +73,13 @@ const ASSIGN: Shape<AssignIP> = fields<AssignIP>(
     after: NODE,
     mustNotCarry: list(text),
     isHolderJudged: flag,
+    isServing: mark,
     replaces: text,
   },
   "impact",
   "takes",
   "before",
+  "isServing",
   "replaces",
 );
 

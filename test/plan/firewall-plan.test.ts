@@ -184,7 +184,7 @@ describe("a failover", () => {
     [
       "its last change failed",
       [aFirewall()],
-      { retries: [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
+      { retries: [{ subject: "firewall-ports/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
       { reason: "Backoff", detail: "500", needsPerson: false, notBeforeMs: NOW + 60_000 },
     ],
     ["it is being changed", [aFirewall({ isWaiting: true })], {}, { reason: "InProgress", needsPerson: false }],
@@ -223,7 +223,7 @@ describe("a failover", () => {
     [
       "its last change failed",
       aFirewall(),
-      { retries: [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
+      { retries: [{ subject: "firewall-ports/fw-web", attempts: 1, nextAttemptTime: at(60), error: "500" }] },
       "Backoff",
       NOW + 60_000,
     ],
@@ -469,7 +469,9 @@ describe("what is taken from a firewall", () => {
   describe("is a wider rule", () => {
     const wide = serving({ ports: [], status: { firewalls: [memoryOf(["tcp/1-1000"], ["101"])] } });
     const narrow = serving({ name: "other", spec: { ips: [B] }, status: { ips: { [B]: active(102) } } });
-    const retries = [{ subject: "firewall/fw-web", attempts: 1, nextAttemptTime: "2026-08-01T12:00:05Z", error: "x" }];
+    const retries = [
+      { subject: "firewall-ports/fw-web", attempts: 1, nextAttemptTime: "2026-08-01T12:00:05Z", error: "x" },
+    ];
     const planOf = (other: Pool, open: readonly string[]): readonly Action[] =>
       plan(
         anObservation({

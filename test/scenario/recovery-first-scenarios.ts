@@ -123,6 +123,65 @@ export function recoveryFirstScenarios(scenario: Register): void {
       expect(world.writes()).toEqual([]);
     });
 
+  const notOpened: readonly [what: string, ports: readonly number[], (world: World) => void][] = [
+    [
+      "is refused",
+      [30080, 30443],
+      (world) => world.fail({ side: "cloud", operation: "open-ports", kind: "422", times: 0 }),
+    ],
+    ["has no room in its firewall", Array.from({ length: 51 }, (_, at) => 30080 + at), () => undefined],
+  ];
+  for (const [what, ports, refuse] of notOpened)
+    scenario(`an address moves behind its firewall while a port that was added ${what}`, async (world) => {
+      await routedScene(world, ["n1", "n2", "n3"]);
+      await world.routedIPs.create("vip", {});
+      await world.pass();
+      refuse(world);
+      await world.routedIPs.setPorts(ports);
+      await world.pods.setReady("web-n1", false);
+      await world.pass();
+      expect(await world.showRouted()).toEqual(["new1 active n2"]);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
+      await passSlowly(world, 70);
+      await world.pods.setReady("web-n2", false);
+      await world.pass();
+      expect(await world.showRouted()).toEqual(["new1 active n3"]);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n3");
+      world.clearFaults();
+      await world.routedIPs.setPorts([30080, 30443]);
+      await passSlowly(world, 600);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 tcp/30443 | n3");
+      expect((await world.routedIPs.status("vip")).retries).toEqual([]);
+      await passSlowly(world, 600);
+      expect(world.writes()).toEqual([]);
+    });
+
+  scenario(
+    "an address that could not leave a node where it serves moves at once when that node dies",
+    async (world) => {
+      await world.machines("n1", "n2");
+      const label = (node: string, pool: string): Promise<void> =>
+        world.nodes.patch(node, { metadata: { labels: { pool } } });
+      for (const name of ["n1", "n2"]) await label(name, "a");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)], match: { nodeLabel: "pool=a" } });
+      await world.pass();
+      world.fail({ side: "cloud", operation: "assign", kind: "422", times: 0 });
+      await label("n1", "b");
+      await world.pass();
+      await passSlowly(world, 61, 301, 601);
+      const { retries } = await world.pools.status("web");
+      expect(retries).toMatchObject([{ subject: `ip-relocation/${ip(1)}` }, { subject: "node/n2" }]);
+      world.clearFaults();
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+      expect((await world.pools.status("web")).retries).toEqual([]);
+      await passSlowly(world, 600);
+      expect(world.writes()).toEqual([]);
+    },
+  );
+
   scenario("an address that could not be deleted and is needed again goes to a node at once", async (world) => {
     await world.machines("n1", "n2");
     await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });

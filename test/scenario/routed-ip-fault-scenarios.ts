@@ -162,7 +162,7 @@ export function routedIPFaultScenarios(scenario: Register): void {
       await world.routedIPs.setPorts([30080, 30443]);
       await world.pass();
       expect((await world.routedIPs.status("vip")).retries).toMatchObject([
-        { subject: expect.stringMatching(/^firewall\//) },
+        { subject: expect.stringMatching(/^firewall-ports\//) },
       ]);
       world.cloud.removeFirewall("web");
       world.advance(600_000);

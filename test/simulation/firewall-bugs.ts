@@ -5,14 +5,14 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "An address goes to a node before its ports are open.",
     file: "src/plan/guards.ts",
-    find: 'condition.kind === "after" ? [{ id, requires: condition.ids }] : [],',
+    find: 'condition.kind === "after" ? [{ id, requires: condition.requires, follows: condition.follows }] : [],',
     replace: 'condition.kind === "after" ? [] : [],',
   },
   {
     name: "A node goes behind a firewall before its ports are open there.",
     file: "src/plan/firewalls/extend-firewall.ts",
-    find: "requires: opened,",
-    replace: "requires: [],",
+    find: "...afterPorts,\n    provider:",
+    replace: "requires: [],\n    follows: [],\n    provider:",
   },
   {
     name: "A port is closed although a RoutedIP needs it.",

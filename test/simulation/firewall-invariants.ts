@@ -217,7 +217,7 @@ function checkLetIn(
   const readings = process.readings.firewalls.of(wish.firewall);
   const newest = readings.at(-1);
   if (newest === undefined) return [{ invariant: "firewall", text: `${what}, without having read its firewall` }];
-  const shut = wish.ports.filter((one) => !isShownOpen(newest, one)).map(portText);
+  const { needed, shut } = neededPorts(pool, newest);
   if (shut.length > 0)
     return [{ invariant: "firewall", text: `${what}, where ${shut.join(" ")} was last seen closed` }];
   if (!isShownBehind(monitor, newest, machine))
@@ -226,9 +226,21 @@ function checkLetIn(
     (one) =>
       progressAt(one, machine) === "in-force" &&
       isShownBehind(monitor, one, machine) &&
-      wish.ports.every((ports) => isShownOpen(one, ports)),
+      needed.every((ports) => isShownOpen(one, ports)),
   );
   return wasDone ? [] : [{ invariant: "firewall", text: `${what}, where its firewall was never seen to be done` }];
+}
+
+/** The ports without which an address of the object is not sent anywhere, and those of them that were last seen closed. An object that has served goes on with those that are open. */
+function neededPorts(
+  { firewall, status }: Pool,
+  newest: Firewall,
+): { readonly needed: readonly PortRange[]; readonly shut: readonly string[] } {
+  const ports = firewall?.ports ?? [];
+  const open = ports.filter((one) => isShownOpen(newest, one));
+  const hasServed = Object.values(status.ips).some(({ providerID }) => providerID !== undefined);
+  const needed = hasServed && open.length > 0 ? open : ports;
+  return { needed, shut: needed.filter((one) => !open.includes(one)).map(portText) };
 }
 
 /** What publishing an address breaks: its firewall must not have been seen to keep it out. */

@@ -1,7 +1,7 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../../model/action.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
-import { ipRemovalSubject, ipSubject, nodeSubject } from "../../model/retry-subject.ts";
+import { ipRemovalSubject, type MovingAddress, moveSubjects, nodeSubject } from "../../model/retry-subject.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
 import { durationText, pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle } from "../holds.ts";
@@ -39,10 +39,10 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
   for (const { ip, standing } of freeInOrder(view, candidates, pace)) {
-    const choice = choose(view, ip, open.all, closed);
+    const choice = choose(view, { ip, ...standing }, open.all, closed);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
-      const isNodeComing = typeof choose(view, ip, coming) === "number";
+      const isNodeComing = typeof choose(view, { ip, ...standing }, coming) === "number";
       if (standing.isServing) pace?.waits(ip, choice, isNodeComing);
       continue;
     }
@@ -149,7 +149,7 @@ function spareFor(
   const spares = view.managed.flatMap(({ ip, standing }) =>
     standing.kind === "free" && standing.rank !== "foreign" && !view.inUse.has(ip) ? [{ ip, standing }] : [],
   );
-  const able = spares.filter(({ ip }) => typeof choose(view, ip, [candidate]) === "number");
+  const able = spares.filter(({ ip }) => typeof choose(view, { ip }, [candidate]) === "number");
   const waits = able.map(({ ip }) => pace.staysFor(ip));
   return (
     able.find((_spare, index) => waits[index] === undefined) ?? waits.flatMap((why) => why ?? []).toSorted(byEnd)[0]
@@ -188,20 +188,19 @@ function freeInOrder(
   candidates: readonly Candidate[],
   pace: Pace | undefined,
 ): readonly { readonly ip: string; readonly standing: Free }[] {
-  const turn = (ip: string): number => view.retries.turn(ipSubject(ip));
+  const free = view.managed.flatMap(({ ip, standing }) =>
+    standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : [],
+  );
+  const turn = ({ ip, standing }: (typeof free)[number]): number => view.retries.addressTurn({ ip, ...standing });
   const isCrowded = candidates.some(({ leaving }) => leaving.length > 0);
   const place = ({ ip, standing }: { readonly ip: string; readonly standing: Free }): number => {
     const leaves = leavingPlace(view, ip, standing, pace);
     return leaves ?? (isCrowded && isNew(view, { ip, standing }) ? 1 : 0);
   };
-  return view.managed
-    .flatMap(({ ip, standing }) => (standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : []))
-    .toSorted(
-      (a, b) =>
-        place(a) - place(b) ||
-        turn(a.ip) - turn(b.ip) ||
-        RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank),
-    );
+  return free.toSorted(
+    (a, b) =>
+      place(a) - place(b) || turn(a) - turn(b) || RANKS.indexOf(a.standing.rank) - RANKS.indexOf(b.standing.rank),
+  );
 }
 
 /** The place of an address that still serves where it is, for this object or for others: the longer it stays, the later it comes. */
@@ -220,27 +219,28 @@ function leavingPlace(view: PoolView, ip: string, { isServing }: Free, pace: Pac
  */
 function choose(
   view: PoolView,
-  ip: string,
+  address: MovingAddress,
   open: readonly Candidate[],
   none: Obstacle = obstacle("NoCandidate", "", { waitsFor: "node" }),
 ): number | Obstacle {
+  const { ip } = address;
   const withheld = view.withheld.get(ip);
   if (withheld !== undefined) return withheld;
   const region = addressRegion(view, ip);
-  const due = (candidate: Candidate): number => pairDueMs(view, ip, candidate);
+  const due = (candidate: Candidate): number => pairDueMs(view, address, candidate);
   const isWithin = (candidate: Candidate): boolean =>
     isSamePlace(view.areaOf(region), { region: view.areaOf(candidate.region) });
   const isDue = (candidate: Candidate): boolean => isWithin(candidate) && due(candidate) <= view.nowMs;
-  const isFresh = ({ node }: Candidate): boolean => !view.retries.haveFailedTogether(ip, node.name);
+  const isFresh = ({ node }: Candidate): boolean => !view.retries.haveFailedTogether(address, node.name);
   const best = nearestOf(open, region, (candidate) => isDue(candidate) && isFresh(candidate));
   const index = best >= 0 ? best : nearestOf(open, region, isDue);
   if (index >= 0) return index;
   if (open.length === 0) return none;
   const near = open.filter(isWithin);
   if (near.length === 0) return obstacle("RegionMismatch", `the address is in ${region}`, { waitsFor: "region" });
-  const subjects = [ipSubject(ip), ...near.map(({ node }) => nodeSubject(node.name))];
+  const nodes = near.map(({ node }) => nodeSubject(node.name));
   const notBeforeMs = Math.min(...near.map(due));
-  return view.retries.wait(subjects, { waitsFor: "retry", notBeforeMs });
+  return view.retries.wait([...moveSubjects(address), ...nodes], { waitsFor: "retry", notBeforeMs });
 }
 
 /** Of the fitting candidates with the fewest addresses of the pool returns the index of the first one in a region, else of the first one; -1 if none fits. */
@@ -261,10 +261,10 @@ function nearestOf(open: readonly Candidate[], region: string, fits: (candidate:
  * When the address and the candidate may be tried together, once what must leave the machine may be tried, too. For a suspended object nothing is tried: the end of
  * a wait would change nothing, so its status says nothing of it.
  */
-function pairDueMs(view: PoolView, ip: string, { node, leaving }: Candidate): number {
+function pairDueMs(view: PoolView, address: MovingAddress, { node, leaving }: Candidate): number {
   if (view.suspended !== undefined) return view.nowMs;
   return Math.max(
-    view.retries.pairDueMs(ip, node.name),
+    view.retries.pairDueMs(address, node.name),
     ...leaving.map((leaver) => leaver.owner.retries.dueMs(ipRemovalSubject(leaver.ip))),
   );
 }
@@ -315,7 +315,7 @@ const MOVE_REASONS: Readonly<Record<FreeRank, Reason>> = {
 
 function assignment(
   view: PoolView,
-  { ip, standing: { from, rank }, replaces }: NonNullable<Step["sent"]>,
+  { ip, standing: { from, rank, isServing }, replaces }: NonNullable<Step["sent"]>,
   candidate: Candidate,
   mustNotCarry: readonly string[],
 ): readonly (AssignIP | UnassignIP)[] {
@@ -339,6 +339,7 @@ function assignment(
     after: candidate.place,
     mustNotCarry,
     isHolderJudged,
+    ...(isServing === undefined ? {} : { isServing }),
     ...(replaces === undefined ? {} : { replaces }),
   };
   return [...leaving, assign];

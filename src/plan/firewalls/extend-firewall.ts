@@ -7,28 +7,39 @@ import type { PoolView } from "../pool-view.ts";
 import {
   type BlockedFirewall,
   type FirewallNeeds,
-  type FirewallTarget,
   firewallObstacle,
   isBehind,
   isUncovered,
   joiningObstacle,
   machinesFull,
+  needsPorts,
   otherMachines,
+  type ReadyTarget,
   rulesFull,
   unfinishedAt,
 } from "./firewall-target.ts";
 import type { Planned, PlannedAt } from "./plan-firewalls.ts";
 
-type Ready = Extract<FirewallTarget, { kind: "ready" }>;
-
 /** What is added to a firewall for one object. */
 export interface Extension {
   readonly actions: readonly (ChangePorts | ChangeMachines)[];
   readonly holds: readonly Hold[];
-  /** Machine → ids of what must have succeeded before an address goes there. */
-  readonly before: ReadonlyMap<string, readonly string[]>;
+  /** Machine → what comes before an address goes there. */
+  readonly before: ReadonlyMap<string, Before>;
   /** Machines that cannot be put behind the firewall, with the reason. */
   readonly refused: ReadonlyMap<string, BlockedFirewall>;
+}
+
+/** Ids of what something waits for: `requires` must have succeeded, `follows` ended. */
+export interface Wait {
+  readonly requires: readonly string[];
+  readonly follows: readonly string[];
+}
+
+/** What comes before an address goes to a machine. It only follows ports that its object served without. */
+export interface Before extends Wait {
+  /** True where clients are let in by every port once all of that has succeeded. */
+  readonly letsIn: boolean;
 }
 
 const NOTHING: Extension = { actions: [], holds: [], before: new Map(), refused: new Map() };
@@ -52,8 +63,15 @@ export function extendFirewall(view: PoolView, needs: FirewallNeeds, planned: Pl
   const holds = [...unfinished(view, needs), ...open, ...unusable];
   const isInStep = needs.wanted.size === 0 || (target.missing.length === 0 && outside.length === 0);
   if (isInStep) return { ...NOTHING, holds };
-  if (target.waiting !== undefined) return { ...NOTHING, holds: [held(view, target.waiting), ...holds] };
+  holds.unshift(...waiting(view, target, outside));
   return add(view, target, { outside, wanted: needs.wanted }, planned, holds);
+}
+
+/** What the ports that are closed and the machines that are outside wait for; told once where it is the same. */
+function waiting(view: PoolView, target: ReadyTarget, outside: readonly string[]): readonly Hold[] {
+  const { portsWait, machinesWait, missing } = target;
+  const waits = new Set([...(missing.length > 0 ? [portsWait] : []), ...(outside.length > 0 ? [machinesWait] : [])]);
+  return [...waits].flatMap((why) => (why === undefined ? [] : [held(view, why)]));
 }
 
 /** Why no match can take the address, where that is for the firewall's sake alone; undefined when one can, or there is none. What ends by itself comes before what needs a person. */
@@ -76,21 +94,25 @@ function unfinished(view: PoolView, { wanted }: FirewallNeeds): readonly Hold[] 
 
 function add(
   view: PoolView,
-  target: Ready,
+  target: ReadyTarget,
   { outside, wanted }: { readonly outside: readonly string[]; readonly wanted: ReadonlySet<string> },
   planned: Planned,
   holds: readonly Hold[],
 ): Extension {
+  if (target.portsWait !== undefined && needsPorts(target)) return { ...NOTHING, holds };
   const at = planned.at(target.fact.firewall.id);
-  const full = rulesShort(target, at);
-  if (full !== undefined) {
+  const full = target.portsWait === undefined ? rulesShort(target, at) : undefined;
+  const told = [...(full === undefined ? [] : [held(view, full)]), ...holds];
+  if (full !== undefined && needsPorts(target)) {
     const refused = new Map([...wanted].map((machine) => [machine, full] as const));
-    return { ...NOTHING, holds: [held(view, full), ...holds], refused };
+    return { ...NOTHING, holds: told, refused };
   }
-  const opening = openPorts(view, target, at);
+  const opening = (target.portsWait ?? full) === undefined ? openPorts(view, target, at) : [];
   const opened = [...new Set(target.missing.flatMap((ports) => at.ports.get(portText(ports)) ?? []))];
+  const afterPorts: Wait = needsPorts(target) ? { requires: opened, follows: [] } : { requires: [], follows: opened };
+  const joining = target.machinesWait === undefined ? outside : [];
   const refused = new Map(
-    outside.flatMap((machine) => {
+    joining.flatMap((machine) => {
       if (at.machines.has(machine)) return [];
       const why = isFullWith(target, at) ? machinesFull(target) : joiningObstacle(target, view.placeOf(machine));
       return why === undefined ? [] : [[machine, why] as const];
@@ -99,30 +121,40 @@ function add(
   const adding = addMachines(
     view,
     target,
-    outside.filter((machine) => !refused.has(machine)),
-    opened,
+    joining.filter((machine) => !refused.has(machine)),
+    afterPorts,
     at,
   );
-  const before = [...wanted].map((machine) => {
+  const areAllOpened = target.missing.every((ports) => at.ports.has(portText(ports)));
+  const before = [...wanted].map((machine): [string, Before] => {
     const added = at.machines.get(machine);
-    return [machine, added === undefined ? opened : [...opened, added]] as const;
+    const requires = added === undefined ? afterPorts.requires : [...afterPorts.requires, added];
+    const letsIn = areAllOpened && (added !== undefined || isBehind(target.fact, machine));
+    return [machine, { ...afterPorts, requires, letsIn }];
   });
   const outsiders = [...refused.values()].map((why) => held(view, why));
-  return { actions: [...opening, ...adding], holds: [...outsiders, ...holds], before: new Map(before), refused };
+  return { actions: [...opening, ...adding], holds: [...outsiders, ...told], before: new Map(before), refused };
 }
 
 /** Why the ports that are missing have no room beside those that are planned for others; undefined when they have. */
-function rulesShort({ fact, missing, limits }: Ready, { ports: planned }: PlannedAt): BlockedFirewall | undefined {
+function rulesShort(
+  { fact, missing, limits }: ReadyTarget,
+  { ports: planned }: PlannedAt,
+): BlockedFirewall | undefined {
   const own = missing.filter((ports) => !planned.has(portText(ports)));
   const sum = fact.firewall.ruleCount + planned.size;
   return own.length > 0 && sum + own.length > limits.rules ? rulesFull(sum, own.length, limits) : undefined;
 }
 
-function isFullWith({ fact, limits }: Ready, { machines }: PlannedAt): boolean {
+function isFullWith({ fact, limits }: ReadyTarget, { machines }: PlannedAt): boolean {
   return fact.firewall.machineIDs.length + machines.size >= limits.machines;
 }
 
-function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }: PlannedAt): readonly ChangePorts[] {
+function openPorts(
+  view: PoolView,
+  { fact, missing }: ReadyTarget,
+  { ports: planned }: PlannedAt,
+): readonly ChangePorts[] {
   const { id, name } = fact.firewall;
   const own = missing.filter((ports) => !planned.has(portText(ports)));
   if (own.length === 0) return [];
@@ -147,9 +179,9 @@ function openPorts(view: PoolView, { fact, missing }: Ready, { ports: planned }:
 
 function addMachines(
   view: PoolView,
-  { fact }: Ready,
+  { fact }: ReadyTarget,
   outside: readonly string[],
-  opened: readonly string[],
+  afterPorts: Wait,
   { machines: planned }: PlannedAt,
 ): readonly ChangeMachines[] {
   const { id, name } = fact.firewall;
@@ -160,8 +192,7 @@ function addMachines(
     id: actionID("add-to-firewall", view.object, name),
     object: view.object,
     reason: "NodeOutsideFirewall",
-    requires: opened,
-    follows: [],
+    ...afterPorts,
     provider: sourceNamed(view.pool.spec.provider).provider,
     firewall: { id, name },
     machines: own.map((machine) => view.placeOf(machine)),

@@ -17,7 +17,7 @@ import {
 import type { ProviderRegistry } from "../../model/provider.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Pool } from "../../model/resource.ts";
-import { firewallSubject } from "../../model/retry-subject.ts";
+import { firewallPortsSubject, firewallSubject } from "../../model/retry-subject.ts";
 import { timestamp } from "../../model/time.ts";
 import type { HeldFirewall } from "../grants.ts";
 import { isWritable, type PoolView, type Standing, storedMachines } from "../pool-view.ts";
@@ -33,12 +33,16 @@ export type FirewallTarget =
       /** Ports that are to be opened yet. */
       readonly missing: readonly PortRange[];
       readonly limits: FirewallLimits;
-      /** Set while changes of it wait: the last attempt failed, it is full, or it is not granted. */
-      readonly waiting?: BlockedFirewall;
+      /** Set while missing ports wait: their last attempt failed, there is no room for so many rules, or the firewall is not granted. */
+      readonly portsWait?: BlockedFirewall;
+      /** Set while no machine is added: the last attempt failed, or the firewall is not granted. */
+      readonly machinesWait?: BlockedFirewall;
+      /** True for an object that has served, some ports of which are open: what is missing keeps its address from no other machine. */
+      readonly isOpenInPart: boolean;
       /** Set where it is not granted, and something of it is on record: why the ports that are not stay closed. */
       readonly withheld?: BlockedFirewall;
-      /** True where it is not granted, nothing of it is on record, and the object has an address: that moves, whatever the firewall. */
-      readonly isPassedBy?: true;
+      /** True where it is not granted, nothing of it is on record, and the object has served: its address moves, whatever the firewall. */
+      readonly isPassedBy: boolean;
       /** Every change that the provider has not carried out, with the time since when it is seen: that of the status, else now. */
       readonly pending: readonly PendingFirewall[];
       readonly nowMs: number;
@@ -107,23 +111,35 @@ export function madeRules(pools: readonly Pool[]): ReadonlyMap<string, ReadonlyS
 /** What may be changed at a firewall, and what waits. */
 function changesOf(
   pool: Pool,
-  { id, ruleCount, ...firewall }: Firewall,
+  firewall: Firewall,
   limits: FirewallLimits,
   { closed, context: { held, nowMs } }: { readonly closed: readonly PortRange[]; readonly context: FirewallContext },
-): Omit<Extract<FirewallTarget, { kind: "ready" }>, "kind" | "fact" | "limits"> {
+): Omit<ReadyTarget, "kind" | "fact" | "limits"> {
   const missing = closed.filter((ports) => held?.ports?.has(portText(ports)) !== false);
+  const isServed = hasServed(pool);
+  const isOpenInPart = isServed && closed.length < (pool.firewall?.ports.length ?? 0);
+  const common = { missing, isOpenInPart, pending: pendingOf(pool, firewall, nowMs), nowMs };
+  if (held !== undefined && held.ports === undefined) {
+    const why = ungranted(held);
+    return { ...common, isPassedBy: isServed, portsWait: why, machinesWait: why };
+  }
+  const { id, ruleCount } = firewall;
   const isFull = missing.length > 0 && ruleCount + missing.length > limits.rules;
   const full = isFull ? rulesFull(ruleCount, missing.length, limits) : undefined;
-  const pending = pendingOf(pool, { id, ruleCount, ...firewall }, nowMs);
-  const common = { missing, pending, nowMs };
-  if (held !== undefined && held.ports === undefined)
-    return { ...common, waiting: ungranted(held), ...(held.isServed ? { isPassedBy: true } : {}) };
-  const waiting = full ?? backoff(pool, id, nowMs);
+  const portsWait = full ?? backoff(pool, firewallPortsSubject(id), nowMs);
+  const machinesWait = backoff(pool, firewallSubject(id), nowMs);
   return {
     ...common,
-    ...(waiting === undefined ? {} : { waiting }),
+    isPassedBy: false,
+    ...(portsWait === undefined ? {} : { portsWait }),
+    ...(machinesWait === undefined ? {} : { machinesWait }),
     ...(held !== undefined && closed.length > missing.length ? { withheld: ungranted(held) } : {}),
   };
+}
+
+/** True for an object with an address on record that was sent to a machine, and that is its own. */
+function hasServed({ status }: Pool): boolean {
+  return Object.values(status.ips).some(({ providerID, fault }) => providerID !== undefined && fault !== "conflict");
 }
 
 function ungranted({ why: { reason, detail, needsPerson, advice } }: HeldFirewall): BlockedFirewall {
@@ -154,14 +170,19 @@ export function firewallObstacle(target: FirewallTarget, place: Place): BlockedF
   if (isUncovered(target, place.machineID)) return undefined;
   const unfinished = unfinishedAt(target, place);
   if (unfinished !== undefined) return unfinished;
-  const isInside = isBehind(target.fact, place.machineID);
-  if (isInside && target.missing.length === 0) return undefined;
-  if (target.isPassedBy === true) return undefined;
-  if (target.waiting !== undefined) return target.waiting;
-  if (isInside) return undefined;
+  if (target.isPassedBy) return undefined;
+  const { portsWait, machinesWait } = target;
+  if (portsWait !== undefined && needsPorts(target)) return portsWait;
+  if (isBehind(target.fact, place.machineID)) return undefined;
+  if (machinesWait !== undefined) return machinesWait;
   return target.fact.firewall.machineIDs.length < target.limits.machines
     ? joiningObstacle(target, place)
     : machinesFull(target);
+}
+
+/** True where an address must not go to a machine before the missing ports are open: its object never served without them. Pure. */
+export function needsPorts({ missing, isOpenInPart, isPassedBy }: ReadyTarget): boolean {
+  return missing.length > 0 && !isOpenInPart && !isPassedBy;
 }
 
 /**
@@ -201,7 +222,8 @@ function machineText({ machineID, nodeName }: Place): string {
   return nodeName === undefined ? `machine ${machineID}` : `node ${nodeName} (machine ${machineID})`;
 }
 
-type ReadyTarget = Extract<FirewallTarget, { kind: "ready" }>;
+/** A firewall that could be read. */
+export type ReadyTarget = Extract<FirewallTarget, { kind: "ready" }>;
 
 /**
  * Returns what of a firewall the provider has not carried out at a machine; undefined when nothing is left there. A change that
@@ -224,7 +246,7 @@ export function unfinishedAt(target: FirewallTarget, place: Place): BlockedFirew
 }
 
 function stillPending(
-  { fact, pending, nowMs }: Extract<FirewallTarget, { kind: "ready" }>,
+  { fact, pending, nowMs }: ReadyTarget,
   machineID: string,
   where: string,
 ): BlockedFirewall | undefined {
@@ -272,8 +294,8 @@ export function otherMachines(
   return others === 0 ? {} : { otherMachines: others };
 }
 
-function backoff({ status }: Pool, id: string, nowMs: number): BlockedFirewall | undefined {
-  const why = new Retries(status.retries, nowMs).obstacle(firewallSubject(id));
+function backoff({ status }: Pool, subject: string, nowMs: number): BlockedFirewall | undefined {
+  const why = new Retries(status.retries, nowMs).obstacle(subject);
   return why === undefined ? undefined : { kind: "blocked", ...why, waitsFor: "retry" };
 }
 

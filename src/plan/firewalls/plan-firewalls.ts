@@ -13,7 +13,7 @@ import type { Hold } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
-import { type Extension, extendFirewall } from "./extend-firewall.ts";
+import { type Extension, extendFirewall, type Wait } from "./extend-firewall.ts";
 import { entriesOf, entryKey, type FirewallWork, firewallMemory, stillThere, storedMemory } from "./firewall-memory.ts";
 import {
   type BlockedFirewall,
@@ -57,7 +57,7 @@ interface FirewallPlan {
 
 /** The actions after which a firewall lets clients in at a machine, or why it never will. */
 export type SendingCondition =
-  | { readonly kind: "after"; readonly ids: readonly string[] }
+  | ({ readonly kind: "after" } & Wait)
   | { readonly kind: "refused"; readonly subject: string; readonly why: Omit<BlockedFirewall, "kind"> };
 
 /** What DNS shows while firewalls are planned. */
@@ -114,7 +114,7 @@ export function planFirewalls(
           const reduction = removeUnneeded(view, memory, {
             facts,
             kept,
-            isCarriedOver: areLetIn(work, (machine) => extension.before.has(machine)),
+            isCarriedOver: areLetIn(work, (machine) => extension.before.get(machine)?.letsIn === true),
             unfinished: firstUnfinished(work),
             isAwaited: (entry) => isAwaited(work, entry),
             standsFor,
@@ -147,7 +147,8 @@ function sendingConditions({
   return sending.map((action) => {
     const machine = destinationOf(action) ?? "";
     const refusal = extension.refused.get(machine);
-    if (refusal === undefined) return [action.id, { kind: "after", ids: extension.before.get(machine) ?? [] }];
+    const { requires = [], follows = [] } = extension.before.get(machine) ?? {};
+    if (refusal === undefined) return [action.id, { kind: "after", requires, follows }];
     const { reason, detail, needsPerson } = refusal;
     const subject = action.kind === "acquire-ip" ? view.key : action.ip;
     return [action.id, { kind: "refused", subject, why: { reason, detail, needsPerson } }];
@@ -159,7 +160,8 @@ function lettingInBy(works: readonly FirewallWork[]): LettingIn {
   return (view, machine) => {
     if (isLetIn(view.firewall, machine)) return [];
     const { before, refused } = extensions.get(view) ?? {};
-    return refused?.has(machine) === true ? undefined : before?.get(machine);
+    const { letsIn = false, requires = [], follows = [] } = before?.get(machine) ?? {};
+    return refused?.has(machine) === true || !letsIn ? undefined : [...requires, ...follows];
   };
 }
 
@@ -184,8 +186,8 @@ function awaitedMachines(
 ): (work: FirewallWork, action: ChangePorts | ChangeMachines) => readonly string[] {
   const waiting = new Map<string, Set<string>>();
   for (const { extension } of works)
-    for (const [machine, ids] of extension.before)
-      for (const id of ids) waiting.set(id, (waiting.get(id) ?? new Set()).add(machine));
+    for (const [machine, { requires, follows }] of extension.before)
+      for (const id of [...requires, ...follows]) waiting.set(id, (waiting.get(id) ?? new Set()).add(machine));
   const candidates = ({ needs }: FirewallWork, { kind, id, after }: ChangePorts | ChangeMachines): Iterable<string> => {
     if (kind === "open-ports") return waiting.get(id) ?? [];
     if (kind === "close-ports") return needs.wanted;
@@ -242,7 +244,7 @@ function standIns(works: readonly FirewallWork[], planned: Planned): StandsFor {
       if (!missing.has(portText(ports))) return [{ id, ports }];
       const opening = planned.at(id).ports.get(portText(ports));
       if (opening !== undefined) return [{ id, ports, opening }];
-      return firewall.waiting?.waitsFor === "retry" ? [{ id, ports, opening: "unopened" }] : [];
+      return firewall.portsWait?.waitsFor === "retry" ? [{ id, ports, opening: "unopened" }] : [];
     });
   });
   return (firewallID, text) => {

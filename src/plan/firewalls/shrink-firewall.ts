@@ -13,6 +13,7 @@ import { FINALIZER } from "../../model/resource.ts";
 import { firewallRemovalSubject } from "../../model/retry-subject.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import type { PoolView } from "../pool-view.ts";
+import type { Wait } from "./extend-firewall.ts";
 import { entriesOf, entryKey, factByID } from "./firewall-memory.ts";
 import { type BlockedFirewall, isLastFirewall, otherMachines, type Sending } from "./firewall-target.ts";
 
@@ -104,11 +105,6 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
 
 function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
   return firewall.kind === "ready" && firewall.fact.firewall.id === id;
-}
-
-interface Wait {
-  readonly requires: readonly string[];
-  readonly follows: readonly string[];
 }
 
 function closePorts(

@@ -17,7 +17,7 @@ import {
   type RetryStatus,
   type RoutedIPStatus,
 } from "../../model/resource.ts";
-import { FINALIZER_SUBJECT } from "../../model/retry-subject.ts";
+import { ofRetryKind, type RetryKind } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
@@ -223,24 +223,24 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
   }
   const isUnplaced = (ip: string): boolean => isAsked(view, ip) && !placed.has(ip);
   const matching = new Set(view.matches.map(({ name }) => name));
-  const isOpen: ReadonlyMap<string, (name: string) => boolean> = new Map<string, (name: string) => boolean>(
-    Object.entries({
-      ip: (name) => isSpare(view, name) || view.succession?.bought === name || isUnplaced(name),
-      "ip-removal": (name) => isLeaving(view, name) || isUnplaced(name),
-      node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
-      acquire: () => countedIPs(view) < view.desired,
-      dns: (name) => isOpenName(names, name),
-      "dns-removal": (name) => isOpenName(names, name),
-      "dns-ttl": (name) => isOpenName(names, name),
-      firewall: (id) => isHeld("open-ports") && isPresentFirewall(view, id),
-      "firewall-removal": (id) => isHeld("close-ports") && hasOnRecord(view, id),
-      [FINALIZER_SUBJECT]: () => isHeld("add-finalizer", "remove-finalizer"),
-      annotate: (name) => (name === "" ? isHeld("annotate-node", "clear-annotation") : isNodeHeld(name)),
-    }),
-  );
+  const isOpen: Readonly<Record<RetryKind, (name: string) => boolean>> = {
+    ip: (name) => isSpare(view, name) || view.succession?.bought === name || isUnplaced(name),
+    "ip-relocation": isUnplaced,
+    "ip-removal": (name) => isLeaving(view, name) || isUnplaced(name),
+    node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
+    acquire: () => countedIPs(view) < view.desired,
+    dns: (name) => isOpenName(names, name),
+    "dns-removal": (name) => isOpenName(names, name),
+    "dns-ttl": (name) => isOpenName(names, name),
+    firewall: (id) => isHeld("open-ports") && isPresentFirewall(view, id),
+    "firewall-ports": (id) => isHeld("open-ports") && isPresentFirewall(view, id),
+    "firewall-removal": (id) => isHeld("close-ports") && hasOnRecord(view, id),
+    finalizer: () => isHeld("add-finalizer", "remove-finalizer"),
+    annotate: (name) => (name === "" ? isHeld("annotate-node", "clear-annotation") : isNodeHeld(name)),
+  };
   const isCurrent = ({ subject }: RetryStatus): boolean => {
-    const [kind = "", ...rest] = subject.split("/");
-    return isOpen.get(kind)?.(rest.join("/")) === true;
+    const found = ofRetryKind(subject, isOpen);
+    return found?.entry(found.name) === true;
   };
   return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
