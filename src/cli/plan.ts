@@ -1,8 +1,6 @@
 import { refKey } from "../model/action.ts";
 import type { GrantFacts } from "../model/grants.ts";
-import type { Observation } from "../model/observation.ts";
 import { announcedActions, type Plan } from "../model/plan.ts";
-import type { Selection } from "../model/run.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { providerBudgets } from "../plan/budget.ts";
 import { withStandIns } from "../rehearse/announce.ts";
@@ -22,7 +20,7 @@ import { type Imagined, readImagined, warnOfIgnored } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { unusableTokens } from "./providers.ts";
 import { refuseUnsavable, type Savable, writeSaved } from "./saved-plan.ts";
-import { nothingOfShard, nothingSelected, resolveSelection, whatThereIs } from "./selection.ts";
+import { nothingOfShard, nothingSelected, othersOfShard, resolveSelection, whatThereIs } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { isObjectTarget, parseTarget, type Target } from "./target.ts";
 import type { Planner } from "./wiring.ts";
@@ -34,7 +32,7 @@ export async function runPlan(session: Session, names: readonly string[], flags:
   const imagined = await readImagined(flags);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);
-  const { plan, none, grants, savable, notices } = await withPlanner(
+  const { plan, none, others, grants, savable, notices } = await withPlanner(
     config,
     (planner) => untilInterrupted(planned(planner, targets, flags, imagined), session.signal),
     imagined?.objects,
@@ -50,7 +48,7 @@ export async function runPlan(session: Session, names: readonly string[], flags:
     ...(focus.length === 0 ? {} : { focus: new Set(focus) }),
     ...(none === undefined ? {} : { none }),
     ...(imagined === undefined ? {} : { edits: imagined.told }),
-    ...given({ hint: pairHint(targets) }),
+    ...given({ hint: pairHint(targets) ?? others }),
   };
   await writeResult(session, session.output, {
     document: () => planDocument(plan, imagined?.told),
@@ -85,7 +83,7 @@ function tellPremises(
   }
 }
 
-/** Plans what the targets mean. `none` says that this is nothing. */
+/** Plans what the targets mean. `none` says that this is nothing, `others` what is left to other shards. */
 async function planned(
   { cluster, plan }: Planner,
   targets: readonly Target[],
@@ -94,6 +92,7 @@ async function planned(
 ): Promise<{
   readonly plan: Plan;
   readonly none: string | undefined;
+  readonly others: string | undefined;
   readonly grants: GrantFacts | undefined;
   readonly notices: readonly string[];
   readonly savable?: Savable;
@@ -110,10 +109,13 @@ async function planned(
   const nodes = namesOf(targets, "node");
   const nodeAddresses = addressesOf(new Set(nodes), observation);
   const narrowed = narrowPlan(whole, { nodes, ips: namesOf(targets, "ip"), nodeAddresses });
+  // What was read for the plan tells whose the objects are: no list more is asked for.
+  const objects = [...observation.pools, ...observation.recordSets.map(({ meta }) => ({ kind: "dns" as const, meta }))];
   const budget = narrowed === whole ? whole.budget : providerBudgets(observation, announcedActions(narrowed));
   return {
     plan: withStandIns({ ...narrowed, budget }, standInsOf(observation)),
-    none: none ?? noneOfShard(selection, observation) ?? nothingConcerned(targets, whole, narrowed),
+    none: none ?? nothingOfShard(selection, objects) ?? nothingConcerned(targets, whole, narrowed),
+    others: othersOfShard(selection, objects),
     grants: observation.grants,
     notices: await hostNotices(cluster, observation.nodes),
     ...(flags.save === undefined
@@ -127,11 +129,6 @@ function pairHint(targets: readonly Target[]): string | undefined {
   const [ip, node] = [namesOf(targets, "ip"), namesOf(targets, "node")];
   if (targets.length !== 2 || ip.length !== 1 || node.length !== 1) return undefined;
   return `flipop explain ip/${ip[0]} node/${node[0]} says why the address is on the node, or is not.`;
-}
-
-/** What was read for the plan tells whose the objects are: no list more is asked for. */
-function noneOfShard(selection: Selection, { pools, recordSets }: Observation): string | undefined {
-  return nothingOfShard(selection, [...pools, ...recordSets.map(({ meta }) => ({ kind: "dns" as const, meta }))]);
 }
 
 function nothingConcerned(targets: readonly Target[], whole: Plan, narrowed: Plan): string | undefined {

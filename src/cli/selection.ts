@@ -124,26 +124,52 @@ interface Selectable {
 export function nothingOfShard(selection: Selection, all: readonly Selectable[]): string | undefined {
   const { namespace, labelSelector, objects } = selection;
   const shard = shardOf(selection);
-  const chosen = all.filter(({ kind, meta }) => isSelected(selection, kind, meta));
-  if (chosen.length === 0 || chosen.some(({ meta }) => isOfShard(meta, shard))) return undefined;
+  const { own, others } = chosenByShard(selection, all);
+  if (others.length === 0 || own.length > 0) return undefined;
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   const named = objects === undefined ? "" : " that was named";
   const labels = labelSelector === undefined ? "" : ` with the labels ${labelSelector}`;
   const whose = shard === undefined ? `is without the label ${SHARD_LABEL}` : `is of the shard ${shardText(shard)}`;
-  const groups = [...Map.groupBy(chosen, ({ meta }) => flagFor(meta, shard))].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return [`No object${where}${named}${labels} ${whose}.`, ...flagTexts(others, shard)].join(" ");
+}
+
+/** Returns with which `--shard` those of the chosen objects are seen that are of other shards, where some are of the selection's own; undefined where none are. Pure. */
+export function othersOfShard(selection: Selection, all: readonly Selectable[]): string | undefined {
+  const { own, others } = chosenByShard(selection, all);
+  if (others.length === 0 || own.length === 0) return undefined;
+  const count = others.length === 1 ? "1 object is" : `${others.length} objects are`;
+  return [`${count} of another shard, and not part of this plan.`, ...flagTexts(others, shardOf(selection))].join(" ");
+}
+
+/** The objects that the other flags choose: those of the selection's shard, and those of others. */
+function chosenByShard(
+  selection: Selection,
+  all: readonly Selectable[],
+): { readonly own: readonly Selectable[]; readonly others: readonly Selectable[] } {
+  const shard = shardOf(selection);
+  const chosen = all.filter(({ kind, meta }) => isSelected(selection, kind, meta));
+  return {
+    own: chosen.filter(({ meta }) => isOfShard(meta, shard)),
+    others: chosen.filter(({ meta }) => !isOfShard(meta, shard)),
+  };
+}
+
+/** Says with which flag objects are seen, one sentence for each. */
+function flagTexts(objects: readonly Selectable[], asked: Shard | undefined): readonly string[] {
+  const groups = [...Map.groupBy(objects, ({ meta }) => flagFor(meta, asked))].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const told = groups.slice(0, MOST_SHARDS).map(([flag, own]) => {
     const there = listText(own.map(({ kind, meta }) => refKey({ kind, ...meta })).toSorted(), MOST_OBJECTS);
     return flag === "" ? `The label ${SHARD_LABEL} of ${there} names no shard.` : `Use ${flag} for ${there}.`;
   });
   const untold = groups.length > MOST_SHARDS ? [untoldText(groups.length - MOST_SHARDS)] : [];
-  return [`No object${where}${named}${labels} ${whose}.`, ...told, ...untold].join(" ");
+  return [...told, ...untold];
 }
 
 function untoldText(count: number): string {
   return count === 1 ? "1 more shard has objects." : `${count} more shards have objects.`;
 }
 
-/** So many shards are named at most when none of the objects is of the one that was asked for. */
+/** So many shards are named at most. */
 const MOST_SHARDS = 4;
 
 /** Returns the flag with which an object is seen: `--shard web`, `no --shard`. Of numbered shards it is one of as many parts as were asked for. Empty for a label that no shard can have. */

@@ -110,12 +110,12 @@ export function dnsSubject(fqdn: string): string {
 }
 
 /** The retry subject of what is only taken out of a name. */
-export function removalSubject(fqdn: string): string {
+export function dnsRemovalSubject(fqdn: string): string {
   return `dns-removal/${fqdn}`;
 }
 
 /** The retry subject of the TTL of a name. */
-export function ttlSubject(fqdn: string): string {
+export function dnsTTLSubject(fqdn: string): string {
   return `dns-ttl/${fqdn}`;
 }
 

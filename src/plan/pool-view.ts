@@ -326,3 +326,15 @@ export function storedMachines(pool: Pool, ip: string, machineOf: MachineOf): re
     id === undefined ? [] : (machineOf(id) ?? []),
   );
 }
+
+/** Returns for each match with a machine why its firewall keeps every address of the pool from it; undefined for one that may have an address. In the order of the matches. */
+export function firewallObstacles({
+  matches,
+  machineOf,
+  firewallObstacle,
+}: Pick<PoolView, "matches" | "machineOf" | "firewallObstacle">): readonly (Obstacle | undefined)[] {
+  return matches.flatMap(({ name: nodeName, providerID }) => {
+    const machineID = machineOf(providerID);
+    return machineID === undefined ? [] : [firewallObstacle({ machineID, nodeName })];
+  });
+}

@@ -7,7 +7,9 @@ import type { IPStatus, RetryStatus } from "../model/resource.ts";
 import {
   ANNOTATIONS_SUBJECT,
   annotationSubject,
+  dnsRemovalSubject,
   dnsSubject,
+  dnsTTLSubject,
   FINALIZER_SUBJECT,
   firewallPortsSubject,
   firewallRemovalSubject,
@@ -18,9 +20,7 @@ import {
   type MovingAddress,
   moveSubjects,
   nodeSubject,
-  removalSubject,
   retriedAddress,
-  ttlSubject,
 } from "../model/retry-subject.ts";
 import type { Failed, Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
@@ -52,8 +52,8 @@ function changeSubject({ kind, fqdn, before, after }: WriteDNS): string {
   const addsNothing = addressesWithout(after.addresses, before.addresses).length === 0;
   if (!addsNothing || kind === "withdraw-dns") return dnsSubject(fqdn);
   const isTTLKept = after.addresses.length === 0 || (before.ttlSeconds ?? after.ttlSeconds) === after.ttlSeconds;
-  if (isTTLKept) return removalSubject(fqdn);
-  return addressesWithout(before.addresses, after.addresses).length === 0 ? ttlSubject(fqdn) : dnsSubject(fqdn);
+  if (isTTLKept) return dnsRemovalSubject(fqdn);
+  return addressesWithout(before.addresses, after.addresses).length === 0 ? dnsTTLSubject(fqdn) : dnsSubject(fqdn);
 }
 
 /** The failed attempts that the status of one object has, as of one instant. What has not failed is due at once. */
@@ -100,12 +100,12 @@ export class Retries {
 
   /** Returns why something of a name waits for its next attempt: an addition, a removal, or its TTL. */
   nameObstacle(fqdn: string): Obstacle | undefined {
-    return this.removalObstacle(fqdn) ?? this.obstacle(ttlSubject(fqdn));
+    return this.removalObstacle(fqdn) ?? this.obstacle(dnsTTLSubject(fqdn));
   }
 
   /** Returns why nothing may be taken out of a name now: the last change of its addresses failed, and the wait is not over. */
   removalObstacle(fqdn: string): Obstacle | undefined {
-    return this.obstacle(dnsSubject(fqdn)) ?? this.obstacle(removalSubject(fqdn));
+    return this.obstacle(dnsSubject(fqdn)) ?? this.obstacle(dnsRemovalSubject(fqdn));
   }
 
   /** Returns why this change of a name is not tried now: the last one of its kind failed, and the wait is not over. */
@@ -224,8 +224,8 @@ function ownSubjects(action: Action): readonly string[] {
 
 /** A whole change that is done has taken out what was to leave; and where something of the name remains it has the TTL that was asked for. */
 function subjectsOfName(action: WriteDNS): readonly string[] {
-  const ttl = action.kind === "update-dns" && action.after.addresses.length > 0 ? [ttlSubject(action.fqdn)] : [];
-  return [...new Set([ownSubject(action), removalSubject(action.fqdn), ...ttl])];
+  const ttl = action.kind === "update-dns" && action.after.addresses.length > 0 ? [dnsTTLSubject(action.fqdn)] : [];
+  return [...new Set([ownSubject(action), dnsRemovalSubject(action.fqdn), ...ttl])];
 }
 
 /** The subject of a change that concerns one thing alone. */

@@ -121,6 +121,16 @@ describe("a shard that none of the objects is of", () => {
   });
 
   test.for([
+    ["", "2 objects are of another shard, and not part of this plan. Use --shard vip for pool/ingress/mail"],
+    ["--shard vip", "1 object is of another shard, and not part of this plan. Use no --shard for dns/ingress/nodes.\n"],
+    ["dns/ingress/nodes", undefined],
+  ] as const)("is told of by a plan of other objects: %s", async ([line, text]) => {
+    const { stdout } = await invoke(["plan", ...line.split(" ").filter((one) => one !== "")], { observation: both });
+    if (text === undefined) expect(stdout).not.toContain("another shard");
+    else expect(stdout).toContain(text);
+  });
+
+  test.for([
     ["-n ingress", "No object in namespace ingress is of the shard nobody."],
     ["-l app=web", "No object with the labels app=web is of the shard nobody. Use --shard vip for pool/ingress/web.\n"],
     ["pool/ingress/web", "No object that was named is of the shard nobody. Use --shard vip for pool/ingress/web.\n"],

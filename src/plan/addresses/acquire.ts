@@ -9,7 +9,7 @@ import { NOT_BEGUN } from "../../model/restraint.ts";
 import { nodeSubject } from "../../model/retry-subject.ts";
 import { pastMs, timestamp } from "../../model/time.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
-import { countedIPs, type MachineOf, type PendingResolution, type PoolView } from "../pool-view.ts";
+import { countedIPs, firewallObstacles, type MachineOf, type PendingResolution, type PoolView } from "../pool-view.ts";
 import { retryDueMs } from "../retries.ts";
 import { type Assignments, coolOff, isSamePlace, newCoolOff } from "./assign.ts";
 import { type Candidate, hasCandidate } from "./candidates.ts";
@@ -245,11 +245,7 @@ function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle 
     .filter((subject) => view.retries.of(subject) !== undefined);
   const [next] = failed.toSorted((a, b) => view.retries.dueMs(a) - view.retries.dueMs(b));
   if (next !== undefined) return view.retries.wait([next], { notBeforeMs: view.retries.dueMs(next) });
-  const [closed] = view.matches.flatMap(({ providerID }) => {
-    const machine = view.machineOf(providerID);
-    return machine === undefined ? [] : (view.firewallObstacle(view.placeOf(machine)) ?? []);
-  });
-  return closed ?? personNeeded("NoRegion");
+  return firewallObstacles(view).find((closed) => closed !== undefined) ?? personNeeded("NoRegion");
 }
 
 /** Why no more may be acquired than so many, for want of a grant. */

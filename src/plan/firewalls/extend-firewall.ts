@@ -1,13 +1,12 @@
 import { actionID, type ChangeMachines, type ChangePorts } from "../../model/action.ts";
 import { sourceNamed } from "../../model/address-source.ts";
 import { portText } from "../../model/firewall.ts";
-import type { Hold } from "../../model/plan.ts";
+import type { Hold, Obstacle } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
-import type { PoolView } from "../pool-view.ts";
+import { firewallObstacles, type PoolView } from "../pool-view.ts";
 import {
   type BlockedFirewall,
   type FirewallNeeds,
-  firewallObstacle,
   isBehind,
   isUncovered,
   joiningObstacle,
@@ -75,11 +74,8 @@ function waiting(view: PoolView, target: ReadyTarget, outside: readonly string[]
 }
 
 /** Why no match can take the address, where that is for the firewall's sake alone; undefined when one can, or there is none. What ends by itself comes before what needs a person. */
-function refusalOfAll({ firewall, matches, machineOf }: PoolView): BlockedFirewall | undefined {
-  const refusals = matches.flatMap(({ name, providerID }) => {
-    const machine = machineOf(providerID);
-    return machine === undefined ? [] : [firewallObstacle(firewall, { machineID: machine, nodeName: name })];
-  });
+function refusalOfAll(view: PoolView): Obstacle | undefined {
+  const refusals = firewallObstacles(view);
   if (refusals.includes(undefined)) return undefined;
   return refusals.find((refusal) => refusal?.needsPerson === false) ?? refusals[0];
 }
@@ -205,12 +201,12 @@ function addMachines(
 }
 
 /** Says that a machine is not put behind the firewall, as it is behind none. */
-function withoutFirewall(view: PoolView, machine: string): Omit<BlockedFirewall, "kind"> {
+function withoutFirewall(view: PoolView, machine: string): Obstacle {
   const { nodeName } = view.placeOf(machine);
   return { reason: "NodeWithoutFirewall", detail: nodeName ?? `machine ${machine}`, needsPerson: true };
 }
 
-function held(view: PoolView, why: Omit<BlockedFirewall, "kind">): Hold {
+function held(view: PoolView, why: Obstacle): Hold {
   const { reason, detail, needsPerson, notBeforeMs, advice } = why;
   const { firewall: target, pool } = view;
   const name = target.kind === "ready" ? target.fact.firewall.name : (pool.firewall?.firewall ?? "");
