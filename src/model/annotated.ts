@@ -4,6 +4,7 @@ import type { IPFamily } from "./address-source.ts";
 import { addressesWithout } from "./dns.ts";
 import { hostWords } from "./host-address.ts";
 import type { NodeFacts, NodeMarks } from "./node.ts";
+import { remembered } from "./remembered.ts";
 import { compareText, ownerRef } from "./resource.ts";
 
 /*
@@ -65,14 +66,10 @@ export interface Annotated {
   readonly owner?: string;
 }
 
-const ANNOTATED = new WeakMap<readonly NodeFacts[], readonly NodeFacts[]>();
-
 /** Returns the nodes whose annotations say anything, in their order: of thousands few do. Of one list that is found out once. Pure. */
-export function annotatedNodes(nodes: readonly NodeFacts[]): readonly NodeFacts[] {
-  const known = ANNOTATED.get(nodes) ?? nodes.filter((node) => isMarked(node) || node.ipv6 !== undefined);
-  ANNOTATED.set(nodes, known);
-  return known;
-}
+export const annotatedNodes: (nodes: readonly NodeFacts[]) => readonly NodeFacts[] = remembered((nodes) =>
+  nodes.filter((node) => isMarked(node) || node.ipv6 !== undefined),
+);
 
 /** Returns the addresses that a node's annotations show: of IPv4, then of IPv6, each in the order in which they stand there. Pure. */
 export function annotatedOn(node: NodeFacts): readonly Annotated[] {

@@ -5,6 +5,7 @@ import { nearestSelector } from "../model/nearest.ts";
 import { type PodFacts, type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
 import { summarizeEndpoints, summarizePods } from "../model/pods.ts";
+import { remembered } from "../model/remembered.ts";
 import { objectKey, type Pool, type RecordSet, shownText } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import { endpointsKey, type ServiceFacts } from "../model/service.ts";
@@ -137,14 +138,8 @@ export async function readPods(
   return pods;
 }
 
-const SUMMARIES = new WeakMap<readonly PodFacts[], ReadonlyMap<string, PodSummary>>();
-
 /** The summary of a list, the same one each time: who watches has the same list until it changes, and what follows from it is known. */
-function summaryOf(pods: readonly PodFacts[]): ReadonlyMap<string, PodSummary> {
-  const known = SUMMARIES.get(pods) ?? summarizePods(pods);
-  SUMMARIES.set(pods, known);
-  return known;
-}
+const summaryOf: (pods: readonly PodFacts[]) => ReadonlyMap<string, PodSummary> = remembered(summarizePods);
 
 /** Returns `the pods of label selector "app=web" in namespace "shop"`, without the part that the selector does not have. */
 function selectorText({ namespace, label }: PodSelector): string {

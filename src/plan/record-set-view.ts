@@ -5,6 +5,7 @@ import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
 import { annotatedFamily, RECORD_TYPES, type RecordType, recordTypesOf } from "../model/record-types.ts";
+import { remembered } from "../model/remembered.ts";
 import { FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
 import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
@@ -142,11 +143,11 @@ function mayOffer(offered: readonly NodeAddress[], target: NameTarget): readonly
 }
 
 /** What matches show that no record can hold, or that no client reaches. Of its own addresses a node may have such beside others: they count where it has no other one. */
-function badAddresses(
+const badAddresses: (
   matches: readonly NodeFacts[],
   addressType: string,
   recordType: RecordType,
-): RecordSetView["badAddresses"] {
+) => RecordSetView["badAddresses"] = remembered((matches, addressType, recordType) => {
   const family = annotatedFamily(addressType);
   const told = (nodeName: string, bad: readonly string[]): RecordSetView["badAddresses"] =>
     bad.length === 0 ? [] : [{ nodeName, text: badText(bad) }];
@@ -163,7 +164,7 @@ function badAddresses(
     );
     return own.every((ip) => unreachableWhy(ip) !== undefined) ? told(node.name, own) : [];
   });
-}
+});
 
 /** `"abc,def"`, `"127.0.0.1": it is the host itself`. */
 function badText(bad: readonly string[]): string {

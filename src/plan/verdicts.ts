@@ -1,18 +1,12 @@
 import type { NodeFacts } from "../model/node.ts";
 import type { NodeVerdict } from "../model/plan.ts";
+import { remembered } from "../model/remembered.ts";
 import { compareText } from "../model/resource.ts";
 
-/** The names of lists of nodes; they go with the list. Objects that ask alike have one list. */
-const NAMES = new WeakMap<readonly NodeFacts[], readonly string[]>();
-
 /** Returns the names of nodes, once each, sorted: the same list for the same nodes. Pure. */
-export function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
-  const known = NAMES.get(nodes);
-  if (known !== undefined) return known;
-  const names = sortedNames(nodes.map(({ name }) => name));
-  NAMES.set(nodes, names);
-  return names;
-}
+export const namesOf: (nodes: readonly NodeFacts[]) => readonly string[] = remembered((nodes) =>
+  sortedNames(nodes.map(({ name }) => name)),
+);
 
 /** Returns names once each, sorted. Pure. */
 export function sortedNames(names: Iterable<string>): readonly string[] {

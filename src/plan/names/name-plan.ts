@@ -3,6 +3,7 @@ import { AUTOMATIC_TTL_SECONDS, type RecordSetState, recordAddresses, sharedTTL 
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
+import { remembered } from "../../model/remembered.ts";
 import type { ForeignRecordsPolicy } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { fightObstacle, isRepair } from "./fights.ts";
@@ -291,7 +292,7 @@ function update(
   const { ref, whenEmpty } = publisher;
   const { own, foreign } = split;
   const { others } = othersOf(publisher, split, wanted);
-  const addresses = recordAddresses([...wanted, ...(others?.addresses ?? [])]);
+  const addresses = others === undefined ? wanted : recordAddresses([...wanted, ...others.addresses]);
   const kind = addresses.length === 0 ? "delete-dns" : "update-dns";
   const isSameSet = !own.hasDuplicates && wanted.join() === own.addresses.join();
   const differs = isSameSet ? "TTLDiffers" : "RecordsDiffer";
@@ -370,16 +371,10 @@ interface ServingSet {
 }
 
 /** It goes with the map, which names that publish the same have in common. */
-const SERVING_SETS = new WeakMap<ServedAddresses["serving"], ServingSet>();
-
-function servingSet(serving: ServedAddresses["serving"]): ServingSet {
-  const known = SERVING_SETS.get(serving);
-  if (known !== undefined) return known;
+const servingSet: (serving: ServedAddresses["serving"]) => ServingSet = remembered((serving) => {
   const waiting = [...serving].filter(([, first]) => first.length > 0);
-  const set = { isServed: waiting.length < serving.size, waiting, addresses: recordAddresses(serving.keys()) };
-  SERVING_SETS.set(serving, set);
-  return set;
-}
+  return { isServed: waiting.length < serving.size, waiting, addresses: recordAddresses(serving.keys()) };
+});
 
 /** True for some of the addresses: neither none of them nor all. */
 function isPart(staying: readonly string[], { length }: readonly string[]): boolean {

@@ -14,6 +14,7 @@ import {
   setNamed,
   setText,
 } from "../../model/record-types.ts";
+import { remembered } from "../../model/remembered.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
   type DNSMemory,
@@ -241,27 +242,17 @@ export function nodeAddresses(
   return [...written, ...undecided, ...confirmed];
 }
 
-/** What nodes have as their own addresses, by type; it goes with the list of nodes, which objects that ask alike share. */
-const OWN_ADDRESSES = new WeakMap<readonly NodeFacts[], Map<string, ServedAddresses>>();
-
 /** Returns what a record set publishes where all depends on the nodes' own addresses: what {@link recordSetAddresses} makes of its matches. The same value for the same list. Pure. */
-export function ownNodeAddresses(
+export const ownNodeAddresses: (
   matches: readonly NodeFacts[],
   addressType: string,
   recordType: RecordType,
-): ServedAddresses {
-  const known = OWN_ADDRESSES.get(matches) ?? new Map<string, ServedAddresses>();
-  OWN_ADDRESSES.set(matches, known);
-  const key = `${recordType} ${addressType}`;
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const served = recordSetAddresses(
+) => ServedAddresses = remembered((matches, addressType, recordType) =>
+  recordSetAddresses(
     matches.map((node) => typedAddresses(node, addressType, recordType)),
     [],
-  );
-  known.set(key, served);
-  return served;
-}
+  ),
+);
 
 function typedAddresses(node: NodeFacts, addressType: string, recordType: RecordType): readonly NodeAddress[] {
   const { canonical } = RECORD_TYPES[recordType];
