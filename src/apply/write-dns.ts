@@ -15,8 +15,12 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
     throw new InternalError(`The plan uses DNS provider "${action.dnsProvider}", which is not available.`);
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
+  let asked = 0;
   try {
-    const mayWrite = (): boolean => context.lock.isHeld();
+    const mayWrite = (): boolean => {
+      asked += 1;
+      return context.lock.isHeld();
+    };
     const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, { ...changeOf(action), mayWrite });
     const known: RecordsFact = { kind: "known", records };
     if (kind === "stopped") return { ...skipped("LockLost"), records: known };
@@ -25,7 +29,7 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.failure === "put-off") return putOff(error, context);
-    const records = await afterFailure(action, error, provider);
+    const records = await afterFailure(action, error, provider, asked > 1);
     if (records.kind === "gap") await recordAttemptedNames(action, context);
     return { outcome: "failed", error, records };
   }
@@ -48,15 +52,24 @@ function putOff({ message, notBeforeMs }: ProviderError, { cluster, clock }: App
   return { ...skipped("RateLimited", message), records };
 }
 
-/** What is known of the records after a failed change: part of it may be done, so they are read again, unless the provider is not to be asked. */
+/**
+ * What is known of the records after a failed change: part of it may be done, so they are read again, unless the provider is not to be asked. What it has no time for it did
+ * not begin.
+ *
+ * @param hasBegun - whether calls went before the one that failed
+ */
 async function afterFailure(
-  { zone, fqdn }: WriteDNS,
+  { zone, fqdn, before, after }: WriteDNS,
   error: ProviderError,
   provider: DNSProvider,
+  hasBegun: boolean,
 ): Promise<RecordsFact> {
   const unknown = { kind: "gap", error: error.message, isRefused: false } as const;
-  const isUnanswered = error.status === 0;
-  if (isUnanswered || error.failure === "rate-limited") return unknown;
+  const isRateLimited = error.failure === "rate-limited";
+  const hasChange = before.addresses.join() !== after.addresses.join();
+  if (isRateLimited && hasChange && !hasBegun)
+    return { kind: "known", records: { fqdn, ...before, isTTLAutomatic: false, hasDuplicates: false } };
+  if (error.status === 0 || isRateLimited) return unknown;
   try {
     return { kind: "known", records: await provider.readRecords(zone, fqdn) };
   } catch (failure) {

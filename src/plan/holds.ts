@@ -35,6 +35,17 @@ export function personNeeded(reason: Reason, detail = ""): Obstacle {
   return obstacle(reason, detail, { needsPerson: true });
 }
 
+/** What an object asks for and nobody has, as one sentence, and whether something serves it all the same. */
+export interface EmptyTarget {
+  readonly what: string;
+  readonly isServing: boolean;
+}
+
+/** Returns why a person has to look at such an object. */
+export function emptyTargetObstacle({ what, isServing }: EmptyTarget): Obstacle {
+  return { ...personNeeded("EmptyTarget", what), ...(isServing ? {} : { held: "nothing can serve" }) };
+}
+
 /** Returns the hold of an action: what it is about, and why it is not done. */
 export function hold(kind: Hold["kind"], object: ObjectRef, subject: string, why: Obstacle): Hold {
   return { kind, object, subject, ...obstacle(why.reason, why.detail, why) };

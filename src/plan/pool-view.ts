@@ -9,6 +9,7 @@ import type { Suspended } from "../model/suspension.ts";
 import type { Cleaning } from "./finalizer.ts";
 import type { FirewallTarget } from "./firewalls/firewall-target.ts";
 import type { HeldWishes } from "./grants.ts";
+import type { EmptyTarget } from "./holds.ts";
 import type { Retries } from "./retries.ts";
 import type { Validation } from "./validate.ts";
 import type { Withheld } from "./withhold.ts";
@@ -66,8 +67,8 @@ export interface PoolView {
   readonly firewall: FirewallTarget;
   /** Returns why no address of the pool may go to a machine for its firewall's sake; undefined if one may. */
   readonly firewallObstacle: (place: Place) => Obstacle | undefined;
-  /** What the object asks for and nobody has; absent while it selects something. Then nothing is taken from what serves. */
-  readonly emptyTarget?: string;
+  /** Present while the object asks for what nobody has, and served before. Then nothing is taken from what serves. */
+  readonly emptyTarget?: EmptyTarget;
   /** Until when addresses that are not to serve where they are stay there, since resolvers may hand them out, milliseconds; also times that are over. Absent = none. */
   readonly drains?: ReadonlyMap<string, number>;
   /** Released and inherited addresses that stay in names until others serve there, while the object's other ones leave their machines one after another. Absent = none. */
@@ -191,7 +192,13 @@ export type Standing =
       readonly staying?: Free;
     }
   | Free
-  | { readonly kind: "busy"; readonly holder: Place | undefined; readonly isForeign: boolean }
+  | {
+      readonly kind: "busy";
+      readonly holder: Place | undefined;
+      readonly isForeign: boolean;
+      /** True where it serves nobody, and nobody once the provider is done: neither the node that has it serves, nor the one that it goes to. */
+      readonly isLost?: true;
+    }
   | { readonly kind: "foreign"; readonly holder: Place }
   | { readonly kind: "blocked"; readonly on: Place | undefined }
   | { readonly kind: "gone" }
@@ -317,6 +324,11 @@ export function storedDrain(pool: Pool, ip: string): string | undefined {
 export function isNotOwn({ state, fault }: IPStatus): boolean {
   const isRefused = state === "error" && (fault === "ungranted" || fault === "unknown");
   return isRefused || fault === "conflict" || fault === "invalid";
+}
+
+/** True for an entry of a status that shows an address as the object's own, which was sent to a machine. */
+export function wasPlaced({ providerID, fault }: IPStatus): boolean {
+  return providerID !== undefined && fault !== "conflict";
 }
 
 /** Returns the machines that status has an address at: the one where it is or is sent, then the one it came from. */

@@ -4,13 +4,13 @@ import { annotatedBy, marksOf } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
-import { annotatedFamily, RECORD_TYPES, type RecordType, recordTypesOf } from "../model/record-types.ts";
+import { annotatedFamily, memoryOf, RECORD_TYPES, type RecordType, recordTypesOf } from "../model/record-types.ts";
 import { remembered } from "../model/remembered.ts";
 import { FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
 import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
 import type { GrantJudgement } from "./grants.ts";
-import { hold, obstacle, personNeeded } from "./holds.ts";
+import { type EmptyTarget, emptyTargetObstacle, hold, obstacle, personNeeded } from "./holds.ts";
 import type { NameTarget } from "./names/name-target.ts";
 import {
   type NodeAddress,
@@ -53,8 +53,8 @@ export interface RecordSetView {
   readonly unready: readonly UnreadyPublished[];
   /** Unreadable nodes, with the text why; sorted by name. */
   readonly undecided: Verdicts["undecided"];
-  /** What it asks for and nobody has, while nodes that serve are in the records; absent while it selects something, and where the records are to go then. */
-  readonly emptyTarget?: string;
+  /** Present while it asks for what nobody has, and records of it are there to be kept. */
+  readonly emptyTarget?: EmptyTarget;
   /** Matches that show what is no address of the family or one that no client reaches, and that text; sorted by name. */
   readonly badAddresses: readonly { readonly nodeName: string; readonly text: string }[];
   readonly publisher: Publisher;
@@ -105,7 +105,9 @@ export function viewRecordSet(
   const empty = emptyTarget(recordSet, validation, observation.nodes);
   const isServed = (node: NodeFacts): boolean =>
     isPublished(target, offered(node)) && stillServes(node, ANY_NODE, observation.nodesReadAtMs);
-  const isKept = empty !== undefined && spec.whenEmpty === "Keep" && observation.nodes.some(isServed);
+  const isServing = empty !== undefined && observation.nodes.some(isServed);
+  const hasPublished = (memoryOf(recordSet.status, recordType).publishedDNS?.addresses ?? []).length > 0;
+  const isKept = spec.whenEmpty === "Keep" && (isServing || hasPublished);
   const inGrace = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
   const namesInGrace = inGrace.map(({ node }) => node.name);
   const suspended = suspensionOf(recordSet, observation.lease.suspension, observation.observedAtMs);
@@ -123,7 +125,7 @@ export function viewRecordSet(
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,
-    ...(isKept ? { emptyTarget: empty } : {}),
+    ...(empty !== undefined && isKept ? { emptyTarget: { what: empty, isServing } } : {}),
     badAddresses: badAddresses(verdicts.matches, spec.addressType, recordType),
     publisher,
     served:
@@ -236,7 +238,7 @@ function ownHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
   return [
     ...(suspended === undefined ? [] : [whole("reconcile", suspendedObstacle(suspended, view.ref))]),
     ...deletion,
-    ...(empty === undefined ? [] : [whole("reconcile", personNeeded("EmptyTarget", empty))]),
+    ...(empty === undefined ? [] : [whole("reconcile", emptyTargetObstacle(empty))]),
     ...unready
       .filter(({ graceUntilMs }) => graceUntilMs > nowMs)
       .map(({ node, graceUntilMs }) => onNode(node.name, obstacle("Grace", "", { notBeforeMs: graceUntilMs }))),

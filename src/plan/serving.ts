@@ -149,11 +149,11 @@ function confirmedBy(view: PoolView, lettingIn: LettingIn): readonly (readonly [
 }
 
 /**
- * Returns where an address serves. Nobody can say so of an address that could not be read or is on its way, whose node is in grace, or whose firewall stays closed as
- * far as is known.
+ * Returns where an address serves. Nobody can say so of an address that could not be read or is on its way between nodes of which one serves, whose node is in grace, or
+ * whose firewall stays closed as far as is known.
  */
 function verify(view: PoolView, standing: Standing, lettingIn: LettingIn): VerifiedAddress {
-  if (standing.kind === "busy" || standing.kind === "gap") return { kind: "undecided" };
+  if (standing.kind === "gap" || (standing.kind === "busy" && standing.isLost !== true)) return { kind: "undecided" };
   if (standing.kind !== "placed") return { kind: "nowhere" };
   const after = lettingIn(view, standing.on.machineID);
   if (standing.unready !== undefined || after === undefined) return { kind: "undecided" };

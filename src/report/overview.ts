@@ -55,8 +55,6 @@ export interface AddressRow {
   readonly hostAgent?: HostAgent;
   /** Until when it waits for what its status names, milliseconds; absent where that is not known. */
   readonly waitsUntilMs?: number;
-  /** Since when the provider has been working on it, RFC 3339; absent where nobody knows. */
-  readonly begunAt?: string;
 }
 
 /** Why a node cannot serve now. */
@@ -272,16 +270,9 @@ export function addressRows({ ips, retries }: PoolStatus, nodes?: Nodes): readon
 function poolRow(pool: Pool, readiness: Readiness, nodes: Nodes): PoolRow {
   const { status, spec } = pool;
   const rows = addressRows(status, nodes);
-  const busy = rows.filter((row) => row.status.state === "in-progress");
   const addresses = rows.map((row): AddressRow => {
     const waitsUntilMs = waitEnd(row.status, pool);
-    // The time is that of the pool's last assignment.
-    const begunAt = busy.length === 1 && row === busy[0] ? status.lastAssignmentTime : undefined;
-    return {
-      ...row,
-      ...(waitsUntilMs === undefined ? {} : { waitsUntilMs }),
-      ...(begunAt === undefined ? {} : { begunAt }),
-    };
+    return waitsUntilMs === undefined ? row : { ...row, waitsUntilMs };
   });
   return {
     pool,

@@ -426,6 +426,7 @@ test.for<[string, Observation, string[]]>([
       `assign-ip ${B} to n1: NodeMatched`,
       `annotate-node n1 with ${B}: Verified`,
       `hold assign-ip ${C}: NoCandidate`,
+      "hold reconcile ingress/a: EmptyTarget (nodeLabel role=none selects no node)",
     ],
   ],
   [

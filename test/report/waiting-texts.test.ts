@@ -114,11 +114,10 @@ describe("an address that the provider works on", () => {
     };
   };
 
-  test("is told with where it goes, and since when", () => {
+  test("is told with where it goes", () => {
     const ips = { "203.0.113.11": { ...active(1), state: "in-progress" as const, reason: "InProgress" } };
-    expect(renderPlan(planOf(busy({ ips, lastAssignmentTime: before(4) })), layout)).toContain(
-      "  . 203.0.113.11: not there yet\n" +
-        "      The provider is still working on it: on its way to worker-1 since 11:59:56 UTC (4s ago).\n",
+    expect(renderPlan(planOf(busy({ ips })), layout)).toContain(
+      "  . 203.0.113.11: not there yet\n" + "      The provider is still working on it: on its way to worker-1.\n",
     );
   });
 

@@ -39,9 +39,33 @@ async function passIdly(world: World): Promise<void> {
   expect(world.writes()).toEqual([]);
 }
 
+function limitedFirstWrites(scenario: Register): void {
+  for (const provider of DNS_PROVIDERS)
+    scenario(
+      `429 of ${provider} at the first write of a name: none is told as published, and none as a repair`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        world.dns.zone(provider);
+        fail(world, provider, provider === "digitalocean" ? "add-record" : "write", "429", { retryAfter: 20 });
+        await world.recordSets.create("nodes", { dnsRecordSet: www(provider), addressType: "ExternalIP" });
+        await world.pass({ lease: "fail" });
+        expect(world.dns.addresses(provider, WWW)).toEqual([]);
+        expect((await world.recordSets.status("nodes")).publishedDNS?.addresses ?? []).toEqual([]);
+        world.advance(21 * SECOND);
+        await world.pass({ lease: "fail" });
+        expect(world.dns.set(provider, WWW)).toEqual(["ext1", "ext2"]);
+        const { publishedDNS, fight } = await world.recordSets.status("nodes");
+        expect([publishedDNS?.addresses.length, fight]).toEqual([2, undefined]);
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+      },
+    );
+}
+
 /** What a DNS provider does wrong. */
 export function dnsFaultScenarios(scenario: Register): void {
   refusedAdditions(scenario);
+  limitedFirstWrites(scenario);
   for (const provider of DNS_PROVIDERS) {
     scenario(
       `54 partial failure at ${provider}: the second of the changes answers 500, the next due pass does only the rest`,

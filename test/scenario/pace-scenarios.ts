@@ -60,6 +60,17 @@ function emptyTargets(scenario: Register): void {
     expect(held).toHaveLength(1);
     expect(held[0]).toMatchObject({ needsPerson: true });
     expect(held[0]?.detail).toContain("app=wbe selects no pod");
+    for (const node of ["n1", "n2"]) await world.nodes.setReady(node, false);
+    const { plan: after } = await world.pass();
+    expect(after.holds.filter(({ reason }) => reason === "EmptyTarget")).toMatchObject([
+      { needsPerson: true, held: "nothing can serve" },
+    ]);
+    expect((await world.pools.status("web")).conditions).toContainEqual(
+      expect.objectContaining({ type: "Stalled", status: "True", reason: "EmptyTarget" }),
+    );
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    for (const node of ["n1", "n2"]) await world.nodes.setReady(node, true);
     await world.pools.edit("web", { match: { podNamespace: world.namespaceName("shop"), podLabel: "app=web" } });
     await world.pass();
     expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2"]);

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { TRIES } from "../../src/model/waits.ts";
-import { publishedNodes, WWW, www } from "./dns-scene.ts";
+import { publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { CloudOperation } from "./operation-fault.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
@@ -181,6 +181,30 @@ export function recoveryFirstScenarios(scenario: Register): void {
       expect(world.writes()).toEqual([]);
     },
   );
+
+  scenario("an address that is locked on a dead node leaves its name, as long as another one serves", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.machines("n3");
+    world.cloud.lock(ip(1));
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+    await world.nodes.setReady("n1", false);
+    const { plan } = await world.pass();
+    expect(plan.holds).toMatchObject([{ subject: ip(1), reason: "InProgress", detail: "" }]);
+    expect(await world.show()).toEqual(["ip1 in-progress n1 (InProgress)", "ip2 active n2"]);
+    expect((await world.pools.status("web")).ips[ip(1)]?.error).toBe("the provider is working on it");
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    await passSlowly(world, 600);
+    expect(world.writes()).toEqual([]);
+    await world.nodes.setReady("n2", false);
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    world.cloud.lock(ip(1), false);
+    await passSlowly(world, 60, 60);
+    expect(world.dns.set("digitalocean", WWW)).toContain("ip2");
+    await passSlowly(world, 600);
+    expect(world.writes()).toEqual([]);
+  });
 
   scenario("an address that could not be deleted and is needed again goes to a node at once", async (world) => {
     await world.machines("n1", "n2");

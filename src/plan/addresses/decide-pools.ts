@@ -5,9 +5,9 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ipFamilyOf, ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
-import { parseTime, pastMs, timestamp } from "../../model/time.ts";
+import { parseTime } from "../../model/time.ts";
 import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
-import { hold, obstacle, personNeeded } from "../holds.ts";
+import { emptyTargetObstacle, hold, obstacle, personNeeded } from "../holds.ts";
 import {
   type Decision,
   isLeftEmpty,
@@ -198,9 +198,7 @@ function ownHolds(view: PoolView): readonly Hold[] {
     why === undefined ? [] : [hold("assign-ip", object, ip, why)];
   return [
     ...(suspended === undefined ? [] : [hold("reconcile", object, key, suspendedObstacle(suspended, object))]),
-    ...(view.emptyTarget === undefined
-      ? []
-      : [hold("reconcile", object, key, personNeeded("EmptyTarget", view.emptyTarget))]),
+    ...(view.emptyTarget === undefined ? [] : [hold("reconcile", object, key, emptyTargetObstacle(view.emptyTarget))]),
     ...(view.isOnePerNode === true ? [hold("reconcile", object, key, personNeeded("OnePerNode"))] : []),
     ...view.badEntries.map(({ entry, fault }): Hold => {
       const why = personNeeded(fault === "invalid" ? "InvalidIP" : "DuplicateIP");
@@ -243,12 +241,8 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
   }
 }
 
-/** Where an address goes that the provider is working on, and since when; `""` where nobody knows. */
+/** Where the object has sent an address that the provider is working on; `""` where it has not. */
 function onItsWay(view: PoolView, ip: string): string {
-  const { state, nodeName } = statusOf(view.pool, ip) ?? {};
-  if (state !== "in-progress" || nodeName === undefined) return "";
-  const { lastAssignmentTime } = view.pool.status;
-  const isOnlyOne = view.managed.filter(({ standing }) => standing.kind === "busy").length === 1;
-  const sinceMs = isOnlyOne ? pastMs(lastAssignmentTime, view.nowMs) : undefined;
-  return `on its way to ${nodeName}${sinceMs === undefined ? "" : ` since ${timestamp(sinceMs)}`}`;
+  const { state, nodeName, error } = statusOf(view.pool, ip) ?? {};
+  return state !== "in-progress" || nodeName === undefined || error !== undefined ? "" : `on its way to ${nodeName}`;
 }

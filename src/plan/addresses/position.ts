@@ -161,7 +161,7 @@ function knownStanding(address: Address, context: StandingContext): Standing {
   const node = context.nodeByMachine.get(holder?.machineID ?? "");
   if (address.isLocked) {
     const isOurs = holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context);
-    return { kind: "busy", holder, isForeign: !isOurs };
+    return { kind: "busy", holder, isForeign: !isOurs, ...(isLost(address, context) ? { isLost: true } : {}) };
   }
   if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
   if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
@@ -171,6 +171,21 @@ function knownStanding(address: Address, context: StandingContext): Standing {
   return context.pool.spec.foreignHolder === "TakeOver" && context.held.takeOver === undefined
     ? { kind: "free", from: holder, rank: "foreign" }
     : { kind: "foreign", holder };
+}
+
+/** True for an address that the provider is working on where neither the node of the machine that has it serves, nor that of the machine that status has it go to. */
+function isLost({ ip, holderID }: Address, context: StandingContext): boolean {
+  const { pool, machineOf, nodeByMachine, machineless } = context;
+  const entry = statusOf(pool, ip);
+  const target = entry?.state === "in-progress" ? machineOf(entry.providerID ?? "") : undefined;
+  const machines = [holderID, target].flatMap((machine) => machine ?? []);
+  const serves = (machine: string): boolean => {
+    const node = nodeByMachine.get(machine);
+    if (node === undefined) return machineless.length > 0 || !isFormerNode(ip, machine, context);
+    const standing = onNode(ip, node, machine, context);
+    return standing.kind !== "free" || standing.isServing === true || context.isUp(node);
+  };
+  return machines.length > 0 && !machines.some(serves);
 }
 
 /** Where an address is; with the node's name when the machine is a node of this cluster. */

@@ -18,7 +18,9 @@ import {
   type NodeByMachine,
   type PendingResolution,
   type PoolView,
+  statusOf,
   type Verdicts,
+  wasPlaced,
 } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
@@ -94,7 +96,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     handedOver: handedOverBy(pool, { ...left, machineOf: (id) => registry.machineID(spec.provider, id) }),
     inUse: new Set(succession?.inUse ?? withServing(selectInUse(managed, desired, pool), managed)),
     ...(succession === undefined ? {} : { succession }),
-    ...emptyTargetField(context.emptyTarget, managed),
+    ...emptyTargetField(context.emptyTarget, pool, managed),
     desired,
     acquired: found.acquired.filter(({ ip }) => managed.some((address) => address.ip === ip)),
     pending: found.pending,
@@ -137,9 +139,20 @@ function servesThere({ nodeByMachine, verdicts, stillServes }: ViewContext, { ho
   return node !== undefined && (verdicts.of(node).kind === "match" || stillServes(node));
 }
 
-/** Nothing is said of it where nothing serves. */
-function emptyTargetField(empty: string | undefined, managed: readonly ManagedIP[]): Pick<PoolView, "emptyTarget"> {
-  return empty !== undefined && managed.some(isStaying) ? { emptyTarget: empty } : {};
+/** Nothing is said of it where nothing serves, or ever did: the application of a new pool is yet to come. */
+function emptyTargetField(
+  empty: string | undefined,
+  pool: Pool,
+  managed: readonly ManagedIP[],
+): Pick<PoolView, "emptyTarget"> {
+  const isTold = managed.some((address) => isStaying(address) || hasLeft(pool, address));
+  return empty !== undefined && isTold ? { emptyTarget: { what: empty, isServing: managed.some(isStaying) } } : {};
+}
+
+/** True for an address that served somewhere, and serves nowhere now. */
+function hasLeft(pool: Pool, { ip, standing }: ManagedIP): boolean {
+  const entry = statusOf(pool, ip);
+  return standing.kind === "free" && entry !== undefined && wasPlaced(entry);
 }
 
 /** Why nothing at all can be done for a pool in this pass; undefined when something can. */

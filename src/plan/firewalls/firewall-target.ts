@@ -20,7 +20,7 @@ import type { Pool } from "../../model/resource.ts";
 import { firewallPortsSubject, firewallSubject } from "../../model/retry-subject.ts";
 import { timestamp } from "../../model/time.ts";
 import type { HeldFirewall } from "../grants.ts";
-import { isWritable, type PoolView, type Standing, storedMachines } from "../pool-view.ts";
+import { isWritable, type PoolView, type Standing, storedMachines, wasPlaced } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 
 /** The firewall an object wants to keep in step, as far as it was read. */
@@ -116,7 +116,7 @@ function changesOf(
   { closed, context: { held, nowMs } }: { readonly closed: readonly PortRange[]; readonly context: FirewallContext },
 ): Omit<ReadyTarget, "kind" | "fact" | "limits"> {
   const missing = closed.filter((ports) => held?.ports?.has(portText(ports)) !== false);
-  const isServed = hasServed(pool);
+  const isServed = Object.values(pool.status.ips).some(wasPlaced);
   const isOpenInPart = isServed && closed.length < (pool.firewall?.ports.length ?? 0);
   const common = { missing, isOpenInPart, pending: pendingOf(pool, firewall, nowMs), nowMs };
   if (held !== undefined && held.ports === undefined) {
@@ -135,11 +135,6 @@ function changesOf(
     ...(machinesWait === undefined ? {} : { machinesWait }),
     ...(held !== undefined && closed.length > missing.length ? { withheld: ungranted(held) } : {}),
   };
-}
-
-/** True for an object with an address on record that was sent to a machine, and that is its own. */
-function hasServed({ status }: Pool): boolean {
-  return Object.values(status.ips).some(({ providerID, fault }) => providerID !== undefined && fault !== "conflict");
 }
 
 function ungranted({ why: { reason, detail, needsPerson, advice } }: HeldFirewall): BlockedFirewall {

@@ -83,8 +83,12 @@ function unread(stored: IPStatus | undefined, error: string): IPStatus {
 function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | undefined): IPStatus {
   const place = stored?.providerID === undefined ? placeFields(view, holder) : storedPlace(stored);
   const previous = stored?.previousProviderID === undefined ? {} : { previousProviderID: stored.previousProviderID };
-  return { state: "in-progress", ...place, ...previous, reason: "InProgress" };
+  const isSent = stored?.state === "in-progress" && stored.error === undefined;
+  return { state: "in-progress", ...place, ...previous, ...(isSent ? {} : { error: WORKED_ON }), reason: "InProgress" };
 }
+
+/** What is said of an address that the object has sent nowhere. */
+const WORKED_ON = "the provider is working on it";
 
 /** Where status has an address, as far as it says. */
 export function storedPlace({

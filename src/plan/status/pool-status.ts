@@ -21,6 +21,7 @@ import { ofRetryKind, type RetryKind } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
+import type { EmptyTarget } from "../holds.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf } from "../pool-view.ts";
@@ -334,15 +335,16 @@ interface PoolReadinessFacts {
   readonly waiting: string | undefined;
   /** Why it is not ready for its firewall's sake; undefined when it is. */
   readonly firewall: Readiness | undefined;
-  /** What the object asks for and nobody has; undefined while it selects something. */
-  readonly emptyTarget: string | undefined;
+  /** As {@link PoolView.emptyTarget}. */
+  readonly emptyTarget: PoolView["emptyTarget"];
   /** As {@link PoolView.hosts}. */
   readonly hosts: PoolView["hosts"];
   readonly family: IPFamily;
 }
 
-function emptyTargetReadiness(what: string): Readiness {
-  return { isTrue: false, reason: "EmptyTarget", message: `${capital(what)}. What serves stays.` };
+function emptyTargetReadiness({ what, isServing }: EmptyTarget): Readiness {
+  const left = isServing ? "What serves stays." : "No address is active.";
+  return { isTrue: false, reason: "EmptyTarget", message: `${capital(what)}. ${left}` };
 }
 
 const KEPT_TEXTS: Readonly<Record<NonNullable<NamePlan["kept"]>, string>> = {

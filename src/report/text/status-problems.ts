@@ -203,11 +203,9 @@ function addressTexts(
 }
 
 /** What is particular to one address; `""` where nothing is. */
-function ownText({ status: { state, error = "", nodeName }, begunAt }: AddressRow, nowMs: number): string {
-  if (state !== "in-progress" || error !== "" || nodeName === undefined) return readableTimes(error, nowMs);
-  return [`on its way to ${nodeName}`, begunAt === undefined ? "" : sinceText(begunAt, nowMs)]
-    .filter(Boolean)
-    .join(" ");
+function ownText({ status: { state, error = "", nodeName } }: AddressRow, nowMs: number): string {
+  const isSent = state === "in-progress" && error === "" && nodeName !== undefined;
+  return isSent ? `on its way to ${nodeName}` : readableTimes(error, nowMs);
 }
 
 function sentenceOf(reason = ""): string {
