@@ -127,7 +127,8 @@ async function readAll(
     const machines = nodes.flatMap((node) => registry.machineID(name, node.providerID) ?? []);
     await proveMachinesAreReadable(provider, known, machines);
   }
-  const limit = wanted.mayAcquire ? await readLimit(provider) : undefined;
+  const gone = new Set([...addresses].flatMap(([ip, { kind }]) => (kind === "gone" ? [ip] : [])));
+  const limit = wanted.mayAcquire || wanted.lacksWithout(gone) ? await readLimit(provider) : undefined;
   return {
     name,
     addresses,

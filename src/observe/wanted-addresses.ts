@@ -17,6 +17,8 @@ export interface WantedAddresses {
   readonly isSteady: boolean;
   /** True when some object lacks addresses or waits for the answer of an acquisition: then the whole account matters. */
   readonly mayAcquire: boolean;
+  /** True when some object lacks addresses should these not exist. */
+  readonly lacksWithout: (gone: ReadonlySet<string>) => boolean;
   /** True when the answer of an acquisition is waited for: only the account's list can show it. */
   readonly hasOpenIntent: boolean;
 }
@@ -62,12 +64,14 @@ export function wantedAddresses(
     isSteady: [...ips].every((ip) => active.has(ip)) && own.every(({ status }) => status.nodeErrors.length === 0),
     // An answer stays open also for a pool that wants nothing more: only the whole list shows which address it may be about.
     mayAcquire: own.some(({ spec, status }) => status.pendingAcquisitions.length > 0 || lacks(spec, status)),
+    lacksWithout: (gone) => own.some(({ spec, status }) => lacks(spec, status, gone)),
     hasOpenIntent,
   };
 }
 
-function lacks(spec: Pool["spec"], status: Pool["status"]): boolean {
-  return spec.desiredIPs > new Set([...spec.ips, ...status.acquired.map(({ ip }) => ip)]).size;
+function lacks(spec: Pool["spec"], status: Pool["status"], gone: ReadonlySet<string> = new Set()): boolean {
+  const acquired = status.acquired.flatMap(({ ip }) => (gone.has(ip) ? [] : [ip]));
+  return spec.desiredIPs > new Set([...spec.ips, ...acquired]).size;
 }
 
 /** Where an address is told to be. */

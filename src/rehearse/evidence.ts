@@ -6,6 +6,7 @@ import { selectedLabels } from "../model/label-selector.ts";
 import type { NodeFacts, Taint } from "../model/node.ts";
 import { podsKeyOf, summaryOn } from "../model/pods.ts";
 import type { DNSRecordSetSpec, Pool, RecordSet } from "../model/resource.ts";
+import { moveSubjects, nodeSubject } from "../model/retry-subject.ts";
 import { SUSPEND_ANNOTATION } from "../model/suspension.ts";
 import { timestamp } from "../model/time.ts";
 import { dnsProvider } from "../plan/names/name-target.ts";
@@ -232,7 +233,10 @@ function carried(looked: Looked): readonly Evidence[] {
 /** The attempts that wait, of the address and the node; of the object as a whole where it is about neither. */
 function retries(looked: Looked): readonly Evidence[] {
   const { seen, ip, node } = looked;
-  const wanted = [...(ip === undefined ? [] : [`ip/${ip}`]), ...(node === undefined ? [] : [`node/${node.name}`])];
+  const wanted = [
+    ...(ip === undefined ? [] : moveSubjects({ ip, isServing: true })),
+    ...(node === undefined ? [] : [nodeSubject(node.name)]),
+  ];
   return seen.assessment.status.retries
     .filter(({ subject }) => wanted.length === 0 || wanted.includes(subject))
     .map(({ subject, nextAttemptTime }) => of(looked, `status.retries[${subject}].nextAttemptTime`, nextAttemptTime));

@@ -16,6 +16,7 @@ import { ASSUMED, type Story } from "./forward.ts";
 import {
   acquiringGates,
   addressGates,
+  firewallGates,
   ipOf,
   nameGates,
   nodeGates,
@@ -227,14 +228,14 @@ function gatesOf(seen: Seen, subject: Subject, ahead: Ahead): readonly Gate[] {
     case "pair":
       return [...own, ...pairGates(seen, subject, ahead)];
     case "ip":
-      return [...own, ...addressGates(seen, subject.ip)];
+      return [...own, ...firewallGates(seen), ...addressGates(seen, subject.ip)];
     case "node": {
       const node = seen.world.nodes.find(({ name }) => name === subject.node);
       return node === undefined ? own : [...own, ...nodeGates(seen, node), ...takingGates(seen, subject.node)];
     }
     case "object":
     case "name": {
-      return [...own, ...acquiringGates(seen), ...nameGates(seen, namesOf(seen))];
+      return [...own, ...firewallGates(seen), ...acquiringGates(seen), ...nameGates(seen, namesOf(seen))];
     }
   }
 }
@@ -279,8 +280,9 @@ function turnGate({ world, ref, ...probe }: Seen, ip: string, name: string): rea
   return [{ id: "turn", pass: false, detail: "", about: first }];
 }
 
-/** Every node as the object sees it, those that match first. */
+/** Every node as the object sees it, those that match first; none where its spec cannot be used. */
 function nodesOf(seen: Seen): readonly NodeTold[] {
+  if (seen.validation.kind === "blocked") return [];
   const pool = poolOf(seen);
   const { matching } = seen.assessment;
   const matches = new Set(matching);
@@ -338,7 +340,8 @@ function factsOf(seen: Seen, subject: Subject): readonly string[] {
     const carried = Object.entries(pool?.status.ips ?? {}).flatMap(([ip, { nodeName }]) =>
       nodeName === subject.node ? [`It carries ${ip}.`] : [],
     );
-    const waits = pool?.waiting.indexOf(subject.node) ?? -1;
+    const isLater = takingGates(seen, subject.node).some(({ id }) => id === "due");
+    const waits = isLater ? -1 : (pool?.waiting.indexOf(subject.node) ?? -1);
     return [
       ...carried,
       ...(waits < 0 ? [] : [`It waits for an address, ${waits + 1} of ${pool?.waiting.length} by name.`]),

@@ -8,7 +8,9 @@ import { type NodeFacts, podSelectorKey } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import type { IPStatus, Pool, RecordSet } from "../model/resource.ts";
+import { nodeSubject } from "../model/retry-subject.ts";
 import { judgeAll, type Violation } from "../plan/nodes/match.ts";
+import { Retries } from "../plan/retries.ts";
 import { type Validation, validatePool, validateRecordSet } from "../plan/validate.ts";
 
 /** A world, and what is planned for it. */
@@ -175,7 +177,7 @@ function shutBy(id: GateID, { reason, detail, sinceMs, doubt }: Violation): Gate
   return { id, pass: false, reason, detail, ...(sinceMs === undefined ? {} : { sinceMs }) };
 }
 
-/** Returns the gates of a match that is to take an address: its machine, its firewall, what it carries. Pure. */
+/** Returns the gates of a match that is to take an address: its machine, its firewall, what it carries, and when it is tried again. Pure. */
 export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly Gate[] {
   const pool = poolOf(seen);
   if (pool === undefined) return [];
@@ -188,13 +190,28 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
   const other = others.length < maxPerNode(seen) ? undefined : others[0];
   const ofOwn: Gate | undefined =
     other === undefined ? undefined : shut("free", { reason: "NodeHasOtherIP", detail: other[0] }, other[0]);
-  return (["machine", "firewall", "free"] as const)
+  const gates = (["machine", "firewall", "free"] as const)
     .filter((gate) => gate !== "firewall" || id === "firewall")
-    .map((gate) => {
+    .map((gate): Gate => {
       if (gate === "free" && ofOwn !== undefined) return ofOwn;
       if (skip !== undefined && id === gate) return shut(gate, skip, skip.detail);
       return { id: gate, pass: isMatch ? true : undefined, detail: "" };
     });
+  return [...gates, ...(isMatch ? laterGate(seen, nodeName) : [])];
+}
+
+/** Returns the gate of an object's firewall; none where it has no firewall. Pure. */
+export function firewallGates(seen: Seen): readonly Gate[] {
+  if (!("firewall" in seen.object) || seen.object.firewall === undefined) return [];
+  const held = holdsOf(seen).filter(({ kind }) => kind === "open-ports");
+  return [held.flatMap(gateOfHold).find(({ id }) => id === "firewall") ?? open("firewall")];
+}
+
+/** A node whose last attempt failed comes behind all others until it is tried again. */
+function laterGate({ assessment: { status }, world: { observedAtMs } }: Seen, nodeName: string): readonly Gate[] {
+  const why = new Retries(status.retries, observedAtMs).obstacle(nodeSubject(nodeName));
+  if (why?.notBeforeMs === undefined) return [];
+  return [{ ...shut("due", why), notBeforeMs: why.notBeforeMs }];
 }
 
 function maxPerNode({ object: { spec }, world: { registry } }: Seen): number {

@@ -249,6 +249,44 @@ describe.for(GATE_IDS)("the gate %s", (id) => {
   });
 });
 
+test("a node whose last attempt failed is told to be tried later, and not to wait for an address", () => {
+  const retries = [
+    { subject: "node/n2", attempts: 1, nextAttemptTime: "2026-08-01T12:01:00.000Z", error: "no such machine" },
+  ];
+  const observation = world(
+    { spec: { ips: [A, B] }, status: { retries } },
+    { addresses: [known(A, { holderID: "101" }), known(B)] },
+  );
+  const node: Subject = { kind: "node", node: "n2" };
+  expect(shutIn(observation, node)).toMatchObject([{ id: "due", detail: "no such machine" }]);
+  const { sections } = explain(observation, { subject: node, isMeant: () => true, horizonMs: 900_000 });
+  expect(sections[0]?.facts).toEqual([]);
+});
+
+test.for<Subject>([{ kind: "object" }, { kind: "ip", ip: A }])(
+  "a routed IP whose firewall is gone says so: %o",
+  (subject) => {
+    const status = { ips: { [A]: { state: "active", nodeName: "n1", providerID: "digitalocean://101" } } } as const;
+    const gone = { ...firewallFacts([]), firewalls: new Map([["web", { kind: "gone" as const }]]) };
+    const observation = anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] }, status })],
+      nodes: nodes(2),
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [gone],
+    });
+    expect(shutIn(observation, subject)).toMatchObject([{ id: "firewall", reason: "FirewallNotFound" }]);
+  },
+);
+
+test("of an object whose spec cannot be used no node is said to match", () => {
+  const { sections } = explain(world({ spec: { provider: "nobody" } }), {
+    subject: OBJECT,
+    isMeant: () => true,
+    horizonMs: 900_000,
+  });
+  expect(sections[0]?.nodes).toEqual([]);
+});
+
 test("the name of a pool is at the provider of names, whoever has its addresses", () => {
   const names = PROVIDERS.get("digitalocean");
   if (names === undefined) throw new Error("no traits");

@@ -183,6 +183,24 @@ export function acquiringScenarios(scenario: Register): void {
     expect(world.cloud.boughtNow()).toHaveLength(3);
   });
 
+  scenario("an address is deleted by hand and the account is at its limit: a hold, and no request", async (world) => {
+    await world.machines("n1", "n2");
+    await world.pools.create("web", { desiredIPs: 2 });
+    await world.pass();
+    world.cloud.address(ip(7));
+    world.cloud.state.account.reserved_ip_limit = 2;
+    world.cloud.removeAddress(bought(2));
+    const { plan, remaining } = await world.pass();
+    expect(plan.actions.filter(({ kind }) => kind === "acquire-ip")).toEqual([]);
+    expect(remaining.holds.map(({ reason }) => reason)).toContain("QuotaExceeded");
+    expect(world.cloudWrites()).toEqual([]);
+    world.cloud.state.account.reserved_ip_limit = 3;
+    await world.pass();
+    expect(await world.show()).toEqual(["new1 active n1", "new3 active n2"]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
+
   scenario("the account's limit is reached: a hold, and no request that would be refused", async (world) => {
     world.cloud.address(ip(9));
     world.cloud.state.account.reserved_ip_limit = 2;

@@ -95,10 +95,13 @@ function withPods(world: World, pool: Pool | RecordSet, node: NodeFacts): "match
   return Math.min(...since) + pool.spec.gracePeriodSeconds * 1000 > world.nowMs() + 1000 ? "grace" : "no";
 }
 
+function slicesOf(world: World, service: string): ReturnType<World["endpointSlices"]> {
+  return world.endpointSlices().filter(({ serviceName }) => serviceName === service);
+}
+
 /** Whether a node serves a Service without selector; nobody can tell since when it does not. */
 function behind(world: World, { spec }: Pool, service: string, node: NodeFacts): "match" | "grace" | "no" {
-  const slices = world.endpointSlices().filter(({ serviceName }) => serviceName === service);
-  const own = slices.flatMap(({ endpointsByNode }) => endpointsByNode.get(node.name) ?? []);
+  const own = slicesOf(world, service).flatMap(({ endpointsByNode }) => endpointsByNode.get(node.name) ?? []);
   if (own.length === 0) return "no";
   if (node.ready.isReady && own.some(({ ready }) => ready > 0)) return "match";
   const graceMs = spec.gracePeriodSeconds * 1000;
@@ -109,7 +112,11 @@ function behind(world: World, { spec }: Pool, service: string, node: NodeFacts):
 /** Whether clients reach an address of the pool on a node, whatever labels and taints say; where no pod that it asks for exists, nobody could serve instead. */
 export function stillServes(world: World, pool: Pool, node: NodeFacts): boolean {
   if (!isValid(pool) || pool.meta.isDeleting || node.isDeleting || !node.ready.isReady) return false;
-  if (pool.endpoints !== undefined) return behind(world, pool, pool.endpoints.name, node) !== "no";
+  if (pool.endpoints !== undefined) {
+    const slices = slicesOf(world, pool.endpoints.name);
+    const isEmpty = slices.every(({ endpointsByNode }) => endpointsByNode.size === 0);
+    return isEmpty || behind(world, pool, pool.endpoints.name, node) !== "no";
+  }
   const { podLabel } = pool.spec.match;
   if (podLabel === "" || podLabel === "app=none") return true;
   const pods = world.pods();
