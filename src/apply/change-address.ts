@@ -4,7 +4,7 @@ import type { Learned } from "../model/run.ts";
 import { TRIES } from "../model/waits.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Confirmer } from "./confirmer.ts";
-import { type ApplyContext, applied, failed, learn, obstacle, type Result, skipped } from "./context.ts";
+import { type ApplyContext, applied, failed, isTimeOver, learn, obstacle, type Result, skipped } from "./context.ts";
 
 /** A change of one address, and how to see that it is true. */
 interface Change {
@@ -30,7 +30,7 @@ export async function changeAddress(change: Change, context: ApplyContext): Prom
     const result = await attempt(change, context);
     if (!isBusy(result)) return result;
     await context.clock.sleep(wait, context.stopWaiting);
-    if (context.stopWaiting.aborted) return await left(change, result, context);
+    if (context.stopWaiting.aborted || obstacle(context) !== undefined) return await left(change, result, context);
     const objection = await changedMeanwhile(change);
     if (objection !== undefined) return objection;
   }
@@ -48,8 +48,9 @@ function isBusy(result: Result | Busy): result is Busy {
   return "refusal" in result;
 }
 
-/** The provider is busy with the machine for longer than one waits: the attempt has failed, and another machine may take the address. */
+/** The provider is busy with the machine for longer than one waits, or than the run lasts: the attempt has failed, and another machine may take the address. */
 async function left(change: Change, { refusal, address }: Busy, context: ApplyContext): Promise<Result> {
+  if (isTimeOver(context)) return failed(refusal);
   const reason = obstacle(context);
   return reason === undefined ? await change.explain(refusal, address) : skipped(reason);
 }

@@ -134,6 +134,11 @@ export function obstacle(context: ApplyContext): Reason | undefined {
   return undefined;
 }
 
+/** True where nothing keeps a run from going on but that its time is over. */
+export function isTimeOver({ lock, signal, clock, deadlineMs }: ApplyContext): boolean {
+  return lock.isHeld() && !signal.aborted && clock.monotonicMs() >= deadlineMs;
+}
+
 /** By provider name: when this process may call it again. Milliseconds of the API server's clock: setting the local clock changes nothing. */
 export type Limits = Map<string, number>;
 

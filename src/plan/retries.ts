@@ -47,6 +47,12 @@ export function retryDueMs(retry: RetryStatus, nowMs: number): number {
   return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;
 }
 
+/** Returns a stored retry; with the present time where its own is none, or one that no schedule has: a clock was wrong. Pure. */
+export function inTime(retry: RetryStatus, nowMs: number): RetryStatus {
+  const dueMs = retryDueMs(retry, nowMs);
+  return dueMs === parseTime(retry.nextAttemptTime) ? retry : { ...retry, nextAttemptTime: timestamp(dueMs) };
+}
+
 /** The retry subject of a change of a name. A withdrawal is the first part of a change, and fails as that. */
 function changeSubject({ kind, fqdn, before, after }: WriteDNS): string {
   const addsNothing = addressesWithout(after.addresses, before.addresses).length === 0;

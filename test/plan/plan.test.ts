@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../../src/model/observation.ts";
 import type { IPStatus, MatchSpec, RetryStatus } from "../../src/model/resource.ts";
+import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, aPool, known, NOW, nodes } from "./builders.ts";
 import { planText } from "./plan-text.ts";
 
@@ -638,4 +639,17 @@ test.for<[string, Observation, string[]]>([
   ],
 ])("%s", ([, observation, expected]) => {
   expect(planText(observation)).toEqual(expected);
+});
+
+test("a next attempt that no schedule has is stored as now, one that a schedule has as it is", () => {
+  const retries = [retry("node/n2", 3, 3600), retry("node/n3", 3, 300)];
+  const observation = anObservation({
+    pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(1) }, retries } })],
+    nodes: [annotated(1, A), ...[2, 3].map((at) => aNode({ name: `n${at}`, droplet: 100 + at }))],
+    addresses: [known(A, { holderID: "101" })],
+  });
+  expect(plan(observation, {}).pools[0]?.status.retries).toEqual([
+    { ...retry("node/n2", 3, 0), nextAttemptTime: "2026-08-01T12:00:00Z" },
+    retry("node/n3", 3, 300),
+  ]);
 });

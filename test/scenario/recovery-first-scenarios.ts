@@ -50,6 +50,30 @@ export function recoveryFirstScenarios(scenario: Register): void {
   );
 
   scenario(
+    "an address whose new node is busy for longer than runs last goes to the next one in the next run",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      await world.machines("n3");
+      keepBusy(world, "assign", 4);
+      await world.nodes.setReady("n1", false);
+      await world.pass({ deadlineMs: 5 * SECOND });
+      expect((await world.pools.status("web")).retries).toMatchObject([
+        { subject: `ip/${ip(1)}`, error: expect.stringContaining(BUSY) },
+        { subject: "node/n2" },
+      ]);
+      world.advance(5 * SECOND);
+      await world.pass({ deadlineMs: 5 * SECOND });
+      expect(await world.show()).toEqual(["ip1 active n3"]);
+      await passSlowly(world, 600);
+      expect(world.writes()).toEqual([]);
+    },
+    MEMORY,
+  );
+
+  scenario(
     "an address whose only node is busy for long is in error, and another that serves keeps the name",
     async (world) => {
       await world.machines("n1", "n2");

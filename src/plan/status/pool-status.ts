@@ -25,6 +25,7 @@ import type { EmptyTarget } from "../holds.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf } from "../pool-view.ts";
+import { inTime } from "../retries.ts";
 import { withoutNodes } from "../verdicts.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
 import { firewallReadiness } from "./firewall-readiness.ts";
@@ -243,7 +244,10 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
     const found = ofRetryKind(subject, isOpen);
     return found?.entry(found.name) === true;
   };
-  return view.pool.status.retries.filter(isCurrent).toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+  return view.pool.status.retries
+    .filter(isCurrent)
+    .map((retry) => inTime(retry, view.nowMs))
+    .toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
 
 /** True for the firewall that the object wants, as far as it could be looked at; one that is gone is tried no more. */

@@ -14,6 +14,7 @@ import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import type { RecordSetView } from "../record-set-view.ts";
+import { inTime } from "../retries.ts";
 import { sortedNames, withoutNodes } from "../verdicts.ts";
 import { conditionsOf, type Readiness } from "./conditions.ts";
 import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "./name-readiness.ts";
@@ -98,7 +99,9 @@ function recordSetStatus(
     ...(error === undefined ? {} : { error: plain(error) }),
     // What is on record waits, too, for the little while that the records do.
     unreadyNodes: isWaiting ? status.unreadyNodes : unreadyNodes(views, nowMs),
-    retries: status.retries.filter((retry) => isCurrent(retry) || (isAboutFinalizer(retry) && isOpen)),
+    retries: status.retries
+      .filter((retry) => isCurrent(retry) || (isAboutFinalizer(retry) && isOpen))
+      .map((retry) => inTime(retry, nowMs)),
     ...memory,
     ...(ipv6 === undefined ? {} : { ipv6 }),
   };
