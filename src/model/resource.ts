@@ -335,12 +335,12 @@ export interface RetryStatus {
   /** RFC 3339. */
   readonly nextAttemptTime: string;
   readonly error: string;
-  /** Why only a person can end it: the last attempt lacked a permission, or a rule of the cluster refused it. Absent = it may end by itself. */
+  /** Why only a person can end it: the last attempt lacked a permission, or a rule of the cluster or the provider of a name refused it. Absent = it may end by itself. */
   readonly reason?: RetryReason;
 }
 
 /** Why only a person can end a retry. */
-export const RETRY_REASONS = ["PermissionMissing", "AdmissionRefused"] as const;
+export const RETRY_REASONS = ["PermissionMissing", "AdmissionRefused", "RecordsRefused"] as const;
 
 type RetryReason = (typeof RETRY_REASONS)[number];
 

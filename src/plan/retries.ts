@@ -282,7 +282,7 @@ function targetNode(action: Action): string | undefined {
 function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
   if (error instanceof ProviderError && OF_PROVIDER.has(error.failure)) return [];
   const retryClass = retryClassOf(error);
-  const reason = reasonOf(error);
+  const reason = reasonOf(error, action);
   const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text, ...reason });
   const nodeName = targetNode(action);
   const text = `${nodeName}: ${error.message}`;
@@ -315,8 +315,10 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
 const OF_PROVIDER: ReadonlySet<ProviderFailure> = new Set(["rate-limited", "unauthorized"]);
 
 /** Returns why only a person can end a failure. A request that the API server takes for invalid meets its rules, too: flipop sends the same one each time. */
-function reasonOf(error: Error): Pick<RetryStatus, "reason"> {
+function reasonOf(error: Error, action: Action): Pick<RetryStatus, "reason"> {
   if (isForbidden(error)) return { reason: "PermissionMissing" };
+  if (changesName(action) && error instanceof ProviderError && error.failure === "refused")
+    return { reason: "RecordsRefused" };
   const isRefused = error instanceof KubeError && (error.failure === "denied" || error.failure === "invalid");
   return isRefused ? { reason: "AdmissionRefused" } : {};
 }

@@ -409,7 +409,9 @@ function refusedAdditions(scenario: Register): void {
         for (const name of lost) await world.nodes.setReady(name, false);
         const result = await world.pass();
         expect(shown()).toEqual(left.map((name) => externalIP(Number(name.slice(1)))));
-        expect(result.remaining.holds).toMatchObject([{ kind: "update-dns", subject: WWW, reason: "Backoff" }]);
+        expect(result.remaining.holds).toMatchObject([
+          { kind: "update-dns", subject: WWW, reason: "RecordsRefused", needsPerson: true },
+        ]);
         expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
         await passIdly(world);
         world.clearFaults();

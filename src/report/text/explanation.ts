@@ -1,9 +1,10 @@
 import { refKey } from "../../model/action.ts";
 import type { Change } from "../../model/change.ts";
-import type { ChangeTold, Explanation, Gate, NodeTold, Section } from "../../model/explanation.ts";
+import type { ChangeTold, Explanation, Gate, NodeTold, Section, ShownGate } from "../../model/explanation.ts";
 import { adviceFor, capital } from "../../model/hold.ts";
 import { nodePhrase, verdictPhrase } from "../../model/node-phrase.ts";
 import { REASONS, type Reason, reasonText } from "../../model/reason.ts";
+import { RETRY_REASONS } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { durationText } from "../../model/time.ts";
 import { actionLine } from "./actions.ts";
@@ -176,6 +177,13 @@ function phraseOf({ reason, detail, isUnread }: Gate): string {
   return verdictPhrase({ reason, detail });
 }
 
+/** Said where what flipop will do next was refused the last time, and only a person can end that. */
+const REFUSED = "What was refused has to be mended first; then it comes true by itself";
+
+function isRefused(gates: readonly ShownGate[]): boolean {
+  return gates.some(({ pass, reason }) => pass === false && RETRY_REASONS.some((one) => one === reason));
+}
+
 function changeLines(
   section: Section,
   { horizonMs, assumed, observedAtMs }: Explanation,
@@ -185,7 +193,9 @@ function changeLines(
   if (holds || gates.some(({ reason }) => reason === "Deleting")) return [];
   const what = `(${countText(plans, "plan")} tried)`;
   const head = isComing
-    ? [`Nothing has to change: it comes true by itself within ${durationText(horizonMs)} ${what}.`]
+    ? [
+        `${isRefused(gates) ? REFUSED : "Nothing has to change: it comes true by itself"} within ${durationText(horizonMs)} ${what}.`,
+      ]
     : counterfactual === undefined
       ? [
           `No change of up to 6 facts that flipop knows would do it within ${durationText(horizonMs)} ${what}.`,
