@@ -26,10 +26,12 @@ export function nodePhrase(verdict: Verdict): string {
 export function placeSentence(ip: string, entry: IPStatus | undefined): string {
   if (entry === undefined) return `No object has ${entryText(ip)}.`;
   const { state, nodeName, reason, error } = entry;
-  const where = nodeName === undefined ? "" : ` on ${nodeName}`;
+  const isSent = state === "in-progress" && error === undefined;
+  const where = nodeName === undefined ? "" : ` ${isSent ? "to" : "on"} ${nodeName}`;
   const why = reason === undefined ? "" : `: ${reason}`;
   const told = error === undefined ? "" : ` (${error})`;
-  return `${entryText(ip)} is ${STATES[state]}${where}${why}${told}.`;
+  const how = state === "in-progress" && !isSent ? "locked" : STATES[state];
+  return `${entryText(ip)} is ${how}${where}${why}${told}.`;
 }
 
 const STATES: Readonly<Record<IPStatus["state"], string>> = {

@@ -307,9 +307,9 @@ function messageOf(seen: Seen, subject: Subject): string {
     case "pair":
       return isActive(seen, subject.ip) && ipOf(seen, subject.ip)?.nodeName === subject.node
         ? `${subject.ip} is active on ${subject.node}.`
-        : `${placeSentence(subject.ip, ipOf(seen, subject.ip))} It is not on ${subject.node}.`;
+        : `${placed(seen, subject.ip)} It is not on ${subject.node}.`;
     case "ip":
-      return placeSentence(subject.ip, ipOf(seen, subject.ip));
+      return placed(seen, subject.ip);
     case "node":
       return seen.assessment.matching.includes(subject.node)
         ? `${subject.node} matches ${object}.`
@@ -324,6 +324,16 @@ function messageOf(seen: Seen, subject: Subject): string {
   }
 }
 
+/** Where an address is by its status, and whether the node can serve at all: while nothing can be decided for the object its status is old. */
+function placed(seen: Seen, ip: string): string {
+  const entry = ipOf(seen, ip);
+  const sentence = placeSentence(ip, entry);
+  if (entry?.state !== "active") return sentence;
+  const node = seen.world.nodes.find(({ name }) => name === entry.nodeName);
+  if (node === undefined) return `${sentence} That is what status says: there is no such node.`;
+  return node.ready.isReady ? sentence : `${sentence} That is what status says: the node is not ready.`;
+}
+
 function nodesText(count: number): string {
   return count === 1 ? "1 matching node" : `${count} matching nodes`;
 }
@@ -333,7 +343,7 @@ function factsOf(seen: Seen, subject: Subject): readonly string[] {
   const names = namesOf(seen);
   const pool = poolOf(seen);
   if (subject.kind === "object" || subject.kind === "name") {
-    const addresses = Object.entries(pool?.status.ips ?? {}).map(([ip, entry]) => placeSentence(ip, entry));
+    const addresses = Object.keys(pool?.status.ips ?? {}).map((ip) => placed(seen, ip));
     return [...addresses, ...names.flatMap((name) => nameFacts(seen, name))];
   }
   if (subject.kind === "node") {

@@ -278,6 +278,16 @@ test.for<Subject>([{ kind: "object" }, { kind: "ip", ip: A }])(
   },
 );
 
+test("an address that is active by status on a node that is down is told with that, while its provider cannot be read", () => {
+  const unusable = { kind: "unanswered", message: "500" } as const;
+  const observation = world(
+    {},
+    { provider: { unusable }, nodes: [aNode({ ready: { isReady: false } }), ...nodes(2).slice(1)] },
+  );
+  const { sections } = explain(observation, { subject: ADDRESS, isMeant: () => true, horizonMs: 900_000 });
+  expect(sections[0]?.message).toMatch(/is active on n1.* That is what status says: the node is not ready\.$/);
+});
+
 test("of an object whose spec cannot be used no node is said to match", () => {
   const { sections } = explain(world({ spec: { provider: "nobody" } }), {
     subject: OBJECT,
