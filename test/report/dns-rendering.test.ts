@@ -140,6 +140,12 @@ describe("a rendered plan with DNS", () => {
     expect(summaryText(plan)).toBe("Nothing to do now: 312 put off.");
   });
 
+  test("counts a name once that is changed again once a new address is known", () => {
+    const { actions } = busy();
+    const again = aDNSWrite({ id: "again", after: { addresses: ["203.0.113.9"], ttlSeconds: 60 } });
+    expect(summaryText(aDNSPlan({ actions: [...actions, again] }))).toContain("2 DNS names to update");
+  });
+
   test("tells what a deleted record set left behind", () => {
     const action = aDNSWrite({
       object: NODES,

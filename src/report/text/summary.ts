@@ -1,5 +1,5 @@
 import type { Action, ActionKind } from "../../model/action.ts";
-import { ACTIONS } from "../../model/action-kinds.ts";
+import { ACTIONS, changesName } from "../../model/action-kinds.ts";
 import { announcedActions, type Gap, type Plan, type PoolAssessment } from "../../model/plan.ts";
 import { isRouted } from "../overview.ts";
 import { amountOf } from "./actions.ts";
@@ -10,9 +10,11 @@ export function countKinds(actions: readonly Action[]): ReadonlyMap<ActionKind, 
   return sums(actions, () => 1);
 }
 
-/** Returns how many things the actions of each kind change, as {@link amountOf} counts them; else as {@link countKinds}. */
+/** Returns how many things the actions of each kind change, as {@link amountOf} counts them; else as {@link countKinds}. A name that is changed twice, since an address of it is known only later, counts once. */
 export function countChanges(actions: readonly Action[]): ReadonlyMap<ActionKind, number> {
-  return sums(actions, amountOf);
+  const keyOf = (action: Action): unknown =>
+    changesName(action) ? `${action.kind} ${action.dnsProvider} ${action.fqdn}` : action;
+  return sums([...new Map(actions.map((action) => [keyOf(action), action])).values()], amountOf);
 }
 
 function sums(actions: readonly Action[], weigh: (action: Action) => number): ReadonlyMap<ActionKind, number> {
