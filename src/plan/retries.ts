@@ -114,9 +114,11 @@ export class Retries {
     return this.obstacle(dnsSubject(fqdn)) ?? this.obstacle(dnsRemovalSubject(fqdn));
   }
 
-  /** Returns why this change of a name is not tried now: the last one of its kind failed, and the wait is not over. */
+  /** Returns why this change of a name is not tried now: the last one of its kind failed, and the wait is not over. A TTL by itself may have failed with more. */
   changeObstacle(change: WriteDNS): Obstacle | undefined {
-    return this.obstacle(changeSubject(change));
+    const subject = changeSubject(change);
+    const isTTLAlone = subject === dnsTTLSubject(change.fqdn);
+    return (isTTLAlone ? this.obstacle(dnsSubject(change.fqdn)) : undefined) ?? this.obstacle(subject);
   }
 
   /** True where the last attempt to add something to a name failed, due or not. */

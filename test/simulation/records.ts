@@ -195,10 +195,14 @@ export class Records {
   }
 
   /** A change of a name that failed, whether or not part of it was made. */
-  nameRefused({ side, isWrite, provider = "digitalocean", subject }: SimCall, { error, hasEffect }: Failure): void {
+  nameRefused(
+    { side, isWrite, operation, provider = "digitalocean", subject }: SimCall,
+    { error, hasEffect }: Failure,
+  ): void {
     if (side !== "dns" || !isWrite || !(error instanceof ProviderError) || OF_PROVIDER.has(error.failure)) return;
-    const count = (this.refusals.get(nameKey(provider, subject))?.count ?? 0) + 1;
-    this.refusals.set(nameKey(provider, subject), {
+    const key = changeKey(nameKey(provider, subject), { operation });
+    const count = (this.refusals.get(key)?.count ?? 0) + 1;
+    this.refusals.set(key, {
       count,
       lastMs: this.#world.nowMs(),
       isSlow: SLOW.has(error.failure),
@@ -365,4 +369,9 @@ export class Records {
 /** The name of a pool in texts. */
 export function nameOf({ meta }: Pool): string {
   return objectKey(meta);
+}
+
+/** What a failed change of a name holds back: one of its TTL nothing but the next one. */
+export function changeKey(nameKeyText: string, { operation }: Pick<SimCall, "operation">): string {
+  return operation === "set-ttl" ? `${nameKeyText} ttl` : nameKeyText;
 }
