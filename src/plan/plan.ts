@@ -250,7 +250,7 @@ function* viewPools(
       isSelected: isSelected(selection, pool.kind, pool.meta),
       withheld,
       firewall,
-      firewallObstacle: (place) => firewallObstacle(firewall, place),
+      firewallObstacle: (place, isDown) => firewallObstacle(firewall, place, isDown),
       found,
     });
     return isOwn(view.object) ? view : { ...view, isOthers: true as const };

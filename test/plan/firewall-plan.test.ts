@@ -153,8 +153,6 @@ describe("a failover", () => {
   });
 
   test.each([
-    ["is not there", [], "FirewallNotFound"],
-    ["is one of DigitalOcean Kubernetes", [aFirewall({ id: "fw-web", name: "k8s-web" })], "FirewallReserved"],
     [
       "is full of machines",
       [aFirewall({ open: ["tcp/80"], machineIDs: Array.from({ length: 10 }, (_, at) => `9${at}`) })],
@@ -178,6 +176,32 @@ describe("a failover", () => {
     const { actions, pools } = plan(observation, {});
     expect(actions.filter(({ kind }) => kind === "move-ip")).toEqual([]);
     expect(pools[0]?.skipped).toMatchObject([{ nodeName: "n2", reason }]);
+  });
+
+  test.each([
+    ["is not there", [], "FirewallNotFound"],
+    ["is one of DigitalOcean Kubernetes", [aFirewall({ id: "fw-web", name: "k8s-web" })], "FirewallReserved"],
+  ] as const)("goes on, and says so, where the firewall %s, as long as nothing serves", (_, firewalls, reason) => {
+    const name = firewalls[0]?.name ?? "web";
+    const observation = anObservation({
+      pools: [serving({ firewall: name })],
+      nodes: [failedN1, n2],
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [
+        {
+          ...firewallFacts(firewalls),
+          firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(firewalls).firewalls]),
+        },
+      ],
+    });
+    const { actions, holds } = plan(observation, {});
+    expect(actions.filter(({ kind }) => kind === "move-ip")).toHaveLength(1);
+    expect(holds).toContainEqual(expect.objectContaining({ kind: "open-ports", reason, needsPerson: true }));
+    const atWork = {
+      ...observation,
+      nodes: [{ ...onN1, taints: [{ key: "a", value: "", effect: "NoSchedule" as const }] }, n2],
+    };
+    expect(plan(atWork, {}).actions.filter(({ kind }) => kind === "move-ip")).toEqual([]);
   });
 
   test.each([

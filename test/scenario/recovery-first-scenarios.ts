@@ -230,6 +230,26 @@ export function recoveryFirstScenarios(scenario: Register): void {
     expect(world.writes()).toEqual([]);
   });
 
+  scenario("an address whose firewall was deleted still moves off a dead node, and a person is told", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    world.cloud.removeFirewall("web");
+    await world.pods.setReady("web-n1", false);
+    const { remaining } = await world.pass();
+    expect(await world.showRouted()).toEqual(["new1 active n2"]);
+    expect(remaining.holds).toContainEqual(
+      expect.objectContaining({ kind: "open-ports", reason: "FirewallNotFound", needsPerson: true }),
+    );
+    await passSlowly(world, 600);
+    expect(world.writes()).toEqual([]);
+    world.cloud.firewall();
+    await passSlowly(world, 600);
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
+    await passSlowly(world, 600);
+    expect(world.writes()).toEqual([]);
+  });
+
   scenario("an address that could not be deleted and is needed again goes to a node at once", async (world) => {
     await world.machines("n1", "n2");
     await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });

@@ -12,6 +12,7 @@ import {
   onRecord,
   servingMachine,
   targetOf,
+  viewFirewalls,
 } from "./firewall-truth.ts";
 import type { Monitor, Violation } from "./monitor.ts";
 import type { Process } from "./process.ts";
@@ -212,6 +213,8 @@ function checkLetIn(
 ): readonly Violation[] {
   const { firewall: wish } = pool;
   if (wish === undefined || process.isMisled || !monitor.isStable(process, pool)) return [];
+  // Of a firewall that is not to be changed nobody knows more before a person has acted: an address that serves nobody goes on.
+  if (isUnusable(monitor.simulation.world, pool) && wasPlaced(pool)) return [];
   // What somebody closes by hand while the pass waits for something else is put right by the next one.
   if (monitor.firewalls.lastChangedMs >= process.passStartMs) return [];
   const readings = process.readings.firewalls.of(wish.firewall);
@@ -238,9 +241,16 @@ function neededPorts(
 ): { readonly needed: readonly PortRange[]; readonly shut: readonly string[] } {
   const ports = firewall?.ports ?? [];
   const open = ports.filter((one) => isShownOpen(newest, one));
-  const hasServed = Object.values(status.ips).some(({ providerID }) => providerID !== undefined);
-  const needed = hasServed && open.length > 0 ? open : ports;
+  const needed = wasPlaced({ status }) && open.length > 0 ? open : ports;
   return { needed, shut: needed.filter((one) => !open.includes(one)).map(portText) };
+}
+
+function wasPlaced({ status }: Pick<Pool, "status">): boolean {
+  return Object.values(status.ips).some(({ providerID }) => providerID !== undefined);
+}
+
+function isUnusable(world: World, pool: Pool): boolean {
+  return targetOf(pool, viewFirewalls(world)) === "unusable";
 }
 
 /** What publishing an address breaks: its firewall must not have been seen to keep it out. */

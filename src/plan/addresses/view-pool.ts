@@ -1,4 +1,4 @@
-import type { ObjectRef } from "../../model/action.ts";
+import type { ObjectRef, Place } from "../../model/action.ts";
 import { type AcquiredIP, type Address, type AddressFact, CANONICAL } from "../../model/address.ts";
 import { annotatedNodes, annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
@@ -18,6 +18,7 @@ import {
   type NodeByMachine,
   type PendingResolution,
   type PoolView,
+  servesNow,
   statusOf,
   type Verdicts,
   wasPlaced,
@@ -50,7 +51,8 @@ interface ViewContext {
   readonly isSelected: boolean;
   readonly withheld: PoolView["withheld"];
   readonly firewall: PoolView["firewall"];
-  readonly firewallObstacle: PoolView["firewallObstacle"];
+  /** As of {@link PoolView}; `isDown` = the object has served, and serves nobody now. */
+  readonly firewallObstacle: (place: Place, isDown: boolean) => Obstacle | undefined;
   /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. {@link viewPool} adds those of this pool. */
   readonly found: Set<string>;
 }
@@ -70,6 +72,9 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const abilities = abilitiesOf(spec, registry);
   const all = managedAddresses(pool, found.acquired, provider, facts, context);
   const managed = withoutExcess(all, { pool, ...abilities, nodeByMachine: context.nodeByMachine });
+  const isDown =
+    managed.every((address) => address.standing.kind === "free" && !servesNow(address)) &&
+    managed.some((address) => hasLeft(pool, address));
   const listed = new Set(spec.ips).size;
   const left = { provider, claims, isServing: (address: Address) => servesThere(context, address) };
   const succession = isValid ? successionOf(pool, managed) : undefined;
@@ -102,7 +107,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     pending: found.pending,
     retries: new Retries(pool.status.retries, observedAtMs),
     firewall: context.firewall,
-    firewallObstacle: context.firewallObstacle,
+    firewallObstacle: (place) => context.firewallObstacle(place, isDown),
     isServedThere: left.isServing,
     ...abilities,
     machineOf: (id) => registry.machineID(spec.provider, id),

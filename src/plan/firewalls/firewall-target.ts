@@ -57,6 +57,8 @@ export interface BlockedFirewall {
   readonly notBeforeMs?: number;
   /** Set where the last change failed, and its next attempt is not due. */
   readonly waitsFor?: "retry";
+  /** Set where the provider refused to be read: nothing is known of the firewall. */
+  readonly isUnread?: true;
   /** Set where the account has no such firewall: nothing is tried there any more. */
   readonly isGone?: true;
   /** What a person can do, where the reason does not know. */
@@ -85,7 +87,8 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
   if (facts === undefined) return blocked("Unreadable", `firewall ${wish.firewall} was not read`, false);
   const { unusable } = facts;
   if (unusable !== undefined) {
-    const why = blocked(REFUSAL_REASONS[unusable.kind], unusable.message, unusable.kind === "no-access");
+    const refused = blocked(REFUSAL_REASONS[unusable.kind], unusable.message, unusable.kind === "no-access");
+    const why = { ...refused, isUnread: true } as const;
     return unusable.notBeforeMs === undefined ? why : { ...why, notBeforeMs: unusable.notBeforeMs };
   }
   const fact = facts.firewalls.get(wish.firewall);
@@ -158,10 +161,19 @@ export function isFirewallAwaited({ status }: Pool, facts: FirewallContext["fire
   return status.firewalls?.some(({ provider }) => facts.get(provider)?.unusable?.isAwaited === true) ?? false;
 }
 
-/** Returns why an address of the object may not go to a machine; undefined when it may, at once or after changes that this pass can make. Pure. */
-export function firewallObstacle(target: FirewallTarget, place: Place): BlockedFirewall | undefined {
+/**
+ * Returns why an address of the object may not go to a machine; undefined when it may, at once or after changes that this pass can make. Pure.
+ *
+ * @param isDown - true for an object that has served and serves nobody now: a firewall at which nothing can be done before a person has acted keeps its address from no
+ *   machine, since where it is it serves nobody in any case
+ */
+export function firewallObstacle(target: FirewallTarget, place: Place, isDown: boolean): BlockedFirewall | undefined {
   if (target.kind === "none") return undefined;
-  if (target.kind === "blocked") return target;
+  if (target.kind === "blocked") return isDown && target.needsPerson && target.isUnread !== true ? undefined : target;
+  return obstacleAt(target, place);
+}
+
+function obstacleAt(target: ReadyTarget, place: Place): BlockedFirewall | undefined {
   if (isUncovered(target, place.machineID)) return undefined;
   const unfinished = unfinishedAt(target, place);
   if (unfinished !== undefined) return unfinished;
