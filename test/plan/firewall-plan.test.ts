@@ -521,6 +521,13 @@ describe("what is taken from a firewall", () => {
       expect(closing(planOf(refused, ["tcp/1-1000"]))).toBeUndefined();
     });
 
+    test("never while the provider works on the address that it serves", () => {
+      const addresses = [known(A, { holderID: "101" }), known(B, { holderID: "102", isLocked: true })];
+      const firewalls = [firewallFacts([aFirewall({ open: ["tcp/1-1000"], machineIDs: ["101", "102"] })])];
+      const { actions } = plan(anObservation({ pools: [wide, narrow], nodes: [onN1, n2], addresses, firewalls }), {});
+      expect(closing(actions)).toBeUndefined();
+    });
+
     test("at once where that is open already, if it still is then", () => {
       const last = closing(planOf(narrow, ["tcp/1-1000", "tcp/80"]));
       expect(last?.requires).toEqual([]);

@@ -233,18 +233,19 @@ function awaitedEntries(work: FirewallWork): readonly string[] {
 
 /**
  * Finds rules that let clients in to an address although it is to have its own: a wider one that another object, or the same one before its spec was edited, asked
- * for. Exception: where there is no room for more rules nothing is planned, and the wider one makes room.
+ * for. While nobody can say where an address is, its ports are opened later. Exception: where there is no room for more rules nothing is planned, and the wider one makes room.
  */
 function standIns(works: readonly FirewallWork[], planned: Planned): StandsFor {
   const needed = works.flatMap(({ view: { firewall, pool }, needs }): readonly NeededPorts[] => {
-    if (firewall.kind !== "ready" || needs.wanted.size === 0) return [];
+    if (firewall.kind !== "ready" || needs.machines.size === 0) return [];
     const { id } = firewall.fact.firewall;
     const missing = new Set(firewall.missing.map(portText));
     return (pool.firewall?.ports ?? []).flatMap((ports) => {
       if (!missing.has(portText(ports))) return [{ id, ports }];
       const opening = planned.at(id).ports.get(portText(ports));
       if (opening !== undefined) return [{ id, ports, opening }];
-      return firewall.portsWait?.waitsFor === "retry" ? [{ id, ports, opening: "unopened" }] : [];
+      const isForLater = needs.wanted.size === 0 || firewall.portsWait?.waitsFor === "retry";
+      return isForLater ? [{ id, ports, opening: "unopened" }] : [];
     });
   });
   return (firewallID, text) => {
