@@ -48,7 +48,7 @@ function isBusy(result: Result | Busy): result is Busy {
   return "refusal" in result;
 }
 
-/** The provider is busy with the machine for longer than one waits, or than the run lasts: the attempt has failed, and another machine may take the address. */
+/** The provider was busy with the machine until the waits, or the run, were over. So the attempt has failed, and another machine may take the address. */
 async function left(change: Change, { refusal, address }: Busy, context: ApplyContext): Promise<Result> {
   if (isTimeOver(context)) return failed(refusal);
   const reason = obstacle(context);

@@ -148,8 +148,8 @@ type Callers = Pick<WriteAccess, "providers" | "dnsProviders" | "firewallProvide
 };
 
 /**
- * Returns the same providers. One that asks for no calls is entered in `limits`, with the time when it may be called again. Its answer counts although nobody may wait for it
- * any more: later runs have to know.
+ * Returns the same providers. When one asks for no calls, `limits` gets the time when it may be called again. That is so even if nobody waits for its answer any more:
+ * later runs have to know.
  */
 export function notingLimits(
   { providers, dnsProviders, firewallProviders, cluster, clock }: Callers,

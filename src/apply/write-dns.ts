@@ -53,10 +53,10 @@ function putOff({ message, notBeforeMs }: ProviderError, { cluster, clock }: App
 }
 
 /**
- * What is known of the records after a failed change: part of it may be done, so they are read again, unless the provider is not to be asked. What it has no time for it did
- * not begin.
+ * What is known of the records after a failed change. Part of it may be done, so they are read again, unless the provider is not to be asked. A rate limit at the first call
+ * leaves them as they were.
  *
- * @param hasBegun - whether calls went before the one that failed
+ * @param hasBegun - true if another call of the change came before the one that failed
  */
 async function afterFailure(
   { zone, fqdn, before, after }: WriteDNS,

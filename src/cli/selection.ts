@@ -133,7 +133,7 @@ export function nothingOfShard(selection: Selection, all: readonly Selectable[])
   return [`No object${where}${named}${labels} ${whose}.`, ...flagTexts(others, shard)].join(" ");
 }
 
-/** Returns with which `--shard` those of the chosen objects are seen that are of other shards, where some are of the selection's own; undefined where none are. Pure. */
+/** Says how many of the chosen objects are of other shards, and with which `--shard` they are seen. Undefined where none are, or all. Pure. */
 export function othersOfShard(selection: Selection, all: readonly Selectable[]): string | undefined {
   const { own, others } = chosenByShard(selection, all);
   if (others.length === 0 || own.length === 0) return undefined;

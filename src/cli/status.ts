@@ -150,7 +150,7 @@ function noneOfShard(
   ]);
 }
 
-/** Returns those of the labels with which no process has run: they name no shard, or that shard has no Lease. Where one may not look, a shard counts as used. */
+/** Returns the labels of shards that no process has run for. Such a label names no shard, or its shard has no Lease. A Lease that may not be read counts as there. */
 async function readUnusedShards(
   cluster: Pick<Reader, "readLease">,
   base: { readonly namespace: string; readonly name: string },

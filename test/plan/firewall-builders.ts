@@ -47,6 +47,12 @@ export function firewallFacts(firewalls: readonly Firewall[], tagged: readonly s
   return { name: "digitalocean", limits: { rules: 50, machines: 10 }, firewalls: new Map(facts) };
 }
 
+/** The firewalls of an account that has no others: `web` is gone where it is not among them. */
+export function onlyThese(firewalls: readonly Firewall[]): FirewallFacts {
+  const facts = firewallFacts(firewalls);
+  return { ...facts, firewalls: new Map([["web", { kind: "gone" }], ...facts.firewalls]) };
+}
+
 /** What is on record at the firewall `web`. */
 export function memoryOf(ports: readonly string[], machineIDs: readonly string[]): FirewallMemory {
   return { provider: "digitalocean", id: "fw-web", name: "web", ports, machineIDs };

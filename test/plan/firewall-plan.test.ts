@@ -8,7 +8,7 @@ import { nextLook } from "../../src/plan/next-look.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";
 import { aRecordSet, dnsFacts, WWW } from "./dns-builders.ts";
-import { aFirewall, aRoutedIP, firewallFacts, memoryOf, type RoutedParts } from "./firewall-builders.ts";
+import { aFirewall, aRoutedIP, firewallFacts, memoryOf, onlyThese, type RoutedParts } from "./firewall-builders.ts";
 import { planText } from "./plan-text.ts";
 
 const A = "203.0.113.1";
@@ -166,12 +166,7 @@ describe("a failover", () => {
       pools: [serving({ firewall: name, status: { firewalls: undefined } as never })],
       nodes: [failedN1, n2],
       addresses: [known(A, { holderID: "101" })],
-      firewalls: [
-        {
-          ...firewallFacts(firewalls),
-          firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(firewalls).firewalls]),
-        },
-      ],
+      firewalls: [onlyThese(firewalls)],
     });
     const { actions, pools } = plan(observation, {});
     expect(actions.filter(({ kind }) => kind === "move-ip")).toEqual([]);
@@ -187,12 +182,7 @@ describe("a failover", () => {
       pools: [serving({ firewall: name })],
       nodes: [failedN1, n2],
       addresses: [known(A, { holderID: "101" })],
-      firewalls: [
-        {
-          ...firewallFacts(firewalls),
-          firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(firewalls).firewalls]),
-        },
-      ],
+      firewalls: [onlyThese(firewalls)],
     });
     const { actions, holds } = plan(observation, {});
     expect(actions.filter(({ kind }) => kind === "move-ip")).toHaveLength(1);
@@ -220,12 +210,7 @@ describe("a failover", () => {
       const observation = anObservation({
         pools: [aRoutedIP({ spec: { ips: [] }, status })],
         nodes: [n2],
-        firewalls: [
-          {
-            ...firewallFacts(all),
-            firewalls: new Map([["web", { kind: "gone" as const }], ...firewallFacts(all).firewalls]),
-          },
-        ],
+        firewalls: [onlyThese(all)],
       });
       const { holds } = plan(observation, {});
       expect(holds.filter(({ kind }) => kind === "acquire-ip")).toMatchObject([

@@ -12,7 +12,7 @@ import { renderExplanation } from "../../src/report/text/explanation.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { aNode, anObservation, aPool, known, NOW, nodes } from "../plan/builders.ts";
 import { aRecordSet, dnsFacts, WWW } from "../plan/dns-builders.ts";
-import { aFirewall, aRoutedIP, firewallFacts } from "../plan/firewall-builders.ts";
+import { aFirewall, aRoutedIP, firewallFacts, onlyThese } from "../plan/firewall-builders.ts";
 
 const [A, B, X] = ["203.0.113.1", "203.0.113.2", "203.0.113.9"] as const;
 
@@ -267,12 +267,11 @@ test.for<Subject>([{ kind: "object" }, { kind: "ip", ip: A }])(
   "a routed IP whose firewall is gone says so: %o",
   (subject) => {
     const status = { ips: { [A]: { state: "active", nodeName: "n1", providerID: "digitalocean://101" } } } as const;
-    const gone = { ...firewallFacts([]), firewalls: new Map([["web", { kind: "gone" as const }]]) };
     const observation = anObservation({
       pools: [aRoutedIP({ spec: { ips: [A] }, status })],
       nodes: nodes(2),
       addresses: [known(A, { holderID: "101" })],
-      firewalls: [gone],
+      firewalls: [onlyThese([])],
     });
     expect(shutIn(observation, subject)).toMatchObject([{ id: "firewall", reason: "FirewallNotFound" }]);
   },

@@ -26,16 +26,21 @@ function keepBusy(world: World, operation: CloudOperation, times: number): void 
   world.fail({ side: "cloud", operation, kind: "422", message: BUSY, times });
 }
 
+/** Pool `web` has its address on n1; n2 and n3 wait. */
+async function servedBesideTwo(world: World): Promise<void> {
+  await world.machines("n1", "n2");
+  world.cloud.address(ip(1));
+  await world.pools.create("web", { ips: [ip(1)] });
+  await world.pass();
+  await world.machines("n3");
+}
+
 /** What serves nobody comes first: it waits for no other node, no other change, and no other failure than its own. */
 export function recoveryFirstScenarios(scenario: Register): void {
   scenario(
     "an address whose new node is busy for long goes to the next one in the same pass",
     async (world) => {
-      await world.machines("n1", "n2");
-      world.cloud.address(ip(1));
-      await world.pools.create("web", { ips: [ip(1)] });
-      await world.pass();
-      await world.machines("n3");
+      await servedBesideTwo(world);
       keepBusy(world, "assign", TRIES.busyChange.ms.length + 1);
       await world.nodes.setReady("n1", false);
       await world.pass();
@@ -52,11 +57,7 @@ export function recoveryFirstScenarios(scenario: Register): void {
   scenario(
     "an address whose new node is busy for longer than runs last goes to the next one in the next run",
     async (world) => {
-      await world.machines("n1", "n2");
-      world.cloud.address(ip(1));
-      await world.pools.create("web", { ips: [ip(1)] });
-      await world.pass();
-      await world.machines("n3");
+      await servedBesideTwo(world);
       keepBusy(world, "assign", 4);
       await world.nodes.setReady("n1", false);
       await world.pass({ deadlineMs: 5 * SECOND });
