@@ -227,6 +227,64 @@ export function routedIPFaultScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "assign ip1 to n1"]);
   });
 
+  for (const [what, fault] of NEVER_DONE)
+    scenario(`a node stays behind the firewall while ${what} for ever`, async (world) => {
+      await routedScene(world, ["n1", "n2"]);
+      world.fail({ kind: "403", times: 0, ...fault });
+      await world.routedIPs.create("vip", {});
+      await world.pass();
+      expect(world.cloudWrites().slice(0, 2)).toEqual(["open tcp/30080 on web", "add n1 to web"]);
+      for (let attempt = 0; attempt < 4; attempt += 1) {
+        world.advance(600_000);
+        await world.pass();
+        expect(world.cloudWrites().filter((line) => line.endsWith(" web"))).toEqual([]);
+      }
+      // A node that does not match any more is taken out, and the next one comes in its place.
+      await world.pods.setReady("web-n1", false);
+      world.advance(600_000);
+      await world.pass();
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
+      world.clearFaults();
+      world.advance(600_000);
+      await world.pass();
+      expect(await world.showRouted()).toEqual(["new1 active n2"]);
+    });
+
+  scenario("a node stays behind the firewall while the assignment to it is refused for ever", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    await world.routedIPs.create("vip", {});
+    await world.pass();
+    world.fail({ side: "cloud", operation: "assign", kind: "403", times: 0 });
+    await world.pods.setReady("web-n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["add n2 to web", "assign new1 to n2"]);
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      world.advance(600_000);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign new1 to n2"]);
+    }
+    world.clearFaults();
+    world.advance(600_000);
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
+  });
+
+  scenario("of nodes that are tried in turn only the last one stays behind the firewall", async (world) => {
+    await routedScene(world, ["n1", "n2", "n3"]);
+    for (const droplet of world.cloud.state.droplets) droplet.anchor_ip = null;
+    world.cloud.address(ip(1));
+    await world.routedIPs.create("vip", { address: ip(1) });
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      await world.pass();
+      expect(world.cloud.showFirewall()).toMatch(/^tcp\/30080 \| n\d$/);
+      world.advance(600_000);
+    }
+    for (const droplet of world.cloud.state.droplets) droplet.anchor_ip = "10.0.0.1";
+    await world.pass();
+    const [[, node] = []] = Object.entries(world.cloud.addresses());
+    expect(world.cloud.showFirewall()).toBe(`tcp/30080 | ${node}`);
+  });
+
   scenario("a Service, or an issuer, that is deleted changes nothing, and says so", async (world) => {
     await routedScene(world, ["n1"]);
     await world.routedIPs.create("vip", {});
@@ -263,6 +321,12 @@ export function routedIPFaultScenarios(scenario: Register): void {
     expect(await world.routedIPs.existing()).toEqual([]);
   });
 }
+
+/** What keeps an address from ever being bought, although its node is ready for it. */
+const NEVER_DONE = [
+  ["a purchase is refused", { side: "cloud", operation: "create" }],
+  ["a purchase cannot be put on record", { side: "cluster", operation: "setRoutedIPFinalizer" }],
+] as const;
 
 function placesOf(world: World): readonly string[] {
   return Object.values(world.cloud.addresses());

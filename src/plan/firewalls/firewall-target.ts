@@ -342,7 +342,7 @@ export interface FirewallNeeds {
   readonly wanted: ReadonlySet<string>;
   /** Those, and machines where an address of the object may be for all that is known. */
   readonly machines: ReadonlySet<string>;
-  /** Matching machines that a change is pending for while the address serves nowhere: one of them may have it next. */
+  /** Matching machines that a change is pending for, or that were put behind it for an attempt, while the address serves nowhere: one of them may have it next. */
   readonly coming: ReadonlySet<string>;
 }
 
@@ -389,7 +389,7 @@ export function presentNeeds(
     ports: new Set((view.pool.firewall?.ports ?? []).map(portText)),
     wanted,
     machines: new Set([...wanted, ...maybe, ...asked, ...published, ...inherited]),
-    coming: wanted.size === 0 ? new Set(unfinishedMatches(view)) : nothing,
+    coming: wanted.size === 0 ? new Set(comingMatches(view)) : nothing,
   };
 }
 
@@ -407,10 +407,13 @@ export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, read
   );
 }
 
-function unfinishedMatches({ firewall, matches, machineOf }: PoolView): readonly string[] {
+/** A machine whose attempt failed stays behind the firewall for the next one: taken out and put back each time, it would lose and get its traffic's rules for ever. */
+function comingMatches({ firewall, matches, machineOf, pool }: PoolView): readonly string[] {
   if (firewall.kind !== "ready") return [];
+  const { firewall: current } = firewall.fact;
+  const recorded = pool.status.firewalls?.find(({ id }) => id === current.id)?.machineIDs ?? [];
   const machines = matches.flatMap(({ providerID }) => machineOf(providerID) ?? []);
-  return machines.filter((machine) => progressAt(firewall.fact.firewall, machine) !== "in-force");
+  return machines.filter((machine) => recorded.includes(machine) || progressAt(current, machine) !== "in-force");
 }
 
 /**
