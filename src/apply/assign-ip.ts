@@ -20,6 +20,7 @@ import {
   type Ending,
   failed,
   learn,
+  notFound,
   type Result,
   skipped,
   toolsOf,
@@ -132,7 +133,7 @@ async function hasMoved(
   const ageMs = cluster.now() - (readAtMs.get(action.provider) ?? 0);
   if (action.before === undefined && ageMs <= FRESH_ADDRESS_MS) return undefined;
   const address = await provider.getAddress(action.ip);
-  if (address === undefined) return skipped("IPNotFound", "", [learn(action.ip, undefined)]);
+  if (address === undefined) return skipped("IPNotFound", "", [notFound(action.ip)]);
   if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);
   if (address.holderID === action.before?.machineID) return undefined;
   return skipped("Stale", "it is not where it was when the pass began", [learn(action.ip, address)]);

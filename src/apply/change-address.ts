@@ -4,7 +4,17 @@ import type { Learned } from "../model/run.ts";
 import { TRIES } from "../model/waits.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Confirmer } from "./confirmer.ts";
-import { type ApplyContext, applied, failed, isTimeOver, learn, obstacle, type Result, skipped } from "./context.ts";
+import {
+  type ApplyContext,
+  applied,
+  failed,
+  isTimeOver,
+  learn,
+  notFound,
+  obstacle,
+  type Result,
+  skipped,
+} from "./context.ts";
 
 /** A change of one address, and how to see that it is true. */
 interface Change {
@@ -60,7 +70,7 @@ async function changedMeanwhile(change: Change): Promise<Result | undefined> {
   const reading = await readResult(change);
   if (reading.kind === "unreadable") return skipped("Unreadable", reading.error, [unread(change, reading)]);
   const { address } = reading;
-  if (address === undefined) return skipped("IPNotFound", "", [learn(change.ip, undefined)]);
+  if (address === undefined) return skipped("IPNotFound", "", [notFound(change.ip)]);
   if (address.isLocked || change.isAsPlanned(address)) return undefined;
   if (change.isTrue(address)) return applied({ address });
   return skipped("Stale", "it is not where it was when the pass began", [learn(change.ip, address)]);
@@ -89,7 +99,7 @@ async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: 
       ? { outcome: "unconfirmed", acceptedAtMs }
       : failed(error, { learned: [unread(change, reading)] });
   const { address } = reading;
-  if (address === undefined) return skipped("IPNotFound", error.message, [learn(change.ip, undefined)]);
+  if (address === undefined) return skipped("IPNotFound", error.message, [notFound(change.ip)]);
   if (change.isTrue(address) && !address.isLocked) return applied({ address, acceptedAtMs });
   if (address.isLocked && (error.isAmbiguous || error.failure === "busy")) {
     return await confirm(change, { ip: change.ip, actionID: "" }, acceptedAtMs);

@@ -236,6 +236,11 @@ export function learn(ip: string, address: Address | undefined): Learned {
   return { ip, fact: address === undefined ? { kind: "gone" } : { kind: "known", address } };
 }
 
+/** What a pass learns of an address that one reading does not find: nothing but that. The next pass asks the account's list, too, before it counts as gone. */
+export function notFound(ip: string): Learned {
+  return { ip, fact: { kind: "gap", error: `${ip} was not found when it was read by itself` } };
+}
+
 /** Returns the provider of a firewall action, and the firewall's mutex. @throws InternalError when the plan names one that is not usable. */
 export function firewallToolsOf(
   { provider: name, firewall }: ChangePorts | ChangeMachines,

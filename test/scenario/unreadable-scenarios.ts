@@ -168,6 +168,28 @@ export function unreadableScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "one reading that does not find an address which the list shows is no proof: none is bought",
+    async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 1 });
+      await world.pass();
+      await world.nodes.setReady("n1", false);
+      await world.nodes.setReady("n2", false);
+      await world.machines("n3");
+      world.fail({ side: "cloud", operation: "get", kind: "404", times: 0 });
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        world.advance(60 * SECOND);
+      }
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(await world.show()).toEqual(["new1 active n3"]);
+    },
+  );
+
   scenario("confirmation cannot be read: in-progress, not annotated, and the next pass sees it", async (world) => {
     await world.machines("n1");
     world.cloud.address(ip(1));
