@@ -12,6 +12,7 @@ import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
 import { leftAddresses, type ServingNames } from "./drain.ts";
 import { type Cleaning, finalizerStep } from "./finalizer.ts";
+import { undoneAdditions, withoutUndone } from "./firewalls/firewall-memory.ts";
 import { firewallObstacle, firewallTarget, isFirewallAwaited, madeRules } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
@@ -431,6 +432,8 @@ function* assess(planned: {
   const grants = claimed.grants.told(isShown(claimed));
   const actionsOf = Map.groupBy(actions, ({ object }) => refKey(object));
   const holdsOf = Map.groupBy(holds, ({ object }) => refKey(object));
+  const changes = [...addresses.firewalls.values()].flatMap((object) => object.actions);
+  const undone = undoneAdditions(changes, new Set(actions.map(({ id }) => id)));
   const ownPlan = (ref: ObjectRef): Omit<OwnPlan, "names"> => {
     const key = refKey(ref);
     const firewall = addresses.firewalls.get(key);
@@ -438,7 +441,7 @@ function* assess(planned: {
       actions: actionsOf.get(key) ?? [],
       holds: holdsOf.get(key) ?? [],
       missing: claimed.grants.missingOf(ref),
-      ...(firewall === undefined ? {} : { firewall }),
+      ...(firewall === undefined ? {} : { firewall: { ...firewall, memory: withoutUndone(firewall.memory, undone) } }),
     };
   };
   const namesOf = (ref: ObjectRef): readonly ObjectNames[] => names.byObject.get(refKey(ref)) ?? [];

@@ -1,8 +1,9 @@
 import { expect } from "vitest";
 import { SHARD_LABEL } from "../../src/model/shard.ts";
 import { publishedPool, WWW } from "./dns-scene.ts";
+import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register, ScenarioOptions } from "./scenario.ts";
-import { ip } from "./scenario-names.ts";
+import { dropletOf, ip } from "./scenario-names.ts";
 import type { RunOptions } from "./scenario-run.ts";
 import type { World } from "./world.ts";
 
@@ -48,6 +49,35 @@ export function shardScenarios(scenario: Register): void {
   whileMoving(register);
   whileDraining(register);
   afterADeath(register);
+  withOneFirewall(register);
+}
+
+function withOneFirewall(scenario: Register): void {
+  scenario(
+    "what another shard's firewall refuses is on record for nobody, so a person's node stays there",
+    async (world) => {
+      await routedScene(world, ["n1", "n2", "n3"]);
+      await world.routedIPs.create("vip", {});
+      await world.pass();
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+      world.cloud.address(ip(1));
+      await world.routedIPs.create("two", { address: ip(1) });
+      await world.routedIPs.label("two", SHARD_LABEL, "vip");
+      await world.pass(of("vip"));
+      expect(world.cloudWrites()).toEqual([]);
+      // The port is open already, for the other one.
+      expect((await world.routedIPs.status("two")).firewalls).toMatchObject([{ ports: ["tcp/30080"], machineIDs: [] }]);
+      for (const firewall of world.cloud.state.firewalls) firewall.droplet_ids.push(dropletOf("n2"));
+      await world.routedIPs.label("two", SHARD_LABEL, null);
+      await world.pass();
+      expect(await world.showRouted("two")).toEqual(["ip1 active n2"]);
+      await world.pods.setReady("web-n2", false);
+      await world.pass();
+      expect(await world.showRouted("two")).toEqual(["ip1 active n3"]);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1 n2 n3");
+      await atRest(world, "vip", null);
+    },
+  );
 }
 
 function whileMoving(scenario: Register): void {

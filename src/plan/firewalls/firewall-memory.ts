@@ -1,3 +1,4 @@
+import type { ChangeMachines, ChangePorts } from "../../model/action.ts";
 import { sourceNamed } from "../../model/address-source.ts";
 import { type FirewallFact, type FirewallFacts, type FirewallMemory, shownPorts } from "../../model/firewall.ts";
 import { compareText } from "../../model/resource.ts";
@@ -61,6 +62,32 @@ export function stillThere(memory: FirewallMemory, facts: FirewallFacts | undefi
     ports: memory.ports.filter((text) => shown.has(text)),
     machineIDs: memory.machineIDs.filter((id) => machineIDs.includes(id)),
   };
+}
+
+/**
+ * Leaves out what additions were to bring that guards have taken from the plan: it is not there, and once somebody else put it there it would count as flipop's. Pure.
+ * @param undone - ports and machines, as {@link entryKey}
+ */
+export function withoutUndone(
+  memory: readonly FirewallMemory[],
+  undone: ReadonlySet<string>,
+): readonly FirewallMemory[] {
+  if (undone.size === 0) return memory;
+  return memory
+    .map((one) => {
+      const isDone = (what: string): boolean => !undone.has(entryKey(one.id, what));
+      return { ...one, ports: one.ports.filter(isDone), machineIDs: one.machineIDs.filter(isDone) };
+    })
+    .filter(({ ports, machineIDs }) => ports.length > 0 || machineIDs.length > 0);
+}
+
+/** The ports and machines, as {@link entryKey}, that none of the planned changes of firewalls brings any more. Pure. */
+export function undoneAdditions(
+  changes: readonly (ChangePorts | ChangeMachines)[],
+  planned: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const undone = changes.filter(({ id }) => !planned.has(id));
+  return new Set(undone.flatMap(({ firewall, after }) => after.map((what) => entryKey(firewall.id, what))));
 }
 
 function sorted(texts: readonly string[]): readonly string[] {
