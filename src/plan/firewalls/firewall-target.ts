@@ -411,7 +411,8 @@ export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, read
 function comingMatches({ firewall, matches, machineOf, pool }: PoolView): readonly string[] {
   if (firewall.kind !== "ready") return [];
   const { firewall: current } = firewall.fact;
-  const recorded = pool.status.firewalls?.find(({ id }) => id === current.id)?.machineIDs ?? [];
+  const isTriedAgain = pool.status.retries.length > 0;
+  const recorded = isTriedAgain ? (pool.status.firewalls?.find(({ id }) => id === current.id)?.machineIDs ?? []) : [];
   const machines = matches.flatMap(({ providerID }) => machineOf(providerID) ?? []);
   return machines.filter((machine) => recorded.includes(machine) || progressAt(current, machine) !== "in-force");
 }
