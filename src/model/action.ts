@@ -32,6 +32,12 @@ export const IMPACT_CLASSES = ["none", "recovery", "relocation", "reduction", "t
 /** One of {@link IMPACT_CLASSES}. */
 export type ImpactClass = (typeof IMPACT_CLASSES)[number];
 
+/** Returns the worst of several classes; undefined for none. Pure. */
+export function worstImpact<C extends ImpactClass>(classes: readonly C[]): C | undefined {
+  const all: readonly ImpactClass[] = classes;
+  return IMPACT_CLASSES.findLast((one): one is C & typeof one => all.includes(one));
+}
+
 interface Common {
   /** Unique within a plan and stable over passes: kind, object and subject. */
   readonly id: string;

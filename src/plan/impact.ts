@@ -1,12 +1,13 @@
 import {
   type Action,
   type AnnotateNode,
-  IMPACT_CLASSES,
   type ImpactClass,
   isHarm,
   type ObjectRef,
   refKey,
   type Taken,
+  type WriteDNS,
+  worstImpact,
 } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
@@ -67,6 +68,10 @@ export function impactJudge(
     ownerOf: owners(views),
     viewOf: new Map(views.map((view) => [refKey(view.object), view])),
     recordSetOf: new Map(recordSets.map((own) => [refKey(own.publisher.ref), judgedRecordSet(own, world)])),
+    publishersOf: publishersOn([
+      ...views.map(({ object, pool: { status } }) => ({ object, status })),
+      ...recordSets.map(({ publisher: { ref: object }, recordSet: { status } }) => ({ object, status })),
+    ]),
   };
   return {
     leaving: (object, ip) => leaving(object, ip, facts),
@@ -89,6 +94,8 @@ interface JudgedFacts {
   /** By {@link refKey}, as are the record sets. */
   readonly viewOf: ReadonlyMap<string, PoolView>;
   readonly recordSetOf: ReadonlyMap<string, JudgedRecordSet>;
+  /** The objects that have an address on record under a name: `PROVIDER NAME`. */
+  readonly publishersOf: (name: string, ip: string) => readonly ObjectRef[];
 }
 
 interface JudgedRecordSet extends CheckedRecordSet {
@@ -130,6 +137,16 @@ function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
     ),
   );
   return new Map<string, Owner>([...remembered, ...managed]);
+}
+
+/** What is on record of names, gone through once. */
+function publishersOn(
+  all: readonly { readonly object: ObjectRef; readonly status: Remembering }[],
+): JudgedFacts["publishersOf"] {
+  const named = all.flatMap(({ object, status }) => rememberedNames(status).map((name) => ({ object, name })));
+  const byName = Map.groupBy(named, ({ name: { provider, name } }) => `${provider} ${name}`);
+  return (name, ip) =>
+    (byName.get(name) ?? []).flatMap((one) => (ownAddresses(one.name).includes(ip) ? [one.object] : []));
 }
 
 /** By what the providers say; of an address that no provider shows by the nodes, as their own address or in the annotation. */
@@ -201,7 +218,7 @@ function classOf(action: Action, facts: JudgedFacts): ImpactClass {
     case "delete-dns": {
       const { before, after, unrecorded = [] } = action;
       const removed = addressesWithout(addressesWithout(before.addresses, after.addresses), unrecorded);
-      return worst(removed.map((ip) => leaving(object, ip, facts)));
+      return worst(removed.map((ip) => leavingName(action, ip, facts)));
     }
     case "acquire-ip":
     case "assign-ip":
@@ -249,7 +266,7 @@ function takenBy(action: Action, impact: ImpactClass, facts: JudgedFacts): reado
     case "update-dns":
     case "withdraw-dns":
       return addressesWithout(action.before.addresses, action.after.addresses).flatMap((ip) => {
-        const own = leaving(action.object, ip, facts);
+        const own = leavingName(action, ip, facts);
         return isHarm(own) ? [{ what: ip, impact: own }] : [];
       });
     default:
@@ -258,7 +275,7 @@ function takenBy(action: Action, impact: ImpactClass, facts: JudgedFacts): reado
 }
 
 function worst(classes: readonly ImpactClass[]): ImpactClass {
-  return IMPACT_CLASSES.findLast((one) => classes.includes(one)) ?? "none";
+  return worstImpact(classes) ?? "none";
 }
 
 /** An object that loses an address, as far as the loss is concerned. */
@@ -278,6 +295,13 @@ function leaving(object: ObjectRef, ip: string, facts: JudgedFacts): ImpactClass
   const serving = facts.whereIs(ip).nodes.filter((node) => stillServes(node, matcher ?? ANY_NODE, nowMs));
   if (serving.length === 0) return "recovery";
   return fromServing(matcher !== undefined && serving.some((node) => judge(node, matcher, nowMs).kind === "match"));
+}
+
+/** An address that leaves a name is taken from every object that has it on record there, whichever of them writes the name. */
+function leavingName(action: WriteDNS, ip: string, facts: JudgedFacts): ImpactClass {
+  const { object, fqdn, dnsProvider } = action;
+  const others = facts.publishersOf(`${dnsProvider} ${fqdn}`, ip).filter((other) => refKey(other) !== refKey(object));
+  return worst([object, ...others].map((one) => leaving(one, ip, facts)));
 }
 
 function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts, wasOwn = false): boolean {

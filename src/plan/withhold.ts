@@ -1,6 +1,7 @@
-import { type Action, type ObjectRef, refKey, type Taken, type WriteDNS } from "../model/action.ts";
+import { type Action, type ObjectRef, refKey, type Taken, type WriteDNS, worstImpact } from "../model/action.ts";
 import { changesAddress, changesName } from "../model/action-kinds.ts";
 import { approveAdvice, hashOfTaken, notApproved } from "../model/approval.ts";
+import { addressesWithout } from "../model/dns.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Obstacle, ToApprove } from "../model/plan.ts";
 import { bySeniority, compareText, type ObjectMeta } from "../model/resource.ts";
@@ -279,12 +280,17 @@ function nameOf({ object, fqdn, dnsProvider }: WriteDNS): string {
 function stillShowing(write: WriteDNS, kept: readonly string[]): WriteDNS | undefined {
   const withKept = (addresses: readonly string[]): readonly string[] =>
     [...new Set([...addresses, ...kept])].toSorted(compareText);
-  const { before, after, takes = [], unrecorded = [], ...rest } = write;
+  const { before, after, takes = [], unrecorded = [], impact: _whole, ...rest } = write;
   const left = takes.filter(({ what }) => !kept.includes(what));
+  const addresses = { before: withKept(before.addresses), after: withKept(after.addresses) };
+  const isLosing = addressesWithout(addressesWithout(addresses.before, addresses.after), unrecorded).length > 0;
+  // What leaves and is taken from nobody serves no more.
+  const impact = worstImpact(left.map((one) => one.impact)) ?? (isLosing ? "recovery" : undefined);
   const edited: WriteDNS = {
     ...rest,
-    before: { ...before, addresses: withKept(before.addresses) },
-    after: { ...after, addresses: withKept(after.addresses) },
+    before: { ...before, addresses: addresses.before },
+    after: { ...after, addresses: addresses.after },
+    ...(impact === undefined ? {} : { impact }),
     ...(left.length === 0 ? {} : { takes: left }),
     ...(unrecorded.length === 0 ? {} : { unrecorded }),
   };

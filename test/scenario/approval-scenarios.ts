@@ -1,6 +1,8 @@
 import { expect } from "vitest";
 import { APPROVED_ANNOTATION, approvalText } from "../../src/model/approval.ts";
+import { publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
+import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const MINUTE = 60_000;
@@ -98,6 +100,45 @@ export function approvalScenarios(scenario: Register): void {
     await world.pass({ settle: true });
     expect(world.cloudWrites()).toHaveLength(1);
     expect((await world.pools.status("web")).conditions.find(({ type }) => type === "Stalled")?.status).toBe("False");
+  });
+
+  for (const leaving of ["Voluntary", "None"])
+    scenario(
+      `a pool takes the former name of another (${leaving}): what serves there leaves once it is approved`,
+      async (world) => {
+        await publishedPool(world, "digitalocean", ["n1", "n2"], { approval: leaving });
+        await world.machines("n3");
+        world.cloud.address(ip(3));
+        await world.pools.edit("web", { dnsRecordSet: www("digitalocean", { recordName: "www2" }) });
+        await world.pools.create("web2", { ips: [ip(3)], dnsRecordSet: www("digitalocean"), approval: "Voluntary" });
+        for (let time = 0; time < 3; time += 1) {
+          await world.pass({ settle: true });
+          expect(world.dns.addresses("digitalocean", WWW)).toEqual(expect.arrayContaining([ip(1), ip(2)]));
+          world.advance(MINUTE);
+        }
+        const [waiting, ...others] = (await world.plan()).toApprove ?? [];
+        expect([waiting?.object.name, others]).toEqual(["web2", []]);
+        const text = approvalText(waiting?.plan ?? [], "ana", world.nowMs() + 15 * MINUTE);
+        await world.pools.annotate("web2", APPROVED_ANNOTATION, text);
+        await world.pass({ settle: true });
+        world.advance(MINUTE);
+        await world.pass({ settle: true });
+        expect(world.dns.addresses("digitalocean", WWW)).toEqual([ip(3)]);
+        expect((await world.plan()).toApprove).toBeUndefined();
+      },
+    );
+
+  scenario("a pool that takes the former name of another is told as one that hurts", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.machines("n3");
+    world.cloud.address(ip(3));
+    await world.pools.edit("web", { dnsRecordSet: www("digitalocean", { recordName: "www2" }) });
+    await world.pools.create("web2", { ips: [ip(3)], dnsRecordSet: www("digitalocean") });
+    const { actions } = await world.plan();
+    const hurt = actions.flatMap(({ impact, takes = [] }) => takes.map(({ what }) => `${impact} ${what}`));
+    expect(hurt).toEqual([`reduction ${ip(1)}`, `reduction ${ip(2)}`]);
+    await world.pass({ settle: true });
+    expect(world.dns.addresses("digitalocean", WWW)).toEqual([ip(3)]);
   });
 
   scenario("a run that dies on the way of what was approved: the next one goes on with it", async (world) => {
