@@ -1,5 +1,8 @@
-import { actionID, type ObjectRef, type SetFinalizer } from "../model/action.ts";
-import { FINALIZER, type ObjectMeta, objectKey } from "../model/resource.ts";
+import { type Action, actionID, type ObjectRef, type SetFinalizer } from "../model/action.ts";
+import { changesFirewall, changesName } from "../model/action-kinds.ts";
+import type { FirewallMemory } from "../model/firewall.ts";
+import { type Remembering, rememberedNames } from "../model/record-types.ts";
+import { FINALIZER, type ObjectMeta, objectKey, ownAddresses } from "../model/resource.ts";
 
 /** What `reclaimPolicy: Delete` has to do for an object, as far as the finalizer depends on it. */
 export interface Cleaning {
@@ -40,4 +43,20 @@ export function finalizerStep(
     return [{ ...common, kind: "add-finalizer", id, reason: "ReclaimDelete", requires: [] }];
   }
   return [];
+}
+
+/** What a status has on record that is cleaned up with the object. */
+export type CleanedUp = Remembering & { readonly firewalls?: readonly FirewallMemory[] };
+
+/**
+ * True where what an action makes is there already, as the status has it on record: records of that name, or something at that firewall. A finalizer that cannot be added
+ * keeps such an action from nothing: there is something to clean up in any case, and what serves no more has to leave it. Pure.
+ */
+export function isMadeAlready(action: Action, { firewalls = [], ...status }: CleanedUp): boolean {
+  if (changesFirewall(action)) return firewalls.some(({ id }) => id === action.firewall.id);
+  if (!changesName(action)) return false;
+  const { fqdn, dnsProvider, before } = action;
+  return rememberedNames(status)
+    .filter(({ name, provider }) => name === fqdn && provider === dnsProvider)
+    .some((one) => ownAddresses(one).some((ip) => before.addresses.includes(ip)));
 }

@@ -6,6 +6,7 @@ import { addressesWithout } from "../model/dns.ts";
 import type { Hold, Obstacle } from "../model/plan.ts";
 import { compareText, ipFamilyOf } from "../model/resource.ts";
 import { FINALIZER_SUBJECT } from "../model/retry-subject.ts";
+import { type CleanedUp, isMadeAlready } from "./finalizer.ts";
 import type { SendingCondition } from "./firewalls/plan-firewalls.ts";
 import { hold, obstacle } from "./holds.ts";
 import type { Retries } from "./retries.ts";
@@ -27,7 +28,7 @@ import { keepWithheld, type Withheld } from "./withhold.ts";
  *              unassignAfterClearing     an address leaves its machine while the node is annotated with it
  *              publishAfterAnnotation    a name shows a new address before the node is annotated with it
  *              closeBetweenNameAndIP     a deleted object's firewall closes before its records go, or after its address left
- *              addFinalizerFirst         something to clean up is made for an object without finalizer
+ *              addFinalizerFirst         the first thing to clean up is made for an object without finalizer
  *              removeFinalizerLast       an object is let go while a node has its annotation
  *              awaitRefusedFinalizer     a refused finalizer is tried again too soon, or what it protects is made without it
  *              leaveToOthers             two processes work for one object, or change one firewall
@@ -79,6 +80,8 @@ interface Facts {
     /** True for an object with rules on record at a firewall that is being read at this moment. */
     readonly awaitsFirewall: (object: ObjectRef) => boolean;
     readonly retriesOf: (object: ObjectRef) => Retries | undefined;
+    /** What an object has on record. */
+    readonly statusOf: (object: ObjectRef) => CleanedUp | undefined;
   };
 }
 
@@ -339,15 +342,17 @@ function closeBetweenNameAndIP(actions: readonly Action[], { isDeleting, awaitsF
   };
 }
 
-/** What `reclaimPolicy: Delete` would clean up is made only once the finalizer is on the object. */
-function addFinalizerFirst(actions: readonly Action[]): Verdict {
+/** The first of what `reclaimPolicy: Delete` would clean up is made only once the finalizer is on the object. What changes something that is there waits for none: a recovery may need it. */
+function addFinalizerFirst(actions: readonly Action[], { statusOf }: Facts["writes"]): Verdict {
   const adding = new Map(
     actions.flatMap((action) => (action.kind === "add-finalizer" ? [[keyOf(action), action.id]] : [])),
   );
   return {
     waits: actions.filter(makesSomething).flatMap((action) => {
       const first = adding.get(keyOf(action));
-      return first === undefined ? [] : [{ id: action.id, requires: [first] }];
+      const status = statusOf(action.object);
+      const isThere = status !== undefined && isMadeAlready(action, status);
+      return first === undefined || isThere ? [] : [{ id: action.id, requires: [first] }];
     }),
   };
 }

@@ -11,7 +11,7 @@ import { withFormerOwners, withInherited } from "./addresses/hand-over.ts";
 import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
 import { leftAddresses, type ServingNames } from "./drain.ts";
-import { type Cleaning, finalizerStep } from "./finalizer.ts";
+import { type CleanedUp, type Cleaning, finalizerStep } from "./finalizer.ts";
 import { undoneAdditions, withoutUndone } from "./firewalls/firewall-memory.ts";
 import { firewallObstacle, firewallTarget, isFirewallAwaited, madeRules } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
@@ -402,6 +402,10 @@ function planWrites(
   const told = new Set(
     [...addressHolds, ...names.holds].map((one) => `${refKey(one.object)} ${one.subject} ${one.reason}`),
   );
+  const statuses = new Map<string, CleanedUp>([
+    ...decisions.map(({ view }) => [refKey(view.object), view.pool.status] as const),
+    ...names.recordSets.map(({ ref, recordSet }) => [refKey(ref), recordSet.status] as const),
+  ]);
   const awaiting = decisions.filter(({ view }) => isFirewallAwaited(view.pool, facts));
   const awaitingKeys = new Set(awaiting.map(({ view }) => refKey(view.object)));
   return guarded("writes", [...distinct.values(), ...finalizers], {
@@ -411,6 +415,7 @@ function planWrites(
     isDeleting: (object) => publisherOf.get(refKey(object))?.meta.isDeleting === true,
     awaitsFirewall: (object) => awaitingKeys.has(refKey(object)),
     retriesOf: (object) => publisherOf.get(refKey(object))?.retries,
+    statusOf: (object) => statuses.get(refKey(object)),
   });
 }
 

@@ -2,10 +2,13 @@ import { expect } from "vitest";
 import { FINALIZER } from "../../src/model/resource.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
-import { conditionsText } from "./dns-scene.ts";
+import { conditionsText, publishedNodes, publishedPool, WWW } from "./dns-scene.ts";
+import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
+
+const MINUTE = 60_000;
 
 async function finalizers(world: World): Promise<readonly string[]> {
   return (await world.pools.read("web"))?.metadata.finalizers ?? [];
@@ -184,5 +187,72 @@ export function reclaimScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual([]);
     expect(world.cloud.boughtNow()).toEqual([bought(1)]);
     expect(await world.pools.existing()).toEqual([]);
+  });
+
+  for (const kind of ["403", "500"] as const) withoutFinalizer(scenario, kind);
+}
+
+/** An object that is told to clean up only after it serves, and never gets its finalizer. */
+function withoutFinalizer(scenario: Register, kind: "403" | "500"): void {
+  const spoil = (world: World): void => {
+    for (const operation of ["setPoolFinalizer", "setRecordSetFinalizer", "setRoutedIPFinalizer"] as const)
+      world.fail({ side: "cluster", operation, kind, times: 0 });
+  };
+  const comeToRest = async (world: World): Promise<void> => {
+    for (let time = 0; time < 3; time += 1) {
+      await world.pass();
+      world.advance(MINUTE);
+    }
+  };
+
+  scenario(`a pool that cannot get its finalizer (${kind}) takes a dead address out of its name`, async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    spoil(world);
+    await world.pools.edit("web", { reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.dns.addresses("digitalocean", WWW)).toEqual([ip(2)]);
+    await world.machines("n3");
+    await world.pass();
+    expect(world.dns.addresses("digitalocean", WWW)).toEqual([ip(1), ip(2)]);
+    await comeToRest(world);
+    world.clearFaults();
+    world.advance(10 * MINUTE);
+    await world.pass();
+    expect(await finalizers(world)).toEqual([FINALIZER]);
+  });
+
+  scenario(`a record set that cannot get its finalizer (${kind}) follows its nodes`, async (world) => {
+    await publishedNodes(world, "digitalocean", ["n1", "n2"]);
+    spoil(world);
+    await world.recordSets.edit("nodes", { reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.nodes.setReady("n1", false);
+    await world.machines("n3");
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ext2", "ext3"]);
+    await comeToRest(world);
+    world.clearFaults();
+    world.advance(10 * MINUTE);
+    await world.pass();
+  });
+
+  scenario(`a RoutedIP that cannot get its finalizer (${kind}) moves from its dead node`, async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    world.cloud.address(ip(1));
+    await world.routedIPs.create("vip", { address: ip(1) });
+    await world.pass();
+    spoil(world);
+    await world.routedIPs.issuers.edit("cloud", { routedIPReclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pods.setReady("web-n1", false);
+    await world.pass();
+    expect(await world.showRouted()).toEqual(["ip1 active n2"]);
+    expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
+    await comeToRest(world);
+    world.clearFaults();
+    world.advance(10 * MINUTE);
+    await world.pass();
   });
 }
