@@ -11,6 +11,8 @@ export interface Address {
   readonly isLocked: boolean;
   /** Set where the provider lets nothing through to it, as after abuse. */
   readonly isBlocked?: true;
+  /** Set where a person has protected it from deletion at the provider. */
+  readonly isProtected?: true;
   /** The network that the provider moves as one, where it is more than this address: `2001:db8:1:2::/64`. Addresses of one network are always on the same machine. */
   readonly network?: string;
   /** The uid of the object that flipop bought it for, where the provider keeps that. */

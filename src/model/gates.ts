@@ -55,6 +55,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
     reasons: [
       "IPNotFound",
       "IPBlocked",
+      "IPProtected",
       "Conflict",
       "DuplicateIP",
       "InvalidIP",

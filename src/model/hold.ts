@@ -1,6 +1,6 @@
-import { refKey } from "./action.ts";
+import { type ObjectRef, refKey } from "./action.ts";
 import type { Hold } from "./plan.ts";
-import { REASONS, reasonText } from "./reason.ts";
+import { REASONS, type Reason } from "./reason.ts";
 import { objectKey } from "./resource.ts";
 
 /** What of a RoutedIP, or of what it refers to, is invalid: the beginning of the text, and what to do. */
@@ -66,4 +66,10 @@ export function problemText(hold: Hold): string {
 /** True where the subject of a hold is the object itself. */
 export function isAboutObject({ subject, object }: Hold): boolean {
   return subject === "" || subject === refKey(object) || subject === objectKey(object);
+}
+
+/** Returns the sentence that explains a reason for an object of that kind. Ends with a full stop. */
+export function reasonText(reason: Reason, kind: ObjectRef["kind"]): string {
+  const { text, routedIP } = REASONS[reason];
+  return (kind === "routedip" ? routedIP?.text : undefined) ?? text;
 }

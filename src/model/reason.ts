@@ -1,4 +1,3 @@
-import type { ObjectRef } from "./action.ts";
 import type { ReasonFacts } from "./reason-facts.ts";
 
 /** The rows of {@link REASONS}: a new reason is a new row, and there is no other place. */
@@ -156,6 +155,13 @@ const ROWS = {
     text: "The address is on a machine that never was a node of this cluster.",
     wait: "change",
     held: { address: "not taken" },
+    hasAddresses: true,
+  },
+  IPProtected: {
+    text: "A person has protected the address from deletion at the provider.",
+    wait: "change",
+    held: { address: "not given back" },
+    advice: "Take the protection away, or give the object reclaimPolicy Retain.",
     hasAddresses: true,
   },
   IPBlocked: {
@@ -492,9 +498,3 @@ export const REASONS: Readonly<Record<Reason, ReasonFacts>> = ROWS;
 
 /** One word of the closed list. */
 export type Reason = keyof typeof ROWS;
-
-/** Returns the sentence that explains a reason for an object of that kind. Ends with a full stop. */
-export function reasonText(reason: Reason, kind: ObjectRef["kind"]): string {
-  const { text, routedIP } = REASONS[reason];
-  return (kind === "routedip" ? routedIP?.text : undefined) ?? text;
-}

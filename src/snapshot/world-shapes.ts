@@ -135,9 +135,19 @@ const ADDRESS_FACT: Shape<AddressFact> = oneOf<AddressFact>({
   known: fields({
     kind: word("known"),
     address: fields<Address>(
-      { ip: text, region: text, holderID: text, isLocked: flag, isBlocked: mark, network: text, boughtFor: text },
+      {
+        ip: text,
+        region: text,
+        holderID: text,
+        isLocked: flag,
+        isBlocked: mark,
+        isProtected: mark,
+        network: text,
+        boughtFor: text,
+      },
       "holderID",
       "isBlocked",
+      "isProtected",
       "network",
       "boughtFor",
     ),

@@ -218,9 +218,10 @@ function refusals(scenario: Register): void {
     await world.pools.delete("web");
     await settled(world, 2);
     expect(world.cloud.boughtNow()).toEqual([bought]);
-    expect((await world.pools.status("web")).ips[bought]?.error).toContain("floating IP is protected against deletion");
+    expect(world.cloudWrites()).toEqual([]);
+    const { conditions } = await world.pools.status("web");
+    expect(conditions.find(({ type }) => type === "Stalled")?.reason).toBe("IPProtected");
     project(world).protect(bought, false);
-    world.advance(11 * 60 * SECOND);
     await settled(world, 2);
     expect(world.cloud.boughtNow()).toEqual([]);
     expect(await world.pools.existing()).toEqual([]);

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { ACQUIRED_ANNOTATION } from "../../src/model/resource.ts";
 import { WWW, www } from "./dns-scene.ts";
+import type { HetznerCloud } from "./hetzner-cloud.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 
@@ -57,6 +58,31 @@ export function hetznerOnlyScenarios(scenario: Register): void {
       await world.pass();
       await world.pass();
       expect(world.dns.addresses("hetzner", WWW)).toEqual([bought(1), bought(2)]);
+    },
+  );
+
+  scenario(
+    "a protected address is not given back: nothing is taken from it before a person has decided",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      await world.pass();
+      (world.cloud as HetznerCloud).protect(bought(1));
+      await world.pools.delete("web");
+      for (let time = 0; time < 2; time += 1) {
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        expect(world.cloud.addresses()).toEqual({ new1: "n1" });
+      }
+      const { conditions } = await world.pools.status("web");
+      expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({
+        status: "True",
+        reason: "IPProtected",
+      });
+      (world.cloud as HetznerCloud).protect(bought(1), false);
+      await world.pass();
+      expect(world.cloud.boughtNow()).toEqual([]);
+      expect(await world.pools.existing()).toEqual([]);
     },
   );
 

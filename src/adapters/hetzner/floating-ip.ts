@@ -56,15 +56,17 @@ function ownSchema(ip: Schema<string>): Schema<FloatingIP> {
     server: maybe(ID),
     home_location: object({ name: TEXT }),
     blocked: FLAG,
+    protection: maybe(object({ delete: FLAG })),
     labels: maybe(ANY),
   });
-  return map(shape, ({ id, name, ip: text, server, home_location: home, blocked, labels }): FloatingIP => {
+  return map(shape, ({ id, name, ip: text, server, home_location: home, blocked, protection, labels }): FloatingIP => {
     const boughtFor = ownerIn(labels);
     const facts = {
       region: home.name,
       isLocked: false,
       ...(server === undefined ? {} : { holderID: server }),
       ...(blocked ? { isBlocked: true as const } : {}),
+      ...(protection?.delete === true ? { isProtected: true as const } : {}),
       ...(boughtFor === undefined ? {} : { boughtFor }),
     };
     return { id, name, own: { text, facts } };

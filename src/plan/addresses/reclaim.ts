@@ -75,7 +75,10 @@ function giveBack(
 ): Pick<Reclaim, "holds" | "actions"> & Partial<Pick<Reclaim, "later">> {
   const why =
     publishedAs === undefined
-      ? (view.withheld.get(ip) ?? view.retries.obstacle(ipRemovalSubject(ip)) ?? positionObstacle(standing))
+      ? (view.withheld.get(ip) ??
+        protection(view, ip) ??
+        view.retries.obstacle(ipRemovalSubject(ip)) ??
+        positionObstacle(standing))
       : obstacle("StillPublished", publishedAs);
   if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
   const actions = removal(view, ip, standing);
@@ -89,6 +92,12 @@ function removal(view: PoolView, ip: string, standing: ManagedIP["standing"]): r
   if (standing.kind === "placed" || standing.kind === "blocked") return unassignAndDelete(view, ip, standing.on, false);
   if (standing.kind !== "free") return [];
   return unassignAndDelete(view, ip, standing.from, standing.rank === "not-matching");
+}
+
+/** What the provider would refuse: nothing of the address is taken away before a person has decided. */
+function protection({ provider }: PoolView, ip: string): Obstacle | undefined {
+  const fact = provider?.addresses.get(ip);
+  return fact?.kind === "known" && fact.address.isProtected === true ? personNeeded("IPProtected") : undefined;
 }
 
 /** Why an address in this position is not given back. */

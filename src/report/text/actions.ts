@@ -14,9 +14,9 @@ import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model
 import { clearedAddresses, hostChange, shownAddresses } from "../../model/annotated.ts";
 import { addressesWithout } from "../../model/dns.ts";
 import { portText } from "../../model/firewall.ts";
+import { reasonText } from "../../model/hold.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
 import type { PoolAssessment } from "../../model/plan.ts";
-import { reasonText } from "../../model/reason.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { listText } from "./layout.ts";
 

@@ -1,9 +1,9 @@
 import { refKey } from "../../model/action.ts";
 import type { Change } from "../../model/change.ts";
 import type { ChangeTold, Explanation, Gate, NodeTold, Section, ShownGate } from "../../model/explanation.ts";
-import { adviceFor, capital } from "../../model/hold.ts";
+import { adviceFor, capital, reasonText } from "../../model/hold.ts";
 import { nodePhrase, verdictPhrase } from "../../model/node-phrase.ts";
-import { REASONS, type Reason, reasonText } from "../../model/reason.ts";
+import { REASONS, type Reason } from "../../model/reason.ts";
 import { RETRY_REASONS } from "../../model/resource.ts";
 import { plain } from "../../model/text.ts";
 import { durationText } from "../../model/time.ts";

@@ -1,8 +1,7 @@
 import { type Action, refKey, subjectOf } from "../../model/action.ts";
 import { ACTIONS, changesFirewall } from "../../model/action-kinds.ts";
-import { capital } from "../../model/hold.ts";
+import { capital, reasonText } from "../../model/hold.ts";
 import type { Hold, Plan, PoolAssessment } from "../../model/plan.ts";
-import { reasonText } from "../../model/reason.ts";
 import { objectKey, ownerKey, RETRY_REASONS } from "../../model/resource.ts";
 import type { Outcome, PassResult, SavedRun } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
