@@ -31,8 +31,8 @@ import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
  *   status must have …                                          before …                        if that write fails
  *   found addresses, pending acquisitions, ports and machines
  *     that are added to firewalls (vital)                       any change at a provider        the change fails
- *   the DNS name and the addresses to be published              any change at a provider        `Delete`, or foreign records stay: the change fails (vital);
- *                                                                                               else: ignored
+ *   the DNS name and the addresses to be published              any change at a provider        `Delete`, or foreign records stay: the write of the name fails;
+ *                                                                                               else, and for any other change: ignored
  *   the machine an address is sent to; the issuer's policy;
  *     until when an address stays that leaves its names         any change at a provider        ignored: it stops no failover
  *   the time of an assignment, with a cool-off                  the assignment                  the assignment fails
@@ -50,6 +50,8 @@ export interface Preparation {
   readonly whole: Promise<unknown>;
   /** Resolves when every vital part is stored. @throws as `whole` does */
   readonly vital: Promise<unknown>;
+  /** As `whole`, for a write of a name: what it publishes may have to be on record, too. */
+  readonly named: Promise<unknown>;
   /** As `whole`, for a purchase: what a definition drops may not be missing then. @throws ConfigError when anything was dropped, too */
   readonly kept: Promise<unknown>;
 }
@@ -58,6 +60,7 @@ export interface Preparation {
 export const UNPREPARED: Preparation = {
   whole: Promise.resolve(),
   vital: Promise.resolve(),
+  named: Promise.resolve(),
   kept: Promise.resolve(),
 };
 
@@ -118,7 +121,7 @@ function together(own: Preparation, others: readonly Preparation[]): Preparation
   if (others.length === 0) return own;
   const all = (part: keyof Preparation): Promise<unknown> =>
     Promise.all([own[part], ...others.map((other) => other[part].catch(ignoreKubeError))]);
-  const both = { whole: all("whole"), vital: all("vital"), kept: all("kept") };
+  const both = { whole: all("whole"), vital: all("vital"), named: all("named"), kept: all("kept") };
   for (const work of Object.values(both)) work.catch(() => undefined);
   return both;
 }
@@ -146,7 +149,7 @@ function preparePool(
     ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
     ...withSent(withDrains(current, drains), sent),
   }));
-  return preparation(work, isVital || isVitalName(names, stored, actions));
+  return preparation(work, { isVital, isNameVital: isVitalName(names, stored, actions) });
 }
 
 function prepareSet(
@@ -160,14 +163,18 @@ function prepareSet(
   if (status === undefined || stored === undefined) return UNPREPARED;
   const names = recordedNames(actions, status, stored, cluster.now());
   const work = stores.dns.updateStatus(object, (current) => withNames(current, names));
-  return preparation(work, isVitalName(names, stored, actions));
+  return preparation(work, { isVital: false, isNameVital: isVitalName(names, stored, actions) });
 }
 
-function preparation(work: Promise<unknown>, isVital: boolean): Preparation {
+function preparation(
+  work: Promise<unknown>,
+  { isVital, isNameVital }: { readonly isVital: boolean; readonly isNameVital: boolean },
+): Preparation {
   const whole = isVital ? work : work.catch(ignoreUnwritten);
+  const named = isNameVital ? work : whole;
   const kept = isVital ? work : work.catch(ignoreKubeError);
-  for (const one of [whole, kept]) one.catch(() => undefined);
-  return { whole, vital: isVital ? whole : Promise.resolve(), kept };
+  for (const one of [whole, named, kept]) one.catch(() => undefined);
+  return { whole, vital: isVital ? whole : Promise.resolve(), named, kept };
 }
 
 /** What would be lost for good: what was bought, and what was added to firewalls. The provider of what was bought is left out: no change waits until it is on record. */

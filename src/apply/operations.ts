@@ -1,5 +1,5 @@
 import { type Action, type AnnotateNode, isAssign, refKey, type SetFinalizer } from "../model/action.ts";
-import { ACTIONS } from "../model/action-kinds.ts";
+import { ACTIONS, changesName } from "../model/action-kinds.ts";
 import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
 import { acquireIP, deleteIP } from "./acquire-ip.ts";
 import { assignIP, unassignIP } from "./assign-ip.ts";
@@ -31,7 +31,7 @@ export async function operate(
 
 /** Assignments wait for their preparation themselves: they have something to ask meanwhile. A run that is asked to end waits for no preparation. */
 async function perform(action: Action, prepared: Preparation, context: ApplyContext): Promise<Result> {
-  const first = action.kind === "acquire-ip" ? prepared.kept : prepared.whole;
+  const first = prepared[neededBy(action)];
   if (!isAssign(action) && (await beforeEnd(first, context)) === "late") return skipped("Deadline");
   switch (action.kind) {
     case "assign-ip":
@@ -60,6 +60,12 @@ async function perform(action: Action, prepared: Preparation, context: ApplyCont
     case "remove-finalizer":
       return await setFinalizer(action, context);
   }
+}
+
+/** What of the first write of its object an action waits for. */
+function neededBy(action: Action): keyof Preparation {
+  if (action.kind === "acquire-ip") return "kept";
+  return changesName(action) ? "named" : "whole";
 }
 
 /** Writes or removes our annotations of one node. A node that is gone needs none. */

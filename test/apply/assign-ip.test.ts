@@ -31,7 +31,7 @@ const MOVE: AssignIP = {
 
 /** Everything that must be on record is, when the work has ended. */
 function onRecord(whole: Promise<unknown>): Preparation {
-  return { whole, vital: whole, kept: whole };
+  return { whole, vital: whole, named: whole, kept: whole };
 }
 
 /** An address on droplet 101, which is to go to droplet 102; status does not know where it is, unless told so. */

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { FINALIZER } from "../../src/model/resource.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
-import { conditionsText, publishedNodes, publishedPool, WWW } from "./dns-scene.ts";
+import { conditionsText, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
@@ -188,6 +188,27 @@ export function reclaimScenarios(scenario: Register): void {
     expect(world.cloud.boughtNow()).toEqual([bought(1)]);
     expect(await world.pools.existing()).toEqual([]);
   });
+
+  for (const [what, spec] of [
+    ["reclaimPolicy Delete", { reclaimPolicy: "Delete" }],
+    ["foreignRecords Share", { foreignRecords: "Share" }],
+  ] as const)
+    scenario(`a pool (${what}) whose status may not be written serves, and publishes once it may`, async (world) => {
+      await world.machines("n1");
+      world.cloud.address(ip(1));
+      world.dns.zone("digitalocean");
+      const { reclaimPolicy, foreignRecords } = { reclaimPolicy: "Retain", foreignRecords: undefined, ...spec };
+      const more = foreignRecords === undefined ? {} : { foreignRecords };
+      world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "403", times: 0 });
+      await world.pools.create("web", { ips: [ip(1)], reclaimPolicy, dnsRecordSet: www("digitalocean", more) });
+      await world.pass();
+      expect([world.cloud.addresses(), await world.nodes.annotations()]).toEqual([{ ip1: "n1" }, { n1: "ip1" }]);
+      expect(world.dns.addresses("digitalocean", WWW)).toEqual([]);
+      world.clearFaults();
+      world.advance(10 * MINUTE);
+      await world.pass();
+      expect(world.dns.addresses("digitalocean", WWW)).toEqual([ip(1)]);
+    });
 
   for (const kind of ["403", "500"] as const) withoutFinalizer(scenario, kind);
 }
