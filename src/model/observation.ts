@@ -43,6 +43,8 @@ export interface ProviderFacts {
   readonly addressCount?: number;
   /** How many the account may have; absent when unknown. */
   readonly addressLimit?: number;
+  /** True while the provider has not answered how many that are: nothing is acquired before. */
+  readonly isLimitAwaited?: true;
 }
 
 /** What earlier runs left on the Lease. */

@@ -15,7 +15,7 @@ export interface Obstacle {
   readonly needsPerson: boolean;
   /** When it will be looked at again without any other change, milliseconds. */
   readonly notBeforeMs?: number;
-  /** What keeps a free address from being sent to a node, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. `turn`: others go first, or resolvers have it. `shard`: another process has to do something first. `reading`: a name that may show it has not been read. */
+  /** What keeps a free address from being sent to a node, an address from being acquired, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. `turn`: others go first, or resolvers have it. `shard`: another process has to do something first. `reading`: a name that may show it has not been read. For an acquisition: the account's limit has not been read. */
   readonly waitsFor?: "cool-off" | "retry" | "region" | "node" | "turn" | "shard" | "reading";
   /** What a person can do about it, where the row of the reason does not know. */
   readonly advice?: string;

@@ -5,6 +5,7 @@ import type { ProviderFacts } from "../model/observation.ts";
 import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
 import type { IPProviderReader } from "../ports/providers.ts";
+import { type Clock, within } from "../ports/system.ts";
 import { type AskOptions, CircuitBreaker, PARALLEL_READS, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey, type ReusableFacts } from "./reusable-facts.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
@@ -13,7 +14,16 @@ import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
 export interface ReadAddressesOptions extends AskOptions<IPProviderReader> {
   readonly pools: readonly Pool[];
   readonly nodes: readonly NodeFacts[];
+  /** Reads how many addresses the account may have. See {@link readAddressLimit}. */
+  readonly readLimit: () => Promise<EnterLimit>;
+  readonly clock: Clock;
 }
+
+/** Enters into the facts of a provider how many addresses the account may have, or that it is unknown, or why the provider cannot be used. Pure. */
+export type EnterLimit = (facts: ProviderFacts) => ProviderFacts;
+
+/** So long the account's limit is waited for with the addresses, milliseconds: then its purchases are part of the first plan. */
+const LIMIT_PATIENCE_MS = 250;
 
 /**
  * What objects ask a provider of addresses, and what the cluster says of these, as a text; undefined when no object names it. So a reading that began before the
@@ -36,6 +46,8 @@ export function askedOfAddresses({
  *   nothing known, or a full look     the account's list, one call per 200 addresses; single calls for what is not in it
  *   something moving or unreadable    single calls for that, once its wait is over
  *   else                              no call
+ *
+ * A limit of the account that takes longer than {@link LIMIT_PATIENCE_MS} is left out: {@link ProviderFacts.isLimitAwaited}.
  */
 export async function readAddresses(options: ReadAddressesOptions): Promise<ProviderFacts | undefined> {
   const { name, access, pools, nodes, registry } = options;
@@ -106,7 +118,7 @@ async function readAgain(
 
 async function readAll(
   provider: IPProviderReader,
-  { name, nodes, nowMs, registry }: ReadAddressesOptions,
+  { name, nodes, nowMs, registry, readLimit, clock }: ReadAddressesOptions,
   wanted: WantedAddresses,
   skews: SkewNotes,
 ): Promise<ProviderFacts> {
@@ -128,15 +140,38 @@ async function readAll(
     await proveMachinesAreReadable(provider, known, machines);
   }
   const gone = new Set([...addresses].flatMap(([ip, { kind }]) => (kind === "gone" ? [ip] : [])));
-  const limit = wanted.mayAcquire || wanted.lacksWithout(gone) ? await readLimit(provider) : undefined;
-  return {
+  const needsLimit = wanted.mayAcquire || wanted.lacksWithout(gone);
+  const facts: ProviderFacts = {
     name,
     addresses,
     isComplete: listing.isComplete,
     readAtMs: nowMs,
     ...(listing.total === undefined ? {} : { addressCount: listing.total }),
-    ...(limit === undefined ? {} : { addressLimit: limit }),
   };
+  if (!needsLimit) return facts;
+  const limited = await within(clock, LIMIT_PATIENCE_MS, readLimit());
+  return limited === "late" ? { ...facts, isLimitAwaited: true } : limited(facts);
+}
+
+/** Reads how many addresses the account may have. Never throws for a provider's failure. */
+export async function readAddressLimit({
+  name,
+  access,
+  skewMs,
+}: Pick<ReadAddressesOptions, "name" | "access" | "skewMs">): Promise<EnterLimit> {
+  const limited = ({ isLimitAwaited: _before, ...facts }: ProviderFacts, limit?: number): ProviderFacts =>
+    limit === undefined ? facts : { ...facts, addressLimit: limit };
+  if (access.kind === "no-token") return (facts) => limited(facts);
+  try {
+    const limit = await access.provider.addressLimit();
+    return (facts) => limited(facts, limit);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    // The limit only spares a refusal: without it the provider is asked.
+    if (!error.concernsProvider) return (facts) => limited(facts);
+    const refused = unusable(name, refusalOf(error, skewMs()));
+    return (facts) => (facts.unusable === undefined ? refused : facts);
+  }
 }
 
 /** What was read of the list; `hasFailed` when that is less than was asked for. */
@@ -203,16 +238,6 @@ async function readOne(provider: IPProviderReader, ip: string): Promise<Reading>
     if (!(error instanceof ProviderError) || error.concernsProvider) throw error;
     const gap: Reading = { kind: "gap", error: error.message };
     return error.status === 0 ? { ...gap, isUnanswered: true } : gap;
-  }
-}
-
-/** The account's limit only spares a refusal: without it the provider is asked. */
-async function readLimit(provider: IPProviderReader): Promise<number | undefined> {
-  try {
-    return await provider.addressLimit();
-  } catch (error) {
-    if (error instanceof ProviderError && !error.concernsProvider) return undefined;
-    throw error;
   }
 }
 

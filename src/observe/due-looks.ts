@@ -1,5 +1,5 @@
 import type { KnownFacts, Observation } from "../model/observation.ts";
-import { type Enter, type Looking, type Piece, pieceKey } from "./looking.ts";
+import { type Enter, followedBy, type Looking, type Piece, pieceKey } from "./looking.ts";
 import { unanswered } from "./observe.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
@@ -87,7 +87,8 @@ function onceMore({ kind, provider, asked, read }: Piece, part: "more" | "due", 
     isBeside: part === "due",
     async read() {
       const enter = await read();
-      return facts === undefined ? enter : entering(facts, provider, before, enter(world)[facts].get(provider));
+      if (facts === undefined) return enter;
+      return followedBy(entering(facts, provider, before, enter(world)[facts].get(provider)), enter.next);
     },
   };
 }

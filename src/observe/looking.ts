@@ -2,11 +2,21 @@ import type { Observation } from "../model/observation.ts";
 import { type Clock, within } from "../ports/system.ts";
 
 /** Enters what was read into an observation. Pure. */
-export type Enter = (observation: Observation) => Observation;
+export interface Enter {
+  (observation: Observation): Observation;
+  /** The piece that is read once this one has arrived. Absent = none. */
+  readonly next?: Piece;
+}
+
+/** Returns the same entry, with the piece that is read after it. */
+export function followedBy(enter: Enter, next: Piece | undefined): Enter {
+  const entry = (observation: Observation): Observation => enter(observation);
+  return next === undefined ? enter : Object.assign(entry, { next });
+}
 
 /** What is read by itself: everything of one kind at one provider. */
 export interface Piece {
-  readonly kind: "addresses" | "names" | "owners" | "owners-late" | "firewalls";
+  readonly kind: "addresses" | "limit" | "names" | "owners" | "owners-late" | "firewalls";
   readonly provider: string;
   /** What of the provider it is about; absent = all of it. */
   readonly part?: string;
@@ -74,7 +84,8 @@ const SHORTEST_PATIENCE_MS = 50;
 export class Looking {
   readonly #clock: Clock;
   readonly #readings: Readings;
-  readonly #old: ReadonlySet<Piece>;
+  /** The pieces that an earlier pass began to read. */
+  readonly #old = new Set<Piece>();
   readonly #underWay = new Map<Piece, Promise<void>>();
   readonly #asked = new Map<string, string>();
   #arrived: { readonly piece: Piece; readonly enter: Enter }[] = [];
@@ -87,12 +98,12 @@ export class Looking {
   constructor(pieces: readonly Piece[], readings: Readings, clock: Clock) {
     this.#clock = clock;
     this.#readings = readings;
-    this.#old = new Set(pieces.filter((piece) => readings.isAwaited(piece)));
     for (const piece of pieces) this.also(piece);
   }
 
   /** Begins to read one piece more, or waits on for it. */
   also(piece: Piece): void {
+    if (this.#readings.isAwaited(piece)) this.#old.add(piece);
     this.#asked.set(wholeKey(piece), piece.asked);
     this.#underWay.set(piece, this.#follow(piece));
   }
@@ -136,9 +147,9 @@ export class Looking {
     return arrived.map(({ enter }) => enter);
   }
 
-  /** Waits until everything has arrived. */
+  /** Waits until everything has arrived, with the pieces that follow. */
   async whole(): Promise<void> {
-    await Promise.all(this.#underWay.values());
+    while (this.#underWay.size > 0 && !this.#isLeft) await Promise.all(this.#underWay.values());
   }
 
   /** Waits for the first piece, and for what arrives within as long again. What an earlier pass has waited for already is not waited for. */
@@ -187,6 +198,8 @@ export class Looking {
         return;
       }
       this.#arrived.push({ piece, enter });
+      const { next } = enter;
+      if (next !== undefined && !this.isLookingAt(wholeKey(next))) this.also(next);
     } catch (error) {
       this.#failure ??= { error };
     }

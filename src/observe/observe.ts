@@ -18,10 +18,10 @@ import {
   type ProviderAccess,
 } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
-import { askedOfAddresses, readAddresses } from "./addresses.ts";
+import { askedOfAddresses, type EnterLimit, readAddresses, readAddressLimit } from "./addresses.ts";
 import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
-import { type Enter, Looking, type Piece, Readings } from "./looking.ts";
+import { type Enter, followedBy, Looking, type Piece, Readings } from "./looking.ts";
 import { askedOfNames, providersOfNames, readNames } from "./names.ts";
 import { ownerPieces } from "./owners.ts";
 import { type ClusterLists, readCluster, readGrants } from "./read-cluster.ts";
@@ -129,8 +129,8 @@ export function needs(
   { kind, provider }: Pick<Piece, "kind" | "provider">,
   registry: ProviderRegistry,
 ): boolean {
-  // What is asked about owners is told by the plan.
-  if (kind === "owners" || kind === "owners-late") return false;
+  // The plan tells who waits for an owner, or for the limit of an account.
+  if (kind === "owners" || kind === "owners-late" || kind === "limit") return false;
   const pools = "kind" in object ? [object] : [];
   const recordSets = "kind" in object ? [] : [object];
   const asked = { name: provider, pools, recordSets, nodes: [], registry };
@@ -184,9 +184,12 @@ function piecesOf(
   };
   return [
     ...addresses.flatMap((options) =>
-      piece("addresses", options.name, askedOfAddresses(options), async () =>
-        entering("providers", await readAddresses(options)),
-      ),
+      piece("addresses", options.name, askedOfAddresses(options), async () => {
+        const readLimit = once(() => readAddressLimit(options));
+        const facts = await readAddresses({ ...options, readLimit, clock });
+        const next = facts?.isLimitAwaited === true ? limitPiece(options.name, readLimit) : undefined;
+        return followedBy(entering("providers", facts), next);
+      }),
     ),
     ...names.flatMap((options) =>
       piece("names", options.name, askedOfNames(options), async () => entering("dns", await readNames(options))),
@@ -197,6 +200,27 @@ function piecesOf(
       ),
     ),
   ];
+}
+
+/** A limit of an account that takes long is a piece of its own: it delays only purchases. */
+function limitPiece(name: string, readLimit: () => Promise<EnterLimit>): Piece {
+  const read = async (): Promise<Enter> => {
+    const limited = await readLimit();
+    return (observation) => {
+      const known = observation.providers.get(name);
+      return known === undefined ? observation : entering("providers", limited(known))(observation);
+    };
+  };
+  return { kind: "limit", provider: name, asked: "", read };
+}
+
+/** Returns what makes a call when it is first asked, and has the same answer from then on. */
+function once<T>(call: () => Promise<T>): () => Promise<T> {
+  let begun: Promise<T> | undefined;
+  return () => {
+    begun ??= call();
+    return begun;
+  };
 }
 
 function entering<K extends keyof KnownFacts>(

@@ -165,10 +165,12 @@ const PROVIDER: Shape<ProviderFacts> = fields<ProviderFacts>(
     readAtMs: number,
     addressCount: number,
     addressLimit: number,
+    isLimitAwaited: mark,
   },
   "unusable",
   "addressCount",
   "addressLimit",
+  "isLimitAwaited",
 );
 
 const UNREAD: Shape<UnreadDNS> = fields<UnreadDNS>(

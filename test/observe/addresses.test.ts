@@ -3,7 +3,7 @@ import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { ProviderFacts } from "../../src/model/observation.ts";
 import type { IPStatus, Pool } from "../../src/model/resource.ts";
-import { askedOfAddresses, readAddresses } from "../../src/observe/addresses.ts";
+import { askedOfAddresses, readAddresses, readAddressLimit } from "../../src/observe/addresses.ts";
 import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import { Cloud } from "../../src/sandbox/digitalocean/cloud.ts";
 import { completeState } from "../../src/sandbox/digitalocean/cloud-state.ts";
@@ -36,16 +36,17 @@ async function read(
   seen = nodes(3),
 ): Promise<{ facts: ProviderFacts | undefined; calls: string[] }> {
   provider.recorded.length = 0;
+  const asking = { name: "digitalocean", access: { kind: "usable", provider }, skewMs: () => 0 } as const;
   const facts = await readAddresses({
-    name: "digitalocean",
-    access: { kind: "usable", provider },
+    ...asking,
     pools: [pool],
     nodes: seen,
     notBeforeMs,
     nowMs: NOW,
     registry: PROVIDERS,
-    skewMs: () => 0,
     reusable,
+    readLimit: () => readAddressLimit(asking),
+    clock: new FakeClock(),
   });
   if (facts !== undefined)
     reusable?.keep({ ...anObservation({ pools: [pool], nodes: seen }), providers: new Map([["digitalocean", facts]]) });

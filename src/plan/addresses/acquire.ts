@@ -219,6 +219,8 @@ function obstacleToAll(view: PoolView): Obstacle | undefined {
   if (view.provider?.isComplete !== true)
     return obstacle("Unreadable", "the account's list of addresses could not be read");
   const why = view.retries.obstacle("acquire");
+  if (why === undefined && view.provider.isLimitAwaited === true)
+    return obstacle("Unreadable", "the account's limit of addresses has not been read yet", { waitsFor: "reading" });
   const advice = why === undefined ? undefined : regionAdvice(view);
   return why === undefined || advice === undefined ? why : { ...why, needsPerson: true, advice };
 }
