@@ -6,7 +6,7 @@ import { createWebhook } from "../../src/adapters/webhook/webhook.ts";
 import type { IPProvider } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
-import { FaultList } from "../../src/sandbox/faults.ts";
+import { FaultList, type FaultSource } from "../../src/sandbox/faults.ts";
 import type { HetznerSandbox } from "../../src/sandbox/hetzner/hetzner-sandbox.ts";
 import type { RecordedCall } from "../../src/sandbox/http-server.ts";
 import { webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
@@ -46,6 +46,20 @@ export interface HTTPAccount {
   close(): Promise<void>;
 }
 
+/** The faults, each of whose answers has a request id of its own, as those of the providers have. */
+function withRequestIDs(faults: FaultList): FaultSource {
+  let answers = 0;
+  return {
+    take: (call) => {
+      const fault = faults.take(call);
+      if (fault?.status === undefined) return fault;
+      answers += 1;
+      const id = `fault-${answers}`;
+      return { ...fault, headers: { "x-request-id": id, "cf-ray": id, "x-correlation-id": id, ...fault.headers } };
+    },
+  };
+}
+
 /** Serves empty accounts; every request they get is entered into the log. */
 export async function httpAccount(
   clock: VirtualClock,
@@ -53,13 +67,14 @@ export async function httpAccount(
   { isAtHetzner = false }: { readonly isAtHetzner?: boolean } = {},
 ): Promise<HTTPAccount> {
   const faults = new FaultList();
+  const failing = withRequestIDs(faults);
   const now = (): number => clock.nowMs();
   const known = new Map<string | number, { readonly fqdn: string; readonly content: string }>();
-  const account = emptyAccount({ now, faults, onCall: (call) => onCloudCall(call) });
-  const cloudflare = boundlessCloudflare({ now, faults, onCall: (call) => onCloudflareCall(call) });
+  const account = emptyAccount({ now, faults: failing, onCall: (call) => onCloudCall(call) });
+  const cloudflare = boundlessCloudflare({ now, faults: failing, onCall: (call) => onCloudflareCall(call) });
   const webhook = webhookSandbox({
     now,
-    faults,
+    faults: failing,
     state: EMPTY_WEBHOOK,
     onCall: (call) => {
       calls.push(loggedWebhookRequest(call));
@@ -69,7 +84,7 @@ export async function httpAccount(
   const hetzner: HetznerSandbox = boundlessHetzner(
     {
       now,
-      faults,
+      faults: failing,
       onCall: (call) => {
         const isOfZone = call.path.startsWith("/v1/zones");
         calls.push(isOfZone ? loggedZoneRequest(call) : loggedFloatingIPRequest(call, floatingIPOf));

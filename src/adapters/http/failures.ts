@@ -73,12 +73,14 @@ export function refusedCall(texts: ProviderTexts, call: CallInfo, reason: string
   return failedCall(texts, call, { failure: "refused", status: 0, reason });
 }
 
-/** Returns the sentence for people about a failed call: what failed, on what, why, what to do. */
+/**
+ * Returns the sentence for people about a failed call: what failed, on what, why, what to do. Statuses store it, so it contains nothing that is new in each answer, such
+ * as the request id.
+ */
 function failureText({ label, scopeAdvice }: ProviderTexts, call: CallInfo, details: FailureDetails): string {
   const { doing, notFoundAdvice } = call;
-  const { failure, status, requestID, notBeforeMs, isAmbiguous } = details;
-  const request = requestID === undefined ? "" : `, request id ${requestID}`;
-  const why = status === 0 ? details.reason : `${details.reason} (${status}${request})`;
+  const { failure, status, notBeforeMs, isAmbiguous } = details;
+  const why = status === 0 ? details.reason : `${details.reason} (${status})`;
   const doubt = isAmbiguous === true ? "; it may have taken effect all the same" : "";
   const when = notBeforeMs === undefined ? "" : ` No call before ${formatTime(notBeforeMs)}.`;
   switch (failure) {

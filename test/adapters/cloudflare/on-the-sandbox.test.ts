@@ -193,7 +193,7 @@ test("a zone that is full refuses with the API's words", async () => {
       const change = { before: [ip1], after: { addresses: [ip1, ip2], ttlSeconds: 60 } };
       const error = await failureOf(provider.writeRecords(zone, fqdn, change));
       expect(error).toMatchObject({ failure: "refused", isAmbiguous: false });
-      expect(error.message).toMatch(/81045 Record quota exceeded\. \(400, request id [0-9a-f]+-SBX\)$/);
+      expect(error.message).toMatch(/81045 Record quota exceeded\. \(400\)$/);
       expect(records()).toMatchObject([{ content: ip1, ttl: 1 }]);
     },
     { settings: { records_per_zone: 1 } },

@@ -205,7 +205,7 @@ describe("what the API says otherwise", () => {
     });
   });
 
-  test("bad fields of a request are named, with the id of the request", async () => {
+  test("bad fields of a request are named, and the error knows the id of the request", async () => {
     await inProject(
       { floating_ips: [{ ip: IP }], servers: [{ id: 42 }] },
       async ({ hetzner: { addresses }, faults }) => {
@@ -213,8 +213,9 @@ describe("what the API says otherwise", () => {
         const body = { error: { code: "invalid_input", message: "invalid input", details } };
         const headers = { "x-correlation-id": "abc123" };
         faults.add({ server: "hetzner", method: "POST", path: "/assign$", status: 422, body, headers });
-        const { message } = await failure(addresses.assign(IP, "42"));
-        expect(message).toContain("invalid input (server: must be running) (422, request id abc123)");
+        const { message, requestID } = await failure(addresses.assign(IP, "42"));
+        expect(message).toContain("invalid input (server: must be running) (422)");
+        expect(requestID).toBe("abc123");
       },
     );
   });

@@ -24,6 +24,6 @@ export async function resultOf(promise: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const { requestID, message, ...facts } = { ...error, message: error.message };
-    return { error: { ...facts, message: message.replace(`, request id ${requestID}`, "") } };
+    return { error: { ...facts, message } };
   }
 }
