@@ -8,7 +8,8 @@ import {
 } from "../model/lease-annotations.ts";
 import type { Hold } from "../model/plan.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
-import { EXIT, exitCodeOfRun, isSuccess, troubleText } from "../report/exit-code.ts";
+import { Interrupted } from "../observe/interrupt.ts";
+import { EXIT, exitCodeOfError, exitCodeOfRun, isSuccess, troubleText } from "../report/exit-code.ts";
 import { lockedDocument } from "../report/json/document.ts";
 import { outcomeField } from "../report/json/run.ts";
 import { addRun, readTotals, writeTotals } from "../report/metrics/totals.ts";
@@ -40,7 +41,18 @@ export function runRequest(
     retryMs: flags.retryPeriod,
   };
   const annotate = (end: RunEnd): Readonly<Record<string, string>> => leaseAnnotations(end, selection, signal);
-  return { selection, signal, annotate, ...(flags.lock ? { lock } : {}) };
+  const annotateFailure = (error: unknown, endedAtMs: number): Readonly<Record<string, string>> =>
+    failureAnnotations(error, endedAtMs, signal);
+  return { selection, signal, annotate, annotateFailure, ...(flags.lock ? { lock } : {}) };
+}
+
+/** Returns the annotations of a run that ended with an error: when, and with which exit code. */
+function failureAnnotations(error: unknown, endedAtMs: number, signal: AbortSignal): Readonly<Record<string, string>> {
+  const exitCode = error instanceof Interrupted ? exitCodeOfSignal(signal) : exitCodeOfError(error);
+  return {
+    [LAST_RUN_ANNOTATION]: rfc3339(endedAtMs),
+    [LAST_RESULT_ANNOTATION]: `${exitCode} ${WORDS[exitCode] ?? "ended early"}`,
+  };
 }
 
 /** Returns the annotations that a run leaves on its Lease: when and how it ended, for `status`, and the totals over all runs. */
@@ -90,7 +102,10 @@ export function exitCodeOfEnd(
   result: PassResult,
   { signal, partialOk }: { readonly signal: AbortSignal; readonly partialOk: boolean },
 ): number {
-  if (!signal.aborted) return exitCodeOfRun(result, { partialOk });
+  return signal.aborted ? exitCodeOfSignal(signal) : exitCodeOfRun(result, { partialOk });
+}
+
+function exitCodeOfSignal(signal: AbortSignal): number {
   return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
 }
 

@@ -37,8 +37,11 @@ export async function watchCluster(watching: Watching): Promise<WatchAnswer> {
     return (manner) => passes.pass(manner);
   };
   const onKept = (error: unknown): void => warnOfKeptLease(config, error);
+  const { annotateFailure } = request;
   const lease =
-    request.lock === undefined ? undefined : { ...config.lease, ...request.lock, shard: config.shard, onKept };
+    request.lock === undefined
+      ? undefined
+      : { ...config.lease, ...request.lock, shard: config.shard, onKept, annotateFailure };
   return watch({ ...request, cluster, clock: runtime.clock, lead }, lease, request);
 }
 

@@ -21,7 +21,7 @@ import type { Clock, LockState } from "../ports/system.ts";
 import type { ObjectTrial } from "../ports/trial.ts";
 import type { PlannedWorld, PlanOptions } from "../reconcile.ts";
 import type { SavedApplication } from "../saved/application.ts";
-import { type LeaseTerms, NO_LOCK } from "../watch/lease.ts";
+import { type AnnotateFailure, type LeaseTerms, NO_LOCK } from "../watch/lease.ts";
 import { type ShardAnswer, withShardLease } from "../watch/shard-lock.ts";
 import type { WatchAnswer, WatchListener } from "../watch/watch.ts";
 import { type Config, ownLease, type Runtime, warnOfKeptLease } from "./config.ts";
@@ -139,6 +139,8 @@ export interface RunRequest {
   readonly restraint?: RunRestraint;
   /** Returns what the Lease is to say of a run that has ended: `last-success`, totals and the like. */
   readonly annotate: (end: RunEnd) => Readonly<Record<string, string>>;
+  /** The same of a run that ended with an error. */
+  readonly annotateFailure: AnnotateFailure;
 }
 
 /** The request to one run of `reconcile`. */
@@ -317,9 +319,10 @@ async function reconcile(run: Run): Promise<ReconcileAnswer> {
   const { config, runtime, cluster, request } = run;
   const { clock } = runtime;
   const startMs = clock.monotonicMs();
-  const { lock, signal, deadlineMs } = request;
+  const { lock, signal, deadlineMs, annotateFailure } = request;
   const terms = {
     ...config.lease,
+    annotateFailure,
     cluster,
     clock,
     signal,

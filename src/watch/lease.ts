@@ -71,9 +71,14 @@ export interface LeaseOptions extends LeaseName, LeaseTerms {
   readonly onRelease?: () => void;
   /** Called with what kept it from being given back: nobody else has it before it expires. Not called for a Lease that was lost. */
   readonly onKept?: (error: unknown) => void;
+  /** Returns the annotations to leave when the work throws. They are written with the call that gives the Lease back. Absent = none. */
+  readonly annotateFailure?: AnnotateFailure | undefined;
   /** Is told while somebody else's Lease is waited for. */
   readonly progress?: Progress | undefined;
 }
+
+/** Returns annotations for what the work threw. `endedAtMs` is by the API server's clock. Must not throw. */
+export type AnnotateFailure = (error: unknown, endedAtMs: number) => Readonly<Record<string, string>>;
 
 /** The lock of a run with `--no-lock`: always held, never lost, and notes for later runs go nowhere. */
 export const NO_LOCK: LockState = {
@@ -110,6 +115,9 @@ export async function withLease<T>(
     if (options.signal.aborted || options.clock.monotonicMs() >= options.deadline)
       return { kind: "locked", holder: "" };
     return { kind: "done", value: await work(keeper) };
+  } catch (error) {
+    keeper.leave(options.annotateFailure?.(error, options.cluster.now()) ?? {});
+    throw error;
   } finally {
     if (await keeper.release()) options.onRelease?.();
     await keeping;
@@ -179,6 +187,8 @@ class LeaseKeeper implements LockState {
   private lastWrite: Promise<unknown> = Promise.resolve();
   private lastError: unknown;
   private isReleased = false;
+  /** Annotations that are written with the call that gives the Lease back. */
+  private left: LeaseRecord["annotations"] = {};
   private round = 0;
 
   constructor(options: LeaseOptions, taken: TakenLease) {
@@ -226,6 +236,11 @@ class LeaseKeeper implements LockState {
     await Promise.all([this.renewAgainAndAgain(), this.watchDeadline()]);
   }
 
+  /** Adds annotations to the call that gives the Lease back: they cost no time of their own. */
+  leave(annotations: LeaseRecord["annotations"]): void {
+    this.left = annotations;
+  }
+
   /**
    * Ends {@link keep} and gives the Lease back, unless it is lost. A Lease that cannot be given back within one call's
    * time expires by itself. Returns false where that is not known to have worked.
@@ -245,7 +260,8 @@ class LeaseKeeper implements LockState {
     for (let tries = 0; tries < 3 && clock.monotonicMs() < untilMs; tries++) {
       try {
         if (tries > 0 && (await this.refresh()) !== undefined) return false;
-        await this.replace(releasedRecord(this.record, cluster.now()));
+        const annotations = { ...this.record.annotations, ...this.left };
+        await this.replace(releasedRecord({ ...this.record, annotations }, cluster.now()));
         return true;
       } catch (error) {
         last = error;

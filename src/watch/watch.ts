@@ -44,7 +44,9 @@ export type WatchAnswer =
   | Extract<ShardAnswer<never>, { readonly kind: "locked" }>;
 
 /** The Lease of a watching process. */
-export type WatchLease = LeaseName & LeaseTerms & Pick<LeaseOptions, "onKept"> & { readonly shard?: Shard | undefined };
+export type WatchLease = LeaseName &
+  LeaseTerms &
+  Pick<LeaseOptions, "onKept" | "annotateFailure"> & { readonly shard?: Shard | undefined };
 
 /** The time between two looks of a standby at the Lease, milliseconds: a Lease that is given back is taken within a second. */
 const STANDBY_LOOK_MS = 750;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { KubeError } from "../../src/model/errors.ts";
 import type { PassResult, RunEnd } from "../../src/model/run.ts";
 import { aQuietRun, steady } from "../report/runs.ts";
 import { NOW_MS } from "../report/world.ts";
@@ -35,6 +36,25 @@ test.for([
   expect(transcript.exitCode).toBe(code);
   expect(JSON.parse(transcript.stdout)).toMatchObject({ exitCode: code, wasInterrupted: true });
 });
+
+test.for([
+  ["a list that is forbidden", kubeError("forbidden"), 77, "77 not permitted"],
+  ["an API server that is away", kubeError("unavailable"), 75, "75 temporary failure"],
+  ["a fault of flipop", new Error("oops"), 1, "1 unexpected error"],
+] as const)("a run that ends for %s is noted with its exit code", async ([, error, code, text]) => {
+  let noted: Readonly<Record<string, string>> = {};
+  const answer: Scene["answer"] = async ({ annotateFailure }) => {
+    noted = annotateFailure(error, NOW_MS);
+    throw error;
+  };
+  const { exitCode } = await invoke(["reconcile"], { observation: steady(), answer });
+  expect(exitCode).toBe(code);
+  expect(noted).toEqual({ "flipop.digitalocean.com/last-run": "2026-08-01T12:00:00Z", [RESULT]: text });
+});
+
+function kubeError(failure: "forbidden" | "unavailable"): KubeError {
+  return new KubeError({ failure, operation: "list nodes", subject: "", status: 0, message: "no" });
+}
 
 async function notedOf(result: PassResult): Promise<readonly unknown[]> {
   let noted: Readonly<Record<string, string>> = {};

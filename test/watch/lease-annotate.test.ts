@@ -2,6 +2,33 @@ import { describe, expect, test } from "vitest";
 import { withLease } from "../../src/watch/lease.ts";
 import { aLeaseWorld, holdLease, leaseOptions } from "./lease-run.ts";
 
+describe("the annotations of work that throws", () => {
+  const annotateFailure = (error: unknown): Readonly<Record<string, string>> => ({ why: String(error) });
+
+  test("are written with the call that gives the Lease back", async () => {
+    const world = aLeaseWorld();
+    world.memory.edit({ holder: "", annotations: { keep: "1", why: "before" } });
+    const work = async (): Promise<never> => {
+      throw new Error("no nodes");
+    };
+    const run = withLease({ ...leaseOptions(world), annotateFailure }, work);
+    await expect(world.clock.settle(run)).rejects.toThrow("no nodes");
+    expect(world.memory.record).toMatchObject({ holder: "", annotations: { keep: "1", why: "Error: no nodes" } });
+    expect(world.memory.writes).toHaveLength(2);
+  });
+
+  test("are not written over the Lease of who holds it then", async () => {
+    const world = aLeaseWorld();
+    const work = async (): Promise<never> => {
+      world.memory.edit({ holder: "other", annotations: { why: "other" } });
+      throw new Error("no nodes");
+    };
+    const run = withLease({ ...leaseOptions(world), annotateFailure }, work);
+    await expect(world.clock.settle(run)).rejects.toThrow("no nodes");
+    expect(world.memory.record).toMatchObject({ holder: "other", annotations: { why: "other" } });
+  });
+});
+
 describe("annotate", () => {
   test("sets and removes annotations, keeps the others, and is stored when it resolves", async () => {
     const world = aLeaseWorld();

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { FaultList } from "../../src/sandbox/faults.ts";
+import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
+import { envOf } from "../doctor/world.ts";
+import { realCommand } from "./real-command.ts";
+
+let dir: string;
+let sandbox: Sandbox;
+let faults: FaultList;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "flipop-failed-"));
+  faults = new FaultList();
+  sandbox = await startSandbox({ dir, faults });
+});
+
+afterEach(async () => {
+  await sandbox.close();
+  rmSync(dir, { recursive: true });
+});
+
+test.for([
+  [403, 77, "not permitted"],
+  [500, 75, "temporary failure"],
+] as const)("a run that cannot list nodes (%i) is the last run that status shows", async ([status, code, text]) => {
+  const env = envOf(sandbox);
+  const body = { kind: "Status", code: status, message: "no" };
+  faults.add({ server: "kubernetes", path: "/nodes$", status, times: 0, body });
+  const failed = await realCommand(["reconcile", "--timeout", "5s"], { env, identity: "failed" });
+  expect(failed.exitCode).toBe(code);
+  faults.clear();
+  const { stdout } = await realCommand(["status", "-o", "wide"], { env, identity: "failed" });
+  expect(stdout).toMatch(new RegExp(`last run: .*, exit code ${code} \\(${text}\\)`));
+});
