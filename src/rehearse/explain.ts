@@ -39,6 +39,7 @@ import {
   nodeStatement,
   objectStatement,
   pairStatement,
+  shortAddressGates,
 } from "./statements.ts";
 
 /** What is to be explained, and for which objects. */
@@ -161,7 +162,7 @@ function sectionOf(seen: Seen, subject: Subject, { horizonMs, rehearsal, whole }
     message: messageOf(seen, subject),
     gates: gatesOf(seen, subject, ahead).map((gate) => ({
       ...gate,
-      evidence: evidenceOf(gate, lookedAt(seen, subject)),
+      evidence: evidenceOf(gate, lookedAt(seen, subject, gate)),
     })),
     nodes: subject.kind === "pair" || subject.kind === "node" ? [] : nodesOf(seen),
     facts: factsOf(seen, subject),
@@ -179,10 +180,11 @@ function sectionOf(seen: Seen, subject: Subject, { horizonMs, rehearsal, whole }
   };
 }
 
-function lookedAt(seen: Seen, subject: Subject): Looked {
+function lookedAt(seen: Seen, subject: Subject, { about }: Gate): Looked {
   const name = "node" in subject ? subject.node : undefined;
   const node = seen.world.nodes.find((one) => one.name === name);
-  return { seen, ...("ip" in subject ? { ip: subject.ip } : {}), ...(node === undefined ? {} : { node }) };
+  const ip = "ip" in subject ? subject.ip : subject.kind === "object" ? about : undefined;
+  return { seen, ...(ip === undefined ? {} : { ip }), ...(node === undefined ? {} : { node }) };
 }
 
 function told({ make: _make, ...change }: ChangeTold & { readonly make: unknown }): ChangeTold {
@@ -235,7 +237,8 @@ function gatesOf(seen: Seen, subject: Subject, ahead: Ahead): readonly Gate[] {
     }
     case "object":
     case "name": {
-      return [...own, ...firewallGates(seen), ...acquiringGates(seen), ...nameGates(seen, namesOf(seen))];
+      const short = subject.kind === "object" ? shortAddressGates(seen) : [];
+      return [...own, ...firewallGates(seen), ...short, ...acquiringGates(seen), ...nameGates(seen, namesOf(seen))];
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { ObjectRef } from "../model/action.ts";
 import type { Gate } from "../model/explanation.ts";
 import type { NodeFacts } from "../model/node.ts";
+import { isSamePlace } from "../plan/addresses/assign.ts";
 import type { Obstacle, Statement } from "./counterfactual.ts";
 import {
   acquiringGates,
@@ -61,6 +62,22 @@ export function objectStatement(ref: ObjectRef, ahead: Ahead): Statement {
 /** "The name's records are as desired, and there are some." */
 export function nameStatement(ref: ObjectRef, ahead: Ahead): Statement {
   return about(ref, ahead, { isTrue: isPublished, gates: objectObstacles });
+}
+
+/** Returns the gates that keep an object's addresses from being active, each once, with the first address that it is shut for. Pure. */
+export function shortAddressGates(seen: Seen): readonly Gate[] {
+  const gates = shutOf(objectGates(seen)).length > 0 ? [] : inactiveOf(seen).flatMap((ip) => shutAbout(seen, ip));
+  return gates.filter(({ id }, at) => gates.findIndex((gate) => gate.id === id) === at);
+}
+
+function shutAbout(seen: Seen, ip: string): readonly Gate[] {
+  return shutOf(addressGates(seen, ip)).map((gate) => ({ ...gate, about: ip }));
+}
+
+/** The addresses in use that are not active. */
+function inactiveOf(seen: Seen): readonly string[] {
+  const ips = Object.keys(poolOf(seen)?.status.ips ?? {});
+  return ips.filter((ip) => !isActive(seen, ip) && ipOf(seen, ip)?.state !== "disabled");
 }
 
 /** True where the address serves on a node that matches. Pure. */
@@ -163,13 +180,16 @@ function nodeObstacles(seen: Seen, node: NodeFacts, ip?: string): readonly Found
   return shutOf(gates).map((gate) => ({ gate, node: name, ...(ip === undefined ? {} : { ip }) }));
 }
 
-/** What keeps an address from being active anywhere: its own gates, else those of the node that lacks least. */
+/** What keeps an address from being active anywhere: its own gates, else those of the node that lacks least. A node in the address's region opens the gate `region`. */
 function addressObstacles(seen: Seen, ip: string): readonly Found[] {
   const own = [...shutGates(objectGates(seen)), ...shutOf(addressGates(seen, ip)).map((gate): Found => ({ gate, ip }))];
-  return own.length > 0 ? own : nearestNode(seen, ip);
+  return own.some(({ gate }) => gate.id !== "region") ? own : [...nearestNode(seen, ip), ...own];
 }
 
-/** The obstacles of the node whose gates are opened most easily; nodes that have another address of the object are no use unless the object can allow them more. */
+/**
+ * The obstacles of the node whose gates are opened most easily; nodes that have another address of the object are no use unless the object can allow them more, and
+ * nodes where the address cannot go are none.
+ */
 function nearestNode(seen: Seen, ip?: string): readonly Found[] {
   const used = new Set(
     Object.entries(poolOf(seen)?.status.ips ?? {}).flatMap(([other, { state, nodeName }]) =>
@@ -178,11 +198,20 @@ function nearestNode(seen: Seen, ip?: string): readonly Found[] {
   );
   const canStack = raisedMaxPerNode(seen) !== undefined;
   const ranked = seen.world.nodes
-    .filter(({ name }) => canStack || !used.has(name))
+    .filter((node) => (canStack || !used.has(node.name)) && (ip === undefined || isWithinReach(seen, ip, node)))
     .map((node) => ({ found: nodeObstacles(seen, node, ip), cost: costOf(seen, node) }))
     .filter(({ found, cost }) => found.length > 0 && cost < Number.POSITIVE_INFINITY)
     .toSorted((a, b) => a.cost - b.cost);
   return ranked[0]?.found ?? [];
+}
+
+/** True where the provider lets the address go to the node, or one of their regions is not known. */
+function isWithinReach({ world, object }: Seen, ip: string, node: NodeFacts): boolean {
+  const { provider } = object.spec;
+  const fact = world.providers.get(provider)?.addresses.get(ip);
+  const region = fact?.kind === "known" ? fact.address.region : "";
+  const areaOf = (place: string): string => world.registry.areaOf(provider, place);
+  return isSamePlace(areaOf(region), { region: areaOf(world.registry.regionOf(provider, node)) });
 }
 
 function costOf(seen: Seen, node: NodeFacts): number {
@@ -207,10 +236,7 @@ function objectObstacles(seen: Seen): readonly Found[] {
   if (own.some(({ gate }) => gate.id !== "selects")) return own;
   const pool = poolOf(seen);
   if (pool !== undefined && activeCount(seen) < pool.desired) {
-    const inactive = Object.keys(pool.status.ips).filter(
-      (ip) => !isActive(seen, ip) && ipOf(seen, ip)?.state !== "disabled",
-    );
-    return [...firstObstacle(seen, inactive), ...shutGates(acquiringGates(seen))];
+    return [...firstObstacle(seen, inactiveOf(seen)), ...shutGates(acquiringGates(seen))];
   }
   const named = shutGates(nameGates(seen, namesOf(seen)));
   return [...(seen.assessment.matching.length === 0 ? nearestNode(seen) : []), ...named];

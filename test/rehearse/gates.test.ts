@@ -354,3 +354,27 @@ test("explains an object of a shard as the process of that shard sees it, and sa
   expect(section).toMatchObject({ facts: [fact, ...(alone[0]?.facts ?? [])], message: alone[0]?.message });
   expect(section?.gates.map(({ id, pass }) => [id, pass])).toEqual(alone[0]?.gates.map(({ id, pass }) => [id, pass]));
 });
+
+describe("an address whose node is gone from its region, while nodes of another region wait", () => {
+  const elsewhere = anObservation({
+    pools: [aPool({ spec: { ips: [A] } })],
+    nodes: [
+      aNode({ ready: { isReady: false, sinceMs: NOW - 60_000 } }),
+      aNode({ name: "n2", droplet: 102, labels: { "topology.kubernetes.io/region": "ams3" } }),
+    ],
+    addresses: [known(A)],
+  });
+
+  test.for([ADDRESS, OBJECT])("comes back with that node: %o", (subject) => {
+    const { sections } = explain(elsewhere, { subject, isMeant: () => true, horizonMs: 900_000 });
+    expect(sections[0]?.counterfactual?.changes.map(({ edit }) => edit)).toEqual(["node/n1=Ready"]);
+  });
+
+  test("is told with its region where its pool is explained", () => {
+    expect(shutIn(elsewhere, OBJECT)).toMatchObject([{ id: "region", reason: "RegionMismatch", about: A }]);
+    const explanation = explain(elsewhere, { subject: OBJECT, isMeant: () => true, horizonMs: 900_000 });
+    expect(renderExplanation(explanation, { palette: PLAIN, width: 100, wide: false })).toContain(
+      `! region            ${A}: in another region than the address: the address is in nyc3`,
+    );
+  });
+});

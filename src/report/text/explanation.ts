@@ -1,6 +1,7 @@
 import { refKey } from "../../model/action.ts";
 import type { Change } from "../../model/change.ts";
-import type { ChangeTold, Explanation, Gate, NodeTold, Section, ShownGate } from "../../model/explanation.ts";
+import type { ChangeTold, Explanation, Gate, NodeTold, Section, ShownGate, Subject } from "../../model/explanation.ts";
+import { GATES } from "../../model/gates.ts";
 import { adviceFor, capital, reasonText } from "../../model/hold.ts";
 import { nodePhrase, verdictPhrase } from "../../model/node-phrase.ts";
 import { REASONS, type Reason } from "../../model/reason.ts";
@@ -85,7 +86,7 @@ function sectionLines(
     ...section.facts.flatMap((fact) => wrap(shown(fact, explanation), "  ", width)),
     "",
     palette.strong(refKey(section.object)),
-    ...gateLines(section, explanation.observedAtMs, layout),
+    ...gateLines(section, explanation, layout),
     ...nodeLines(section.nodes, layout),
     ...changeLines(section, explanation, layout),
   ];
@@ -101,7 +102,7 @@ function markOf({ pass, isUnread }: Gate): string {
 
 function gateLines(
   { gates, object }: Section,
-  nowMs: number,
+  { observedAtMs: nowMs, subject }: Explanation,
   { palette, width, wide }: Layout & { readonly wide: boolean },
 ): readonly string[] {
   const isPlain = (gate: Gate): boolean => gate.pass === true && gateText(gate, object.kind, nowMs) === "";
@@ -113,12 +114,18 @@ function gateLines(
       : wrap(names.join(", "), "  = ", width).map((line, at) => (at === 0 ? line : `    ${line.slice(4)}`));
   const others = gates.filter((gate) => !folded.includes(gate));
   const lines = others.flatMap((gate) => {
-    const text = gateText(gate, object.kind, nowMs);
+    const text = `${addressOf(gate, subject)}${gateText(gate, object.kind, nowMs)}`;
     const paint = gate.pass === false ? palette.bad : gate.isUnread ? palette.notable : palette.faint;
     const [first = "", ...rest] = wrap(text, " ".repeat(4 + GATE_COLUMN), width);
     return [`  ${paint(markOf(gate))} ${gate.id.padEnd(GATE_COLUMN)}${first.trimStart()}`.trimEnd(), ...rest];
   });
   return [...head, ...lines];
+}
+
+/** The address that a gate is about, where an object's are explained together. */
+function addressOf({ id, about }: Gate, subject: Subject): string {
+  const isOfAddress = GATES[id].of === "address" || GATES[id].of === "pair";
+  return subject.kind === "object" && isOfAddress && about !== undefined ? `${about}: ` : "";
 }
 
 /** Returns what a gate says, without its name; `""` where it only holds. */
