@@ -1,5 +1,6 @@
 import { type Action, refKey } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
+import type { Address } from "../model/address.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NameService, Plan } from "../model/plan.ts";
 import type { Selection } from "../model/run.ts";
@@ -258,11 +259,30 @@ function isMoving({ providers }: Observation): boolean {
 function settled(world: Observation, ms: number, { assignMs }: Assumed): Observation {
   if (ms < assignMs || !isMoving(world)) return world;
   const providers = [...world.providers].map(([name, facts]) => {
+    const targets = targetsAt(world, name);
     const addresses = [...facts.addresses].map(
       ([ip, fact]) =>
-        [ip, fact.kind === "known" ? { ...fact, address: { ...fact.address, isLocked: false } } : fact] as const,
+        [ip, fact.kind === "known" ? { ...fact, address: arrived(fact.address, targets.get(ip)) } : fact] as const,
     );
     return [name, { ...facts, addresses: new Map(addresses) }] as const;
   });
   return { ...world, providers: new Map(providers) };
+}
+
+function arrived(address: Address, target: string | undefined): Address {
+  const holder = address.isLocked && target !== undefined ? { holderID: target } : {};
+  return { ...address, ...holder, isLocked: false };
+}
+
+/** The machines to which objects have sent addresses of a provider that are still on their way, by address. */
+function targetsAt({ pools, registry }: Observation, provider: string): ReadonlyMap<string, string> {
+  const own = pools.filter(({ spec }) => spec.provider === provider);
+  const entries = own.flatMap(({ status }) => Object.entries(status.ips));
+  return new Map(
+    entries.flatMap(([ip, { state, error, providerID }]) => {
+      const machine =
+        state === "in-progress" && error === undefined ? registry.machineID(provider, providerID ?? "") : undefined;
+      return machine === undefined ? [] : [[ip, machine] as const];
+    }),
+  );
 }

@@ -378,3 +378,18 @@ describe("an address whose node is gone from its region, while nodes of another 
     );
   });
 });
+
+test("an address that is on its way is foretold to arrive, and to go nowhere else", () => {
+  const sent = { state: "in-progress", nodeName: "n2", providerID: "digitalocean://102" } as const;
+  const observation = world(
+    { status: { ips: { [A]: { ...sent, previousProviderID: "digitalocean://101", reason: "InProgress" } } } },
+    {
+      nodes: [aNode({ ready: { isReady: false, sinceMs: NOW - 60_000 } }), ...nodes(3).slice(1)],
+      addresses: [known(A, { holderID: "101", isLocked: true })],
+    },
+  );
+  const { sections } = explain(observation, { subject: ADDRESS, isMeant: () => true, horizonMs: 900_000 });
+  expect(sections[0]).toMatchObject({ isComing: true });
+  const kinds = sections[0]?.next.steps.flatMap(({ actions }) => actions.map(({ id }) => id));
+  expect(kinds).toEqual(["annotate-node pool/ingress/web n2"]);
+});
