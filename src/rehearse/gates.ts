@@ -188,8 +188,7 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
     ([address, entry]) => address !== ip && entry.nodeName === nodeName && entry.state === "active",
   );
   const other = others.length < maxPerNode(seen) ? undefined : others[0];
-  const ofOwn: Gate | undefined =
-    other === undefined ? undefined : shut("free", { reason: "NodeHasOtherIP", detail: other[0] }, other[0]);
+  const ofOwn = other === undefined ? undefined : gateOfOwn(other[0], ip);
   const gates = (["machine", "firewall", "free"] as const)
     .filter((gate) => gate !== "firewall" || id === "firewall")
     .map((gate): Gate => {
@@ -198,6 +197,12 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
       return { id: gate, pass: isMatch ? true : undefined, detail: "" };
     });
   return [...gates, ...(isMatch ? laterGate(seen, nodeName) : [])];
+}
+
+/** The gate of a node that has as many of the object's own addresses as it may. It lacks none: another one is asked for only where the explanation is about that one. */
+function gateOfOwn(own: string, ip: string | undefined): Gate {
+  if (ip === undefined) return { id: "free", pass: undefined, detail: "" };
+  return shut("free", { reason: "NodeHasOtherIP", detail: own }, own);
 }
 
 /** Returns the gate of an object's firewall; none where it has no firewall. Pure. */

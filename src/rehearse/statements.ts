@@ -199,7 +199,7 @@ function nearestNode(seen: Seen, ip?: string): readonly Found[] {
   const canStack = raisedMaxPerNode(seen) !== undefined;
   const ranked = seen.world.nodes
     .filter((node) => (canStack || !used.has(node.name)) && (ip === undefined || isWithinReach(seen, ip, node)))
-    .map((node) => ({ found: nodeObstacles(seen, node, ip), cost: costOf(seen, node) }))
+    .map((node) => ({ found: nodeObstacles(seen, node, ip), cost: costOf(seen, node, ip) }))
     .filter(({ found, cost }) => found.length > 0 && cost < Number.POSITIVE_INFINITY)
     .toSorted((a, b) => a.cost - b.cost);
   return ranked[0]?.found ?? [];
@@ -214,8 +214,8 @@ function isWithinReach({ world, object }: Seen, ip: string, node: NodeFacts): bo
   return isSamePlace(areaOf(region), { region: areaOf(world.registry.regionOf(provider, node)) });
 }
 
-function costOf(seen: Seen, node: NodeFacts): number {
-  const costs = nodeObstacles(seen, node).map(({ gate, ...about }) => {
+function costOf(seen: Seen, node: NodeFacts, ip?: string): number {
+  const costs = nodeObstacles(seen, node, ip).map(({ gate, ...about }) => {
     const [cheapest] = remediesOf(gate, { seen, ...about, fromMs: 0, horizonMs: Number.POSITIVE_INFINITY });
     return cheapest === undefined ? Number.POSITIVE_INFINITY : cheapest.cost + 1;
   });

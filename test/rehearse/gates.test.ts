@@ -393,3 +393,10 @@ test("an address that is on its way is foretold to arrive, and to go nowhere els
   const kinds = sections[0]?.next.steps.flatMap(({ actions }) => actions.map(({ id }) => id));
   expect(kinds).toEqual(["annotate-node pool/ingress/web n2"]);
 });
+
+test("a node that carries an address of the object is not told to carry another object's", () => {
+  const unready = new Map([["n1", { ready: 0, notReady: 1, unreadySinceMs: NOW - 60_000 }]]);
+  const spec = { match: WEB, gracePeriodSeconds: 600 };
+  const observation = world({ spec }, { pods: new Map([["ingress|app=web", { kind: "read", byNode: unready }]]) });
+  expect(shutIn(observation, NODE).map(({ id }) => id)).toEqual(["pods"]);
+});
