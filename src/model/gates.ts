@@ -84,6 +84,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
       "FirewallAmbiguous",
       "FirewallReserved",
       "FirewallNotOwned",
+      "NodeWithoutFirewall",
       "FirewallFull",
       "FirewallPending",
       "FirewallStuck",

@@ -205,11 +205,13 @@ function gateOfOwn(own: string, ip: string | undefined): Gate {
   return shut("free", { reason: "NodeHasOtherIP", detail: own }, own);
 }
 
-/** Returns the gate of an object's firewall; none where it has no firewall. Pure. */
+/** Returns the gate of an object's firewall; none where it has no firewall. What a person must do there shuts it, whatever the reason is. Pure. */
 export function firewallGates(seen: Seen): readonly Gate[] {
   if (!("firewall" in seen.object) || seen.object.firewall === undefined) return [];
-  const held = holdsOf(seen).filter(({ kind }) => kind === "open-ports");
-  return [held.flatMap(gateOfHold).find(({ id }) => id === "firewall") ?? open("firewall")];
+  const held = holdsOf(seen).filter(({ kind }) => kind === "open-ports" || kind === "add-to-firewall");
+  const found = held.flatMap(gateOfHold).find(({ id }) => id === "firewall");
+  const asked = held.find(({ needsPerson }) => needsPerson);
+  return [found ?? (asked === undefined ? open("firewall") : shut("firewall", asked))];
 }
 
 /** A node whose last attempt failed comes behind all others until it is tried again. */

@@ -277,6 +277,40 @@ test.for<Subject>([{ kind: "object" }, { kind: "ip", ip: A }])(
   },
 );
 
+test.for<Subject>([{ kind: "object" }, { kind: "ip", ip: A }])(
+  "a routed IP whose node is behind no firewall says so: %o",
+  (subject) => {
+    const status = { ips: { [A]: { state: "active", nodeName: "n1", providerID: "digitalocean://101" } } } as const;
+    const othersAt = new Map([["101", { inForce: 0, pending: 0 }]]);
+    const observation = anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] }, status })],
+      nodes: nodes(1),
+      addresses: [known(A, { holderID: "101" })],
+      firewalls: [firewallFacts([aFirewall({ open: ["tcp/80"], othersAt })])],
+    });
+    expect(shutIn(observation, subject)).toMatchObject([
+      { id: "firewall", reason: "NodeWithoutFirewall", detail: "n1" },
+    ]);
+  },
+);
+
+test.for<Subject>([{ kind: "object" }, { kind: "ip", ip: A }])(
+  "a routed IP whose firewall another shard changes says so: %o",
+  (subject) => {
+    const own = aRoutedIP({ spec: { ips: [A] } });
+    const labels = { [SHARD_LABEL]: "vip" };
+    const observation = anObservation({
+      pools: [aRoutedIP({ name: "rival", createdAtMs: 1 }), { ...own, meta: { ...own.meta, labels } }],
+      nodes: nodes(2),
+      addresses: [known(A)],
+      firewalls: [firewallFacts([aFirewall({ open: ["tcp/80"] })])],
+    });
+    const detail = expect.stringContaining("is changed for routedip/ingress/rival, of another shard");
+    const [gate] = shutIn(observation, subject);
+    expect(gate).toMatchObject({ id: "firewall", reason: "OtherShard", detail });
+  },
+);
+
 test("an address that is active by status on a node that is down is told with that, while its provider cannot be read", () => {
   const unusable = { kind: "unanswered", message: "500" } as const;
   const observation = world(
