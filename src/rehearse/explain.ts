@@ -4,7 +4,7 @@ import { sourceNamed } from "../model/address-source.ts";
 import type { ChangeTold, Explanation, Gate, Next, NodeTold, Section, Subject } from "../model/explanation.ts";
 import { placeSentence } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Plan, PoolAssessment } from "../model/plan.ts";
 import { setNamed } from "../model/record-types.ts";
 import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
 import { SHARD_LABEL, shardLabels } from "../model/shard.ts";
@@ -322,9 +322,15 @@ function messageOf(seen: Seen, subject: Subject): string {
       const pool = poolOf(seen);
       if (pool === undefined)
         return `${object} has ${nodesText(seen.assessment.matching.length)} of ${seen.world.nodes.length}.`;
-      return `${object} has ${activeCount(seen)} of ${pool.desired} ${pool.desired === 1 ? "address" : "addresses"} active on nodes that match.`;
+      const desired = desiredBy(seen, pool);
+      return `${object} has ${activeCount(seen)} of ${desired} ${desired === 1 ? "address" : "addresses"} active on nodes that match.`;
     }
   }
+}
+
+/** How many addresses an object is to have. Of an invalid one that is not planned, but a routed IP always is to have one. */
+function desiredBy({ ref, validation }: Seen, { desired }: PoolAssessment): number {
+  return ref.kind === "routedip" && validation.kind === "blocked" ? 1 : desired;
 }
 
 /** Where an address is by its status, and whether the node can serve at all: while nothing can be decided for the object its status is old. */

@@ -311,6 +311,13 @@ test.for<Subject>([{ kind: "object" }, { kind: "ip", ip: A }])(
   },
 );
 
+test("a routed IP whose issuer is not there is to have one address", () => {
+  const invalid = { ...aRoutedIP({ spec: { ips: [A], provider: "", desiredIPs: 0 } }), invalidReason: "no issuer" };
+  const observation = anObservation({ pools: [invalid], nodes: nodes(2), addresses: [known(A)] });
+  const { sections } = explain(observation, { subject: OBJECT, isMeant: () => true, horizonMs: 900_000 });
+  expect(sections[0]?.message).toBe("routedip/ingress/vip has 0 of 1 address active on nodes that match.");
+});
+
 test("an address that is active by status on a node that is down is told with that, while its provider cannot be read", () => {
   const unusable = { kind: "unanswered", message: "500" } as const;
   const observation = world(
