@@ -96,10 +96,7 @@ const ROWS = {
   PortsClosed: { text: "The firewall does not let in what the address is to serve.", wait: "none" },
   PortsUnneeded: { text: "No object needs these ports any more, and flipop opened them.", wait: "none" },
   NodeOutsideFirewall: { text: "The node is to have the address and is not behind the firewall.", wait: "none" },
-  NodeUnneeded: {
-    text: "No object needs the node behind the firewall any more, and flipop put it there.",
-    wait: "none",
-  },
+  NodeUnneeded: { text: "No object needs the node behind the firewall, and flipop put it there.", wait: "none" },
   // Why something is not done.
   Grace: {
     text: "The node became unready a moment ago and still counts as a match.",
@@ -148,8 +145,8 @@ const ROWS = {
   },
   NoCandidate: {
     text: "No matching node can take the address.",
-    wait: "change",
     held: { address: "waits for a node" },
+    wait: "change",
   },
   ForeignHolder: {
     text: "The address is on a machine that never was a node of this cluster.",
@@ -311,6 +308,7 @@ const ROWS = {
     text: "No address serves now; the records stay as they are.",
     wait: "none",
     held: { name: "left as it is" },
+    tell: "detail",
   },
   LeftToOthers: { text: "Nothing serves now; others' records stay.", wait: "none", held: { name: "left to others" } },
   InvalidAddress: {

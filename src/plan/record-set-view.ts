@@ -79,6 +79,7 @@ export function checkRecordSet(
   const validation = validateRecordSet(recordSet, observation);
   const { namespace, name } = recordSet.meta;
   const held = grants.heldOf({ kind: "dns", namespace, name });
+  const selectsNothing = emptyTarget(recordSet, validation, observation.nodes);
   let matching: ReadonlySet<string> | undefined;
   const showsNode = (nodeName: string): boolean => {
     matching ??= new Set(judgeNodes(recordSet, validation, observation).matches.map((node) => node.name));
@@ -86,7 +87,8 @@ export function checkRecordSet(
   };
   return recordTypesOf(recordSet).map((type) => {
     const publisher = recordSetPublisher(recordSet, type, { validation, isSelected, held }, observation);
-    return { recordSet, isSelected, validation, publisher: { ...publisher, showsNode } };
+    const more = selectsNothing === undefined ? { showsNode } : { showsNode, selectsNothing };
+    return { recordSet, isSelected, validation, publisher: { ...publisher, ...more } };
   });
 }
 
@@ -102,7 +104,7 @@ export function viewRecordSet(
   const offered = (node: NodeFacts): ReturnType<typeof nodeAddresses> =>
     nodeAddresses(node, spec.addressType, recordType, verified);
   const unready = unreadyPublished(recordSet, verdicts, observation, (node) => isPublished(target, offered(node)));
-  const empty = emptyTarget(recordSet, validation, observation.nodes);
+  const { selectsNothing: empty } = publisher;
   const isServed = (node: NodeFacts): boolean =>
     isPublished(target, offered(node)) && stillServes(node, ANY_NODE, observation.nodesReadAtMs);
   const isServing = empty !== undefined && observation.nodes.some(isServed);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AddressFact } from "../../src/model/address.ts";
 import type { DNSFacts, ZoneFact } from "../../src/model/dns.ts";
+import { whyHeld } from "../../src/model/hold.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
@@ -733,6 +734,19 @@ describe("a record set", () => {
     expect(planText(world({ spec: { whenEmpty: "Delete" } }, [A], none))).toEqual([
       `delete-dns ${NAME} {${A}}/60 -> {}: WhenEmptyDelete`,
     ]);
+  });
+
+  test("keeps its records when the selector selects nothing, and does not say that no address serves", () => {
+    const observation = world(
+      { spec: { match: { nodeLabel: "role=none", podNamespace: "", podLabel: "", tolerations: [] } } },
+      [A],
+      two,
+    );
+    const { holds, recordSets } = plan(observation, {});
+    const why = "nodeLabel role=none selects no node; the records stay as they are.";
+    expect(holds.map(({ reason }) => reason)).toEqual(["EmptyTarget", "NothingToPublish"]);
+    expect(holds.map(whyHeld)[1]).toBe(why);
+    expect(recordSets[0]?.status.conditions[0]?.message).toBe(`${NAME}: ${why}`);
   });
 
   test("keeps a node in grace, and drops it afterwards", () => {

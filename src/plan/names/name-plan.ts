@@ -219,11 +219,13 @@ function servingPart(
   return isServed && left.length < addresses.length ? left : [];
 }
 
-/** Plans nothing, because no address serves. */
+/** Plans nothing, because no address serves, or the selector selects nothing. */
 function keeping(publisher: Publisher, target: ReadyTarget, { own, others, foreign }: SplitRecords): NamePlan {
   const isInPlace = own.addresses.length > 0;
   const isLeft = !isInPlace && others !== undefined && foreign.length > 0;
-  const why = obstacle(isLeft ? "LeftToOthers" : "NothingToPublish");
+  const { selectsNothing } = publisher;
+  const detail = selectsNothing === undefined ? "" : `${selectsNothing}; the records stay as they are`;
+  const why = isLeft ? obstacle("LeftToOthers") : obstacle("NothingToPublish", detail);
   return { ...waiting(publisher, target, why), kept: isLeft ? "to-others" : "as-they-are", isInPlace, drift: 0 };
 }
 

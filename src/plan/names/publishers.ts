@@ -171,6 +171,8 @@ export interface Publisher {
   readonly givenBack: readonly string[];
   /** When its records may follow addresses that are just changing, milliseconds; absent = now. */
   readonly settlesAtMs?: number;
+  /** Set where a record set asks for what nobody has, as one sentence: its nodes may serve all the same. */
+  readonly selectsNothing?: string;
   /** Where its records are, as far as was read; another object may own them. */
   readonly target: NameTarget;
   /** Set where the object asks for a name that is not granted: the name, and why. */
