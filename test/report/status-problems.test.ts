@@ -86,6 +86,21 @@ describe("what status tells below its tables", () => {
       ],
     ],
     [
+      "since when a node does not match, not of an address whose node does",
+      {
+        conditions: [isReady],
+        ips: {
+          [A]: { ...active, reason: "NoCandidate" },
+          [B]: { ...parked, error: "" },
+        },
+      },
+      {},
+      [
+        `. pool/ingress/web: ${A}: NoCandidate: No matching node can take the address.`,
+        `. pool/ingress/web: ${B}: NoCandidate: No matching node can take the address.; not matching since 11:57:30 UTC (2m30s ago)`,
+      ],
+    ],
+    [
       "until when something cools off, and what follows",
       {
         conditions: [

@@ -192,13 +192,17 @@ function addressTexts(
       reason !== undefined && state !== "disabled" && !mentions(told, ip) && !(error && told.includes(error)),
   );
   const symbol = ready === "True" ? "." : "!";
-  return [...Map.groupBy(untold, (row) => addressReason(row, nowMs))].map(([reason, of]) => {
-    const [since = ""] = of.flatMap(({ status }) => status.notMatchingSince ?? []).toSorted();
+  // What stands on a node that matches is not told with what does not.
+  const factOf = (row: AddressRow): string =>
+    JSON.stringify([addressReason(row, nowMs), row.status.notMatchingSince === undefined]);
+  return [...Map.groupBy(untold, factOf).values()].map((of) => {
+    const [since] = of.flatMap(({ status }) => status.notMatchingSince ?? []).toSorted();
     const [first] = of;
+    const reason = first === undefined ? "" : addressReason(first, nowMs);
     const error = of.length === 1 && first !== undefined ? ownText(first, nowMs) : "";
     const text = [reason, error || sentenceOf(first?.status.reason)].filter(Boolean).join(": ");
     const told: Told = { symbol, about: of.map(({ ip }) => entryText(ip)), text };
-    return error.includes("since") ? told : { ...told, since, sinceWhat: "not matching" };
+    return since === undefined || error.includes("since") ? told : { ...told, since, sinceWhat: "not matching" };
   });
 }
 
