@@ -32,6 +32,7 @@ import {
   byRecordSet,
   type CheckedRecordSet,
   checkRecordSet,
+  nameHolds,
   type RecordSetView,
   recordSetHolds,
   viewRecordSet,
@@ -350,7 +351,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
     recordSets,
     byObject: Map.groupBy(objects, (object) => refKey(object.publisher.ref)),
     actions,
-    holds: [...holds, ...recordSetHolds(recordSets, nowMs), ...objects.flatMap((object) => object.holds)],
+    holds: [...holds, ...recordSetHolds(recordSets, nowMs), ...nameHolds(objects)],
   };
 }
 

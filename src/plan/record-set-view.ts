@@ -223,6 +223,14 @@ export function recordSetHolds(views: readonly RecordSetView[], nowMs: number): 
   return [...new Map(all.map((one) => [keyOf(one), one])).values()];
 }
 
+/** What is held for names; once where it is held for records of both types under one name, as of a name that cannot be one. Pure. */
+export function nameHolds(objects: readonly { readonly holds: readonly Hold[] }[]): readonly Hold[] {
+  const keyOf = ({ object, kind, subject, reason, detail }: Hold): string =>
+    [refKey(object), kind, subject, reason, detail].join(" ");
+  const all = objects.flatMap(({ holds }) => holds);
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()];
+}
+
 function ownHolds(view: RecordSetView, nowMs: number): readonly Hold[] {
   const { recordSet, validation, suspended, unready, undecided, badAddresses } = view;
   const empty = view.emptyTarget;

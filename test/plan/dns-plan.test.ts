@@ -749,6 +749,12 @@ describe("a record set", () => {
     expect(recordSets[0]?.status.conditions[0]?.message).toBe(`${NAME}: ${why}`);
   });
 
+  test("that cannot be one is told once, for records of both types", () => {
+    const dnsRecordSet = { ...aRecordSet().spec.dnsRecordSet, recordName: "größe" };
+    const { holds } = plan(world({ spec: { dnsRecordSet, ipFamilies: ["IPv4", "IPv6"] } }, [A], two), {});
+    expect(holds.map(({ subject, reason }) => `${subject}: ${reason}`)).toEqual(["größe: InvalidDNS"]);
+  });
+
   test("keeps a node in grace, and drops it afterwards", () => {
     const unready = (seconds: number): readonly NodeFacts[] => [
       external("n1", 101, A),
