@@ -1,3 +1,4 @@
+import type { ObjectRef } from "../model/action.ts";
 import { compareAddresses } from "../model/address.ts";
 import { type HostAgent, type HostPods, hostAgentOf } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
@@ -133,14 +134,14 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const reconciler = reconcilerRow(facts, maxAgeMs);
   const ofAll = reconciler.suspension;
   const { grants = reconciler.grants } = facts;
-  const read = <O extends Conditioned>(object: O): Readiness => ({
-    ...readinessOf(object, ofAll, nowMs),
+  const read = (object: Conditioned, kind: ObjectRef["kind"]): Readiness => ({
+    ...readinessOf(object, ofAll, nowMs, unseenText(reconciler, `${kind}/${objectKey(object.meta)}`)),
     ...(grants === "off" ? {} : notGrantedOf(object)),
   });
   const nodes = nodesOf(facts);
-  const pools = facts.pools.map((pool) => poolRow(pool, read(pool), nodes));
-  const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP), nodes));
-  const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet)));
+  const pools = facts.pools.map((pool) => poolRow(pool, read(pool, "pool"), nodes));
+  const routedIPs = facts.routedIPs.map((routedIP) => routedIPRow(routedIP, read(routedIP, "routedip"), nodes));
+  const recordSets = facts.recordSets.map((recordSet) => recordSetRow(recordSet, read(recordSet, "dns")));
   const rows = namedRows({ pools, routedIPs, recordSets });
   const { unusedShards = new Set<string>() } = facts;
   const problems = [
@@ -363,8 +364,27 @@ interface Conditioned {
   readonly status: { readonly conditions: readonly Condition[] };
 }
 
+/** What is said of an object whose status does not tell how it is. */
+interface Unseen {
+  /** Where status says nothing. */
+  readonly never: string;
+  /** Where it speaks of an older spec. */
+  readonly changed: string;
+}
+
+/** Why status may not tell how an object is: what the Lease says of the statuses that the last run could not write. It names some of them, and counts the others. */
+function unseenText({ lastResult }: ReconcilerRow, name: string): Unseen {
+  const [, text = ""] = /; the status of (.+) was not written$/.exec(lastResult) ?? [];
+  const names = text.split(/, | and /);
+  const failed = "the last run could not write its status";
+  if (names.includes(name)) return { never: failed, changed: failed };
+  const areMore = / more$/.test(text);
+  const never = areMore ? "no run has written its status yet" : "no run has looked at it yet; run flipop reconcile";
+  return { never, changed: "the spec was changed after the last run" };
+}
+
 /** Returns how ready an object is by its stored status, and what of it waits for a person. */
-function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: number): Readiness {
+function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: number, unseen: Unseen): Readiness {
   const stalled = conditionOf(object, "Stalled");
   const suspended = suspensionOf(object, ofAll, nowMs);
   const problem = {
@@ -374,14 +394,19 @@ function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: 
     ...(suspended === undefined ? {} : { suspended }),
   };
   const condition = conditionOf(object, "Ready");
-  if (condition === undefined)
-    return { ready: "Unknown", reason: "", message: "no run has looked at it yet; run flipop reconcile", ...problem };
+  const unknown = (message: string): Readiness => ({
+    ready: "Unknown",
+    reason: "",
+    message,
+    ...problem,
+  });
+  if (condition === undefined) return unknown(unseen.never);
   const blocked = condition.status === "False" && isWhole(condition.reason) ? { isBlocked: true as const } : {};
   const { status: ready, reason, message, lastTransitionTime } = condition;
   const since = ready === "True" ? {} : { since: lastTransitionTime };
   return isOfThisSpec(condition, object)
     ? { ready, reason, message, ...since, ...problem, ...blocked }
-    : { ready: "Unknown", reason: "", message: "the spec was changed after the last run", ...problem };
+    : unknown(unseen.changed);
 }
 
 /** True for what Ready says where the object as a whole stands still. */

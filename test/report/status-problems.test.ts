@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
+import { LAST_RESULT_ANNOTATION, NOT_BEFORE_PREFIX } from "../../src/model/lease-annotations.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Condition, IPStatus, Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 import type { Workload } from "../../src/model/workload.ts";
@@ -183,6 +183,22 @@ describe("what status tells below its tables", () => {
       "! pool/ingress/a, pool/ingress/b, pool/ingress/c and 2 more: no run has looked at them yet; run flipop reconcile",
     ]);
     expect(problemsOf(overview(pools), { isApart: true })).toHaveLength(5);
+  });
+
+  test("does not say that no run has looked at an object whose status the last run could not write", () => {
+    const result = (what: string): Partial<StoredFacts> => {
+      const annotations = { [LAST_RESULT_ANNOTATION]: `0 done; the status of ${what} was not written` };
+      return { lease: { holder: "", renewTimeMs: NOW_MS, annotations } };
+    };
+    const pools = ["a", "b", "c"].map((name) => pool({}, {}, name));
+    expect(told(overview(pools, result("pool/ingress/a and pool/ingress/b")))).toEqual([
+      "! pool/ingress/a and pool/ingress/b: the last run could not write their statuses",
+      "! pool/ingress/c: no run has looked at it yet; run flipop reconcile",
+    ]);
+    expect(told(overview(pools, result("pool/ingress/a, pool/ingress/x and 2 more")))).toEqual([
+      "! pool/ingress/a: the last run could not write its status",
+      "! pool/ingress/b and pool/ingress/c: no run has written their statuses yet",
+    ]);
   });
 
   test("says once why many objects stand still, and since when the first of them does", () => {

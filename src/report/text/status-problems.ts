@@ -226,13 +226,13 @@ export function addressReason({ status, waitsUntilMs }: AddressRow, nowMs: numbe
   return status.reason === undefined ? "" : status.reason + until;
 }
 
-/** Objects that no run has looked at as they are now. */
+/** Objects of which status does not tell how they are now. */
 function unseenObjects(rows: readonly NamedRow[]): readonly StatusProblem[] {
   const unseen = rows.filter(({ row }) => row.ready === "Unknown");
   return [...Map.groupBy(unseen, ({ row }) => row.message)].map(([message, of]) => {
     const names = of.map(({ name }) => name);
     const [object = ""] = names;
-    const text = names.length > 1 ? message.replace(/\bit\b/, "them").replace(/\bspec was\b/, "specs were") : message;
+    const text = names.length > 1 ? ofSeveral(message) : message;
     return {
       object: names.length > 1 ? "" : object,
       symbol: "!",
@@ -241,6 +241,13 @@ function unseenObjects(rows: readonly NamedRow[]): readonly StatusProblem[] {
       next: "",
     };
   });
+}
+
+function ofSeveral(message: string): string {
+  return message
+    .replace(/\bit\b/, "them")
+    .replace(/\bspec was\b/, "specs were")
+    .replace(/\bits status\b/, "their statuses");
 }
 
 /** Returns what is wrong with addresses that no `flipop host` keeps on their hosts. Pure. */
