@@ -438,8 +438,7 @@ function* assess(planned: {
   const grants = claimed.grants.told(isShown(claimed));
   const actionsOf = Map.groupBy(actions, ({ object }) => refKey(object));
   const holdsOf = Map.groupBy(holds, ({ object }) => refKey(object));
-  const changes = [...addresses.firewalls.values()].flatMap((object) => object.actions);
-  const undone = undoneAdditions(changes, new Set(actions.map(({ id }) => id)));
+  const undone = undoneAdditions([...addresses.firewalls.values()], actions);
   const ownPlan = (ref: ObjectRef): Omit<OwnPlan, "names"> => {
     const key = refKey(ref);
     const firewall = addresses.firewalls.get(key);

@@ -1,4 +1,4 @@
-import type { ChangeMachines, ChangePorts } from "../../model/action.ts";
+import type { Action, ChangeMachines, ChangePorts } from "../../model/action.ts";
 import { sourceNamed } from "../../model/address-source.ts";
 import { type FirewallFact, type FirewallFacts, type FirewallMemory, shownPorts } from "../../model/firewall.ts";
 import { compareText } from "../../model/resource.ts";
@@ -81,12 +81,13 @@ export function withoutUndone(
     .filter(({ ports, machineIDs }) => ports.length > 0 || machineIDs.length > 0);
 }
 
-/** The ports and machines, as {@link entryKey}, that none of the planned changes of firewalls brings any more. Pure. */
+/** The ports and machines, as {@link entryKey}, that objects were to have added, and that no action of the plan brings any more. Pure. */
 export function undoneAdditions(
-  changes: readonly (ChangePorts | ChangeMachines)[],
-  planned: ReadonlySet<string>,
+  objects: readonly { readonly actions: readonly (ChangePorts | ChangeMachines)[] }[],
+  plan: readonly Action[],
 ): ReadonlySet<string> {
-  const undone = changes.filter(({ id }) => !planned.has(id));
+  const planned = new Set(plan.map(({ id }) => id));
+  const undone = objects.flatMap(({ actions }) => actions.filter(({ id }) => !planned.has(id)));
   return new Set(undone.flatMap(({ firewall, after }) => after.map((what) => entryKey(firewall.id, what))));
 }
 
