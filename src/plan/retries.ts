@@ -306,11 +306,16 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
     case "clear-annotation":
       // A permission that is missing is missing for every node.
       return isForbidden(error)
-        ? [failure(ANNOTATIONS_SUBJECT, error.message.replace(` ${action.nodeName}:`, ":"))]
+        ? [failure(ANNOTATIONS_SUBJECT, ofAllNodes(error.message, action.nodeName))]
         : [failure(ownSubject(action))];
     default:
       return [failure(ownSubject(action))];
   }
+}
+
+/** Returns the error of one node as it is told of all: without the node's name, which the call and the API server's answer have. */
+function ofAllNodes(message: string, nodeName: string): string {
+  return message.replace(` ${nodeName}:`, ":").replace(`nodes "${nodeName}" is`, "nodes is");
 }
 
 /** What says nothing of anything but the provider: it is to be asked later, or with another token. */

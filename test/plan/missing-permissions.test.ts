@@ -68,6 +68,22 @@ describe("a change that failed because a permission is missing", () => {
     expect(plan(later, {}).actions.map(({ kind }) => kind)).toEqual(["annotate-node"]);
   });
 
+  test("names no node where it is missing for all of them", () => {
+    const message =
+      'Cannot patch nodes n1: nodes "n1" is forbidden: User "flipop" cannot patch resource "nodes" (403).';
+    const error = new KubeError({
+      failure: "forbidden",
+      operation: "patch nodes",
+      subject: "n1",
+      status: 403,
+      message,
+    });
+    const retries = failed("annotate-node", error, true);
+    expect(retries.map((retry) => [retry.subject, retry.error])).toEqual([
+      ["annotate", 'Cannot patch nodes: nodes is forbidden: User "flipop" cannot patch resource "nodes" (403).'],
+    ]);
+  });
+
   test("waits for nobody once it has succeeded", () => {
     const retries = failed("annotate-node", forbidden, true);
     const [action] = plan(world([], true), {}).actions;
