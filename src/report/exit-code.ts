@@ -74,16 +74,16 @@ export function exitCodeOfError(error: unknown): number {
 }
 
 /**
- * Returns the exit code of `plan`: 2 for pending changes only where asked for, and never when an object is in error. `unusableTokens` as in {@link PassResult}.
+ * Returns the exit code of `plan`: 2 for pending changes only where asked for, and never when an object is in error. Of a world in which `reconcile` finds nothing to do it
+ * is the exit code of that run. `unusableTokens` as in {@link PassResult}.
  */
 export function exitCodeOfPlan(
   plan: Plan,
   options: { readonly detailed: boolean; readonly unusableTokens?: readonly string[] },
 ): number {
-  const trouble = exitCodeOfServices(
-    objectsOf(plan).map((object) => serviceOf(object, plan, { unusableTokens: options.unusableTokens })),
-    false,
-  );
+  const services = objectsOf(plan).map((object) => serviceOf(object, plan, { unusableTokens: options.unusableTokens }));
+  const trouble = exitCodeOfServices(services, false);
+  if (trouble === EXIT.partly && isOnlyGuarded(services, plan)) return EXIT.refused;
   return trouble === EXIT.done && options.detailed && plan.actions.length > 0 ? EXIT.changesPending : trouble;
 }
 
@@ -111,7 +111,7 @@ export function exitCodeOfRun(result: PassResult, options: { readonly partialOk:
   if (code !== EXIT.done && code !== EXIT.partly) return code;
   if (isDeclined(remaining)) return EXIT.refused;
   if (code === EXIT.done || options.partialOk) return EXIT.done;
-  return services.every(isLeftOnPurpose) && !hasApplied && remaining.actions.length === 0 ? EXIT.refused : code;
+  return isOnlyGuarded(services, remaining) && !hasApplied ? EXIT.refused : code;
 }
 
 /** Returns how many of the objects are not as they should be: `1 of 2 objects in error`, `1 of 5 objects in error, 2 wait for a person`; `""` where all are served. */
@@ -163,6 +163,11 @@ function isLeft(outcome: Outcome): boolean {
 /** True where a question was declined, or nobody could be asked. */
 function isDeclined({ toConfirm = [] }: Plan): boolean {
   return toConfirm.length > 0;
+}
+
+/** True where nothing is to be done, and nothing is left but what a guard holds. */
+function isOnlyGuarded(services: readonly Service[], { actions }: Plan): boolean {
+  return actions.length === 0 && services.every(isLeftOnPurpose);
 }
 
 /** True for an object that nothing is left of but what a guard holds. */

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { APPROVED_ANNOTATION, approvalText } from "../../src/model/approval.ts";
+import { EXIT, exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
 import { publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
@@ -40,6 +41,8 @@ async function expectHeld(world: World, why: string): Promise<void> {
   expect(`${stalled?.status} ${stalled?.reason} ${stalled?.message}`).toContain("True AwaitsApproval");
   expect(stalled?.message).toContain(why);
   expect(stalled?.message).toContain("Run flipop approve pool/");
+  const planned = exitCodeOfPlan(await world.plan(), { detailed: true });
+  expect([planned, exitCodeOfRun(await world.pass(), { partialOk: false })]).toEqual([EXIT.refused, EXIT.refused]);
 }
 
 /** `spec.approval: Voluntary` and `flipop approve`. */
