@@ -87,7 +87,7 @@ export function undoneAdditions(
   plan: readonly Action[],
 ): ReadonlySet<string> {
   const planned = new Set(plan.map(({ id }) => id));
-  const undone = objects.flatMap(({ actions }) => actions.filter(({ id }) => !planned.has(id)));
+  const undone = objects.flatMap((one) => one.actions.filter((change) => !planned.has(change.id)));
   return new Set(undone.flatMap(({ firewall, after }) => after.map((what) => entryKey(firewall.id, what))));
 }
 
