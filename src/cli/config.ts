@@ -1,5 +1,5 @@
 import type { KubeConfigInputs } from "../adapters/kube/config.ts";
-import { ConfigError } from "../model/errors.ts";
+import { ConfigError, type ProviderError } from "../model/errors.ts";
 import type { Progress } from "../model/progress.ts";
 import { parseShard, type Shard, shardName } from "../model/shard.ts";
 import type { Clock, Secrets } from "../ports/system.ts";
@@ -28,6 +28,8 @@ export interface Config extends EnvironmentSettings {
   readonly secrets: Secrets;
   /** Is told what the command waits for. Absent = nobody asks. */
   readonly progress?: Progress;
+  /** Is told of each read of a provider that failed. Absent = nobody asks. */
+  readonly onFailedRead?: (error: ProviderError) => void;
   /** The DNS providers that are reached by a webhook. */
   readonly webhooks: readonly DNSWebhook[];
   /** Run on the embedded world in this directory. */
@@ -48,11 +50,12 @@ export interface Config extends EnvironmentSettings {
 /** Warns a person of something that does not stop the run; `reason` is for machines. */
 export type Warn = (reason: string, text: string) => void;
 
-/** The parts of a configuration that belong to the session: where warnings go, which secrets are known, and who is told what is waited for. */
+/** The parts of a configuration that belong to the session: where warnings go, which secrets are known, and who is told what is waited for and which reads failed. */
 export interface Outlets {
   readonly warn: Warn;
   readonly secrets: Secrets;
   readonly progress?: Progress;
+  readonly onFailedRead?: Config["onFailedRead"];
 }
 
 /** Directory of the embedded world when `--sandbox` names none, relative to the working directory. */
@@ -62,7 +65,7 @@ export const DEFAULT_SANDBOX_DIR = "sandbox";
 export function resolveConfig(
   flags: ClusterFlags & Partial<ShardFlags> & { readonly grants?: GrantsFlag; readonly from?: string },
   env: Environment,
-  { warn, secrets, progress }: Outlets,
+  { warn, secrets, progress, onFailedRead }: Outlets,
 ): Config {
   const { sandbox, kubeconfig, context, requestTimeout: requestTimeoutMs, as, asGroup: asGroups } = flags;
   const { from } = flags;
@@ -79,6 +82,7 @@ export function resolveConfig(
     ...given({
       from,
       progress,
+      onFailedRead,
       grants: flags.grants,
       requestTimeoutMs,
       shard: flags.shard === undefined ? undefined : parseShard(flags.shard),

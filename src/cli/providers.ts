@@ -193,7 +193,7 @@ function isUnusable(source: TokenSource): boolean {
 function optionsOf(
   { token, apiURL: baseURL, userAgent = `flipop/${readVersion()}` }: ProviderSettings,
   { clock, providerTimeoutMs: timeoutMs, untilMs }: Runtime,
-  { chooseProxy, secrets, progress }: Config,
+  { chooseProxy, secrets, progress, onFailedRead }: Config,
 ): ProviderOptions {
   const readOwn = (): string => readToken(token, secrets) ?? "";
   return {
@@ -202,7 +202,7 @@ function optionsOf(
     userAgent,
     clock,
     chooseProxy,
-    ...given({ timeoutMs, untilMs, baseURL, progress }),
+    ...given({ timeoutMs, untilMs, baseURL, progress, onFailedRead }),
   };
 }
 

@@ -1,12 +1,13 @@
+import type { ProviderError } from "../model/errors.ts";
 import type { Secrets } from "../ports/system.ts";
-import type { Verbosity } from "../report/text/errors.ts";
+import { errorText, messageOf, type Verbosity } from "../report/text/errors.ts";
 import { type Layout, type Palette, PLAIN } from "../report/text/layout.ts";
 import { rfc3339 } from "../report/text/times.ts";
 import type { Ask } from "./ask.ts";
 import type { Warn } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { CommonFlags, OutputFormat } from "./flags.ts";
-import { isDocument, type LineStyle, type Streams, writeLine } from "./output.ts";
+import { isDocument, type LineStyle, type Streams, type Voice, writeLine } from "./output.ts";
 import { Silence } from "./silence.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -53,6 +54,8 @@ export interface Session extends Invocation {
   readonly secrets: Secrets;
   /** Tells a person what the command waits for, from when it has a world to ask. */
   readonly progress: Silence;
+  /** Writes a failed read of a provider to stderr, with its request id. Absent without `-v`. */
+  readonly onFailedRead?: (error: ProviderError) => void;
 }
 
 /** Resolves how a command talks. `auto` lines are JSON in a pod without a terminal; documents are never coloured. */
@@ -92,11 +95,23 @@ export async function openSession(
       ...(isTTY ? widthOf(columns) : {}),
     },
     lines,
+    ...(verbose > 0 ? { onFailedRead: (error) => tellFailedRead({ streams, lines }, error) } : {}),
     warn: (reason, text) => {
       if (!warned.has(text)) writeLine({ streams, lines }, "warn", text, { reason });
       warned.add(text);
     },
   };
+}
+
+function tellFailedRead(voice: Voice, error: ProviderError): void {
+  const { requestID: requestId } = error;
+  const isText = voice.lines.format === "text";
+  writeLine(
+    voice,
+    "info",
+    isText ? errorText(error, 1) : messageOf(error),
+    requestId === undefined ? {} : { requestId },
+  );
 }
 
 /** A terminal in which nothing fits counts as one of the usual width: some report 0 columns. */

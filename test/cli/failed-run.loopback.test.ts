@@ -35,3 +35,21 @@ test.for([
   const { stdout } = await realCommand(["status", "-o", "wide"], { env, identity: "failed" });
   expect(stdout).toMatch(new RegExp(`last run: .*, exit code ${code} \\(${text}\\)`));
 });
+
+test.for([
+  [["-v"], /DigitalOcean failed to list .* \(500\)\n {2}\(operation: list, HTTP status: 500, request id: req-62\)\n/],
+  [
+    ["-v", "--log-format", "json"],
+    /"msg":"DigitalOcean failed to list .* \(500\)","runID":"failed","requestId":"req-62"\}\n/,
+  ],
+  [[], undefined],
+] as const)("a read that fails is told with its request id where it is asked for: %j", async ([flags, told]) => {
+  const env = envOf(sandbox);
+  const headers = { "x-request-id": "req-62" };
+  const body = { id: "server_error", message: "no" };
+  faults.add({ server: "digitalocean", path: "/v2/reserved_ips$", status: 500, times: 0, headers, body });
+  const { stdout, stderr } = await realCommand(["plan", ...flags], { env, identity: "failed" });
+  expect(stdout).not.toContain("req-62");
+  if (told === undefined) expect(stderr).not.toContain("req-62");
+  else expect(stderr).toMatch(told);
+});

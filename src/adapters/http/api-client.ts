@@ -111,6 +111,8 @@ export interface ProviderOptions {
   readonly progress?: Progress;
   /** Ends calls in flight and refuses later ones when it is aborted. */
   readonly signal?: AbortSignal;
+  /** Is told of each read that failed for good: its request id is in no text that is stored. */
+  readonly onFailedRead?: (error: ProviderError) => void;
 }
 
 /**
@@ -171,12 +173,17 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     return await repeated(call, deadline.signal, () => attempt(call, exchange, { deadline, purpose }));
   }
 
+  function told(call: CallInfo, error: unknown): unknown {
+    if (!call.isWrite && error instanceof ProviderError) options.onFailedRead?.(error);
+    return error;
+  }
+
   async function repeated<T>(call: CallInfo, signal: AbortSignal, once: () => Promise<T>, tries = 0): Promise<T> {
     try {
       return await once();
     } catch (error) {
       const waitMs = isWorthRepeating(call, error) ? nextTryMs(TRIES.providerRead, tries) : undefined;
-      if (waitMs === undefined) throw error;
+      if (waitMs === undefined) throw told(call, error);
       await clock.sleep(waitMs, signal);
       if (signal.aborted) throw error;
       return await repeated(call, signal, once, tries + 1);
