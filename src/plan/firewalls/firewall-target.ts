@@ -407,7 +407,7 @@ export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, read
   );
 }
 
-/** A machine whose attempt failed stays behind the firewall for the next one: taken out and put back each time, it would lose and get its traffic's rules for ever. */
+/** A machine whose attempt failed stays behind the firewall until the next attempt: to take it out and put it back each time would change what it lets in every few minutes. */
 function comingMatches({ firewall, matches, machineOf, pool }: PoolView): readonly string[] {
   if (firewall.kind !== "ready") return [];
   const { firewall: current } = firewall.fact;
