@@ -219,9 +219,14 @@ function serviceOf(
 ): Service {
   const key = refKey(object.object);
   const holds = plan.holds.filter((hold) => refKey(hold.object) === key);
+  const isServing = "desired" in object && Object.values(object.status.ips).some(({ state }) => state === "active");
   const held = holds.flatMap((hold) => meaningOf(hold, unusableTokens.includes(providerOf(object, hold) ?? "")));
   const isUnreadable = "desired" in object && hasNothingReadable(object, holds);
-  const states = [...held, ...troubles, ...(isUnreadable ? (["temporary"] as const) : [])];
+  const states = [
+    ...held,
+    ...(isServing ? troubles.map(besideOthers) : troubles),
+    ...(isUnreadable ? (["temporary"] as const) : []),
+  ];
   const worst = WORST_FIRST.find((trouble) => states.includes(trouble));
   if (worst !== undefined) return worst;
   // Whatever it is about: it stays as it is until a person acts.
@@ -253,7 +258,10 @@ function isName(kind: Hold["kind"]): boolean {
   return kind !== "reconcile" && ACTIONS[kind].affects === "name";
 }
 
-/** A pool with trouble in DNS serves its addresses all the same, a record set its present name when an old one is in trouble, a routed IP when something stays open. */
+/**
+ * A pool with trouble in DNS, or in what is written of it, serves its addresses all the same; a record set its present name when an old one is in trouble; a routed IP
+ * when something stays open.
+ */
 function besideOthers<S extends Service>(meaning: S): S | "refused" {
   return meaning === "config" || meaning === "permission" ? "refused" : meaning;
 }

@@ -157,7 +157,7 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
     aRun(waiting(), steady(), (action) => ({ action, outcome: "skipped", reason: "Stale", detail: "", ms: 0 })),
     0,
   ],
-  ["the status of the only object could not be written", { ...quiet(steady()), reportFailures: [statusFailure()] }, 77],
+  ["the status of the only object could not be written", { ...quiet(steady()), reportFailures: [statusFailure()] }, 3],
   ["an Event could not be written", { ...quiet(steady()), reportFailures: [{ ...statusFailure(), what: "event" }] }, 0],
   [
     "our own code threw",
