@@ -1,6 +1,5 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import type { Learned } from "../model/run.ts";
 import { TRIES } from "../model/waits.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Confirmer } from "./confirmer.ts";
@@ -14,6 +13,7 @@ import {
   obstacle,
   type Result,
   skipped,
+  unread,
 } from "./context.ts";
 
 /** A change of one address, and how to see that it is true. */
@@ -68,7 +68,7 @@ async function left(change: Change, { refusal, address }: Busy, context: ApplyCo
 /** A provider that was busy may have been busy with somebody else's change of this very address. */
 async function changedMeanwhile(change: Change): Promise<Result | undefined> {
   const reading = await readResult(change);
-  if (reading.kind === "unreadable") return skipped("Unreadable", reading.error, [unread(change, reading)]);
+  if (reading.kind === "unreadable") return skipped("Unreadable", reading.error, [unread(change.ip, reading.error)]);
   const { address } = reading;
   if (address === undefined) return skipped("IPNotFound", "", [notFound(change.ip)]);
   if (address.isLocked || change.isAsPlanned(address)) return undefined;
@@ -97,7 +97,7 @@ async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: 
   if (reading.kind === "unreadable")
     return error.isAmbiguous
       ? { outcome: "unconfirmed", acceptedAtMs }
-      : failed(error, { learned: [unread(change, reading)] });
+      : failed(error, { learned: [unread(change.ip, reading.error)] });
   const { address } = reading;
   if (address === undefined) return skipped("IPNotFound", error.message, [notFound(change.ip)]);
   if (change.isTrue(address) && !address.isLocked) return applied({ address, acceptedAtMs });
@@ -141,11 +141,6 @@ type Reading = { readonly kind: "read"; readonly address: Address | undefined } 
 interface Unreadable {
   readonly kind: "unreadable";
   readonly error: string;
-}
-
-/** An address that cannot be read is left alone until it can, even after a refusal. */
-function unread({ ip }: Change, { error }: Unreadable): Learned {
-  return { ip, fact: { kind: "gap", error } };
 }
 
 async function readResult({ provider, ip }: Change): Promise<Reading> {

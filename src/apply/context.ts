@@ -236,9 +236,14 @@ export function learn(ip: string, address: Address | undefined): Learned {
   return { ip, fact: address === undefined ? { kind: "gone" } : { kind: "known", address } };
 }
 
-/** What a pass learns of an address that one reading does not find: nothing but that. The next pass asks the account's list, too, before it counts as gone. */
+/** Says that an address could not be read: it is left alone until it can, even after a refusal. */
+export function unread(ip: string, error: string): Learned {
+  return { ip, fact: { kind: "gap", error } };
+}
+
+/** Says that one reading did not find an address. That is no proof. It counts as gone once the account's list, which the next pass reads, lacks it, too. */
 export function notFound(ip: string): Learned {
-  return { ip, fact: { kind: "gap", error: `${ip} was not found when it was read by itself` } };
+  return unread(ip, `${ip} was not found when it was read by itself`);
 }
 
 /** Returns the provider of a firewall action, and the firewall's mutex. @throws InternalError when the plan names one that is not usable. */

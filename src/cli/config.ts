@@ -50,7 +50,7 @@ export interface Config extends EnvironmentSettings {
 /** Warns a person of something that does not stop the run; `reason` is for machines. */
 export type Warn = (reason: string, text: string) => void;
 
-/** The parts of a configuration that belong to the session: where warnings go, which secrets are known, and who is told what is waited for and which reads failed. */
+/** The parts of a configuration that belong to the session: where warnings go, and which secrets are known. The last two are told what the command waits for, and which reads failed. */
 export interface Outlets {
   readonly warn: Warn;
   readonly secrets: Secrets;

@@ -15,7 +15,17 @@ export interface Obstacle {
   readonly needsPerson: boolean;
   /** When it will be looked at again without any other change, milliseconds. */
   readonly notBeforeMs?: number;
-  /** What keeps a free address from being sent to a node, an address from being acquired, or a firewall from being changed. `region`: no waiting node is in the address's region. `node`: no node waits. `turn`: others go first, or resolvers have it. `shard`: another process has to do something first. `reading`: a name that may show it has not been read. For an acquisition: the account's limit has not been read. */
+  /**
+   * What is waited for before an address is sent to a node or acquired, or a firewall is changed.
+   *
+   *   cool-off   the time after the last assignment
+   *   retry      the next attempt
+   *   region     a node in the region of the address
+   *   node       a node that needs an address
+   *   turn       others that go first, or resolvers that still have the address
+   *   shard      what another process has to do first
+   *   reading    a name that may show the address; before an acquisition: the limit of the account
+   */
   readonly waitsFor?: "cool-off" | "retry" | "region" | "node" | "turn" | "shard" | "reading";
   /** What a person can do about it, where the row of the reason does not know. */
   readonly advice?: string;

@@ -145,8 +145,8 @@ const ROWS = {
   },
   NoCandidate: {
     text: "No matching node can take the address.",
-    held: { address: "waits for a node" },
     wait: "change",
+    held: { address: "waits for a node" },
   },
   ForeignHolder: {
     text: "The address is on a machine that never was a node of this cluster.",

@@ -49,8 +49,8 @@ export function finalizerStep(
 export type CleanedUp = Remembering & { readonly firewalls?: readonly FirewallMemory[] };
 
 /**
- * True where what an action makes is there already, as the status has it on record: records of that name, or something at that firewall. A finalizer that cannot be added
- * keeps such an action from nothing: there is something to clean up in any case, and what serves no more has to leave it. Pure.
+ * True where what an action makes is there already, as the status has it on record: records of that name, or something at that firewall. Such an action waits for no
+ * finalizer. There is something to clean up in any case, and what serves no more has to leave it. Pure.
  */
 export function isMadeAlready(action: Action, { firewalls = [], ...status }: CleanedUp): boolean {
   if (changesFirewall(action)) return firewalls.some(({ id }) => id === action.firewall.id);

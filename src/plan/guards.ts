@@ -350,9 +350,10 @@ function addFinalizerFirst(actions: readonly Action[], { statusOf }: Facts["writ
   return {
     waits: actions.filter(makesSomething).flatMap((action) => {
       const first = adding.get(keyOf(action));
+      if (first === undefined) return [];
       const status = statusOf(action.object);
       const isThere = status !== undefined && isMadeAlready(action, status);
-      return first === undefined || isThere ? [] : [{ id: action.id, requires: [first] }];
+      return isThere ? [] : [{ id: action.id, requires: [first] }];
     }),
   };
 }

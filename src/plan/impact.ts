@@ -17,12 +17,11 @@ import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NameService } from "../model/plan.ts";
 import { type Remembering, rememberedNames } from "../model/record-types.ts";
-import { ownAddresses } from "../model/resource.ts";
+import { ownAddresses, type PublishedName } from "../model/resource.ts";
 import { isFromFormer } from "./addresses/hand-over.ts";
 import { contentOf } from "./names/name-plan.ts";
 import type { ReadyTarget } from "./names/name-target.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
-import { emptyTarget } from "./nodes/empty-target.ts";
 import { machineNodes } from "./nodes/judge-nodes.ts";
 import { ANY_NODE, judge, type Matcher, stillServes } from "./nodes/match.ts";
 import type { ManagedIP, PoolView } from "./pool-view.ts";
@@ -67,7 +66,7 @@ export function impactJudge(
     whereIs: whereabouts(world),
     ownerOf: owners(views),
     viewOf: new Map(views.map((view) => [refKey(view.object), view])),
-    recordSetOf: new Map(recordSets.map((own) => [refKey(own.publisher.ref), judgedRecordSet(own, world)])),
+    recordSetOf: new Map(recordSets.map((own) => [refKey(own.publisher.ref), judgedRecordSet(own)])),
     publishersOf: publishersOn([
       ...views.map(({ object, pool: { status } }) => ({ object, status })),
       ...recordSets.map(({ publisher: { ref: object }, recordSet: { status } }) => ({ object, status })),
@@ -103,9 +102,8 @@ interface JudgedRecordSet extends CheckedRecordSet {
   readonly matcher?: Matcher;
 }
 
-function judgedRecordSet(own: CheckedRecordSet, { nodes }: World): JudgedRecordSet {
-  const isEmpty = emptyTarget(own.recordSet, own.validation, nodes) !== undefined;
-  return { ...own, ...matcherField(own.validation, isEmpty) };
+function judgedRecordSet(own: CheckedRecordSet): JudgedRecordSet {
+  return { ...own, ...matcherField(own.validation, own.publisher.selectsNothing !== undefined) };
 }
 
 /** What says whether a node serves an object. Where no pod exists that it asks for, a node that is up serves as far as it ever did: nothing is taken from it. */
@@ -139,14 +137,20 @@ function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
   return new Map<string, Owner>([...remembered, ...managed]);
 }
 
-/** What is on record of names, gone through once. */
+/** What is on record of names, gone through once, when an address first leaves one. */
 function publishersOn(
   all: readonly { readonly object: ObjectRef; readonly status: Remembering }[],
 ): JudgedFacts["publishersOf"] {
-  const named = all.flatMap(({ object, status }) => rememberedNames(status).map((name) => ({ object, name })));
-  const byName = Map.groupBy(named, ({ name: { provider, name } }) => `${provider} ${name}`);
-  return (name, ip) =>
-    (byName.get(name) ?? []).flatMap((one) => (ownAddresses(one.name).includes(ip) ? [one.object] : []));
+  type Named = { readonly object: ObjectRef; readonly name: PublishedName };
+  let byName: ReadonlyMap<string, readonly Named[]> | undefined;
+  const index = (): ReadonlyMap<string, readonly Named[]> => {
+    const named = all.flatMap(({ object, status }) => rememberedNames(status).map((name) => ({ object, name })));
+    return Map.groupBy(named, ({ name: { provider, name } }) => `${provider} ${name}`);
+  };
+  return (name, ip) => {
+    byName ??= index();
+    return (byName.get(name) ?? []).flatMap((one) => (ownAddresses(one.name).includes(ip) ? [one.object] : []));
+  };
 }
 
 /** By what the providers say; of an address that no provider shows by the nodes, as their own address or in the annotation. */

@@ -218,17 +218,24 @@ export function byRecordSet(views: readonly RecordSetView[]): readonly RecordSet
  * records of both types is told once. Pure.
  */
 export function recordSetHolds(views: readonly RecordSetView[], nowMs: number): readonly Hold[] {
-  const all = views.flatMap((view) => ownHolds(view, nowMs));
-  const keyOf = ({ object, kind, subject, reason }: Hold): string => [refKey(object), kind, subject, reason].join(" ");
-  return [...new Map(all.map((one) => [keyOf(one), one])).values()];
+  return toldOnce(
+    views.flatMap((view) => ownHolds(view, nowMs)),
+    ({ reason }) => reason,
+  );
 }
 
 /** What is held for names; once where it is held for records of both types under one name, as of a name that cannot be one. Pure. */
 export function nameHolds(objects: readonly { readonly holds: readonly Hold[] }[]): readonly Hold[] {
-  const keyOf = ({ object, kind, subject, reason, detail }: Hold): string =>
-    [refKey(object), kind, subject, reason, detail].join(" ");
-  const all = objects.flatMap(({ holds }) => holds);
-  return [...new Map(all.map((one) => [keyOf(one), one])).values()];
+  return toldOnce(
+    objects.flatMap(({ holds }) => holds),
+    ({ reason, detail }) => `${reason} ${detail}`,
+  );
+}
+
+/** The last of those holds that are about the same thing for the same cause, in the order of the first. */
+function toldOnce(holds: readonly Hold[], causeOf: (hold: Hold) => string): readonly Hold[] {
+  const keyOf = (hold: Hold): string => [refKey(hold.object), hold.kind, hold.subject, causeOf(hold)].join(" ");
+  return [...new Map(holds.map((one) => [keyOf(one), one])).values()];
 }
 
 function ownHolds(view: RecordSetView, nowMs: number): readonly Hold[] {

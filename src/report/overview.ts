@@ -134,8 +134,9 @@ export function overviewOf(facts: StoredFacts, maxAgeMs: number): Overview {
   const reconciler = reconcilerRow(facts, maxAgeMs);
   const ofAll = reconciler.suspension;
   const { grants = reconciler.grants } = facts;
+  const unseen = unseenTexts(reconciler);
   const read = (object: Conditioned, kind: ObjectRef["kind"]): Readiness => ({
-    ...readinessOf(object, ofAll, nowMs, unseenText(reconciler, `${kind}/${objectKey(object.meta)}`)),
+    ...readinessOf(object, ofAll, nowMs, unseen(`${kind}/${objectKey(object.meta)}`)),
     ...(grants === "off" ? {} : notGrantedOf(object)),
   });
   const nodes = nodesOf(facts);
@@ -373,14 +374,14 @@ interface Unseen {
 }
 
 /** Why status may not tell how an object is: what the Lease says of the statuses that the last run could not write. It names some of them, and counts the others. */
-function unseenText({ lastResult }: ReconcilerRow, name: string): Unseen {
+function unseenTexts({ lastResult }: ReconcilerRow): (name: string) => Unseen {
   const [, text = ""] = /; the status of (.+) was not written$/.exec(lastResult) ?? [];
-  const names = text.split(/, | and /);
-  const failed = "the last run could not write its status";
-  if (names.includes(name)) return { never: failed, changed: failed };
+  const names = new Set(text.split(/, | and /));
   const areMore = / more$/.test(text);
   const never = areMore ? "no run has written its status yet" : "no run has looked at it yet; run flipop reconcile";
-  return { never, changed: "the spec was changed after the last run" };
+  const others = { never, changed: "the spec was changed after the last run" };
+  const failed = "the last run could not write its status";
+  return (name) => (names.has(name) ? { never: failed, changed: failed } : others);
 }
 
 /** Returns how ready an object is by its stored status, and what of it waits for a person. */
@@ -394,12 +395,7 @@ function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: 
     ...(suspended === undefined ? {} : { suspended }),
   };
   const condition = conditionOf(object, "Ready");
-  const unknown = (message: string): Readiness => ({
-    ready: "Unknown",
-    reason: "",
-    message,
-    ...problem,
-  });
+  const unknown = (message: string): Readiness => ({ ready: "Unknown", reason: "", message, ...problem });
   if (condition === undefined) return unknown(unseen.never);
   const blocked = condition.status === "False" && isWhole(condition.reason) ? { isBlocked: true as const } : {};
   const { status: ready, reason, message, lastTransitionTime } = condition;

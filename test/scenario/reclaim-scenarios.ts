@@ -189,16 +189,14 @@ export function reclaimScenarios(scenario: Register): void {
     expect(await world.pools.existing()).toEqual([]);
   });
 
-  for (const [what, spec] of [
-    ["reclaimPolicy Delete", { reclaimPolicy: "Delete" }],
-    ["foreignRecords Share", { foreignRecords: "Share" }],
+  for (const [what, reclaimPolicy, more] of [
+    ["reclaimPolicy Delete", "Delete", {}],
+    ["foreignRecords Share", "Retain", { foreignRecords: "Share" }],
   ] as const)
     scenario(`a pool (${what}) whose status may not be written serves, and publishes once it may`, async (world) => {
       await world.machines("n1");
       world.cloud.address(ip(1));
       world.dns.zone("digitalocean");
-      const { reclaimPolicy, foreignRecords } = { reclaimPolicy: "Retain", foreignRecords: undefined, ...spec };
-      const more = foreignRecords === undefined ? {} : { foreignRecords };
       world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "403", times: 0 });
       await world.pools.create("web", { ips: [ip(1)], reclaimPolicy, dnsRecordSet: www("digitalocean", more) });
       await world.pass();

@@ -74,8 +74,8 @@ export function refusedCall(texts: ProviderTexts, call: CallInfo, reason: string
 }
 
 /**
- * Returns the sentence for people about a failed call: what failed, on what, why, what to do. Statuses store it, so it contains nothing that is new in each answer, such
- * as the request id.
+ * Returns the sentence for people about a failed call: what failed, on what, why, what to do. A status stores it. So nothing stands in it that is new in each answer, such
+ * as the id of the request.
  */
 function failureText({ label, scopeAdvice }: ProviderTexts, call: CallInfo, details: FailureDetails): string {
   const { doing, notFoundAdvice } = call;

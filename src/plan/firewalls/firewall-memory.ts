@@ -65,7 +65,8 @@ export function stillThere(memory: FirewallMemory, facts: FirewallFacts | undefi
 }
 
 /**
- * Leaves out what additions were to bring that guards have taken from the plan: it is not there, and once somebody else put it there it would count as flipop's. Pure.
+ * Leaves out what is not added after all, since a guard took its addition from the plan. It is not there. If somebody else put it there later, it would count as flipop's.
+ * Pure.
  * @param undone - ports and machines, as {@link entryKey}
  */
 export function withoutUndone(
