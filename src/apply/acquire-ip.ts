@@ -14,6 +14,7 @@ import {
   applied,
   failed,
   learn,
+  notFound,
   obstacle,
   type Result,
   skipped,
@@ -127,7 +128,7 @@ async function confirmOnNode(
   return { outcome: "unconfirmed", address: confirmation.address ?? address, acceptedAtMs, learned, ...ended };
 }
 
-/** Gives one unattached address back. It is read first: an attached or locked one is never deleted. Already gone is done. */
+/** Gives one unattached address back. It is read first: an attached or locked one is never deleted. */
 export async function deleteIP(action: DeleteIP, context: ApplyContext): Promise<Result> {
   const { provider } = toolsOf(action.provider, context);
   for (let attempt = 0; ; attempt += 1) {
@@ -142,8 +143,8 @@ export async function deleteIP(action: DeleteIP, context: ApplyContext): Promise
 
 async function tryOnce(ip: string, provider: IPProvider, context: ApplyContext): Promise<Result | "busy"> {
   const address = await provider.getAddress(ip);
+  if (address === undefined) return skipped("IPNotFound", "", [notFound(ip)]);
   const learned = [learn(ip, address)];
-  if (address === undefined) return applied({ learned });
   if (address.holderID !== undefined) return skipped("Stale", "it is attached", learned);
   if (address.isLocked) return "busy";
   const reason = obstacle(context);

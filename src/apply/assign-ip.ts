@@ -154,7 +154,7 @@ async function unassign(action: UnassignIP, context: ApplyContext): Promise<Resu
   const { provider, confirmer } = toolsOf(action.provider, context);
   const { ip } = action;
   const address = await provider.getAddress(ip);
-  if (address === undefined) return applied({ learned: [learn(ip, undefined)] });
+  if (address === undefined) return skipped("IPNotFound", "", [notFound(ip)]);
   if (address.isLocked) return skipped("InProgress", "", [learn(ip, address)]);
   if (address.holderID === undefined) return applied({ address });
   if (address.holderID !== action.before.machineID)

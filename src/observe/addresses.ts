@@ -122,18 +122,7 @@ async function readAll(
   wanted: WantedAddresses,
   skews: SkewNotes,
 ): Promise<ProviderFacts> {
-  const listing = await readListing(provider, wanted);
-  const addresses = new Map<string, AddressFact>(
-    listing.addresses.map((address) => [address.ip, { kind: "known", address }]),
-  );
-  // A list can lag behind: what it shows elsewhere than status has it is looked at by itself.
-  const isDoubtful = (ip: string): boolean => {
-    const fact = addresses.get(ip);
-    const expected = wanted.holders.get(ip);
-    return fact?.kind !== "known" || (expected !== undefined && fact.address.holderID !== expected);
-  };
-  const doubtful = [...wanted.ips].filter(isDoubtful);
-  for (const [ip, fact] of await readSingly(provider, doubtful, listing.hasFailed, skews)) addresses.set(ip, fact);
+  const { listing, addresses } = await readListedAndSingle(provider, wanted, skews);
   const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
   if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
     const machines = nodes.flatMap((node) => registry.machineID(name, node.providerID) ?? []);
@@ -226,6 +215,40 @@ async function readSingly(
   );
   if (breaker.failure !== undefined) throw breaker.failure;
   return readings;
+}
+
+/** Reads the list, then by itself each wanted address that it lacks or shows elsewhere than status has it. A list can lag behind. */
+async function readListedAndSingle(
+  provider: IPProviderReader,
+  wanted: WantedAddresses,
+  skews: SkewNotes,
+): Promise<{ readonly listing: PartialListing; readonly addresses: Map<string, AddressFact> }> {
+  const listing = await readListing(provider, wanted);
+  const addresses = new Map<string, AddressFact>(
+    listing.addresses.map((address) => [address.ip, { kind: "known", address }]),
+  );
+  const isDoubtful = (ip: string): boolean => {
+    const fact = addresses.get(ip);
+    const expected = wanted.holders.get(ip);
+    return fact?.kind !== "known" || (expected !== undefined && fact.address.holderID !== expected);
+  };
+  const single = await readSingly(provider, [...wanted.ips].filter(isDoubtful), listing.hasFailed, skews);
+  const hasVanished = [...single.values()].some(({ kind }) => kind === "gone");
+  if (hasVanished && wanted.isSteady && !listing.isComplete && !listing.hasFailed)
+    return await readListedAndSingle(provider, { ...wanted, isSteady: false }, skews);
+  for (const [ip, fact] of single) {
+    const isProven = fact.kind !== "gone" || (listing.isComplete && !addresses.has(ip));
+    addresses.set(ip, isProven ? fact : notFoundAlone(ip));
+  }
+  return { listing, addresses };
+}
+
+/** An address is gone when a list and a single read say so. This one the list shows, or it could not be read. */
+function notFoundAlone(ip: string): AddressFact {
+  return {
+    kind: "gap",
+    error: `${ip} was not found when it was read by itself, and the account's list does not say so`,
+  };
 }
 
 type Reading = AddressFact & { readonly isUnanswered?: boolean };

@@ -190,6 +190,28 @@ export function unreadableScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "one reading that does not find an address which the list shows is no proof: a deleted pool does not forget it",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      await world.pass();
+      await world.pools.delete("web");
+      world.fail({ side: "cloud", operation: "get", kind: "404", times: 0 });
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        expect(await world.pools.existing()).toEqual(["web"]);
+        world.advance(60 * SECOND);
+      }
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign new1", "delete new1"]);
+      expect(await world.pools.existing()).toEqual([]);
+    },
+  );
+
   scenario("confirmation cannot be read: in-progress, not annotated, and the next pass sees it", async (world) => {
     await world.machines("n1");
     world.cloud.address(ip(1));
