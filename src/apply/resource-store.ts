@@ -236,7 +236,7 @@ export class ResourceStore<O extends StoredObject> {
   }
 
   /**
-   * Applies `change` to the stored status and writes the result, unless nothing changed. Writes to one object run one after another.
+   * Applies `change` to the stored status, once, and writes the result, unless nothing changed. Writes to one object run one after another.
    *
    * @returns true when the status was written
    * @throws KubeError when the status cannot be written, or the annotation cannot be in the first and third row above; ConfigError when the cluster's CRD drops what was written
@@ -254,15 +254,16 @@ export class ResourceStore<O extends StoredObject> {
   async #write(key: string, change: (status: O["status"]) => O["status"]): Promise<boolean> {
     const object = this.#objects.get(key);
     if (object === undefined) return false;
-    const note = this.#access.note?.of(change(object.status));
-    if (note === undefined) return await this.#writeStatus(key, change);
+    const desired = change(object.status);
+    const note = this.#access.note?.of(desired);
+    if (note === undefined) return await this.#writeStatus(key, desired);
     const noted = object.meta.note ?? EMPTY_NOTE;
     const ended = beyond(noted.pending, note.pending);
     const isOlder = beyond(note.ips, noted.ips).length > 0;
     if (ended.length > 0 && !isOlder)
       await this.#writeNote(key, { ips: noted.ips, pending: beyond(noted.pending, ended) }, "any");
     const isNewPending = beyond(note.pending, noted.pending).length > 0;
-    const isWritten = await this.#writeStatus(key, change).catch(async (error: unknown) => {
+    const isWritten = await this.#writeStatus(key, desired).catch(async (error: unknown) => {
       // What a definition drops of an address that was bought would be lost for good: the note is all that is left to know it by.
       if (error instanceof ConfigError && !isNewPending)
         await this.#writeNote(key, note, "same").catch(ignoreKubeError);
@@ -294,13 +295,12 @@ export class ResourceStore<O extends StoredObject> {
     }
   }
 
-  async #writeStatus(key: string, change: (status: O["status"]) => O["status"]): Promise<boolean> {
+  async #writeStatus(key: string, desired: O["status"]): Promise<boolean> {
     const object = this.#objects.get(key);
     if (object === undefined) return false;
-    const desired = change(object.status);
     if (isDeepStrictEqual(desired, object.status)) return false;
     this.#assertMayWrite(key, "status");
-    const stored = await this.#patchStatus(object, change);
+    const stored = await this.#patchStatus(object, desired);
     this.#objects.set(key, stored);
     const status: O["status"] = stored.status;
     const [answered, wanted] = [comparable(status), comparable(desired)];
@@ -324,14 +324,14 @@ export class ResourceStore<O extends StoredObject> {
   }
 
   /** After a conflict the object is read again: a changed spec is no obstacle, a status changed by somebody else is. */
-  async #patchStatus(object: O, change: (status: O["status"]) => O["status"]): Promise<O> {
+  async #patchStatus(object: O, desired: O["status"]): Promise<O> {
     try {
-      return await this.#access.patchStatus(object.meta, change(object.status));
+      return await this.#access.patchStatus(object.meta, desired);
     } catch (error) {
       const fresh = await this.#readAfterConflict(object, error);
       if (!isDeepStrictEqual(fresh.status, object.status)) throw error;
       this.#assertMayWrite(objectKey(object.meta), "status");
-      return await this.#access.patchStatus(fresh.meta, change(fresh.status));
+      return await this.#access.patchStatus(fresh.meta, desired);
     }
   }
 

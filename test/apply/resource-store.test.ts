@@ -176,6 +176,22 @@ describe("resource store", () => {
     expect(cluster.stored.status.acquired.map(({ ip }) => ip)).toEqual(["192.0.2.1", "192.0.2.2"]);
   });
 
+  test.for([false, true])(
+    "a change that reads a clock is asked once: what it said is sent and expected (edited: %s)",
+    async (isEdited) => {
+      const cluster = new OnePool();
+      const store = open(cluster);
+      if (isEdited) cluster.edit({ spec: { ...cluster.stored.spec, ips: ["192.0.2.7"] } });
+      let ms = 0;
+      const timed = (status: PoolStatus): PoolStatus => {
+        ms += 1;
+        return { ...status, lastAssignmentTime: new Date(ms).toISOString() };
+      };
+      expect(await store.updateStatus(WEB, timed)).toBe(true);
+      expect(cluster.stored.status.lastAssignmentTime).toBe("1970-01-01T00:00:00.001Z");
+    },
+  );
+
   test("a spec edited meanwhile is no obstacle, and stays as the user wrote it", async () => {
     const cluster = new OnePool();
     const store = open(cluster);
