@@ -219,7 +219,10 @@ function serviceOf(
 ): Service {
   const key = refKey(object.object);
   const holds = plan.holds.filter((hold) => refKey(hold.object) === key);
-  const isServing = "desired" in object && Object.values(object.status.ips).some(({ state }) => state === "active");
+  const isServing =
+    "desired" in object
+      ? Object.values(object.status.ips).some(({ state }) => state === "active")
+      : isPublished(object.object, plan);
   const held = holds.flatMap((hold) => meaningOf(hold, unusableTokens.includes(providerOf(object, hold) ?? "")));
   const isUnreadable = "desired" in object && hasNothingReadable(object, holds);
   const states = [
@@ -234,6 +237,13 @@ function serviceOf(
   if (holds.some(({ reason }) => isGuard(reason))) return "guarded";
   if (held.includes("idle")) return "idle";
   return object.status.error === undefined ? "served" : "refused";
+}
+
+/** True where the name of a record set answers, and nothing of it is left to do. */
+function isPublished(object: ObjectRef, { names, actions, holds }: Plan): boolean {
+  const key = refKey(object);
+  const isOpen = [...actions, ...holds].some(({ kind, object: of }) => isName(kind) && refKey(of) === key);
+  return !isOpen && names.some(({ object: of, serving }) => refKey(of) === key && serving.length > 0);
 }
 
 function isGuard(reason: Reason): boolean {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { KubeError, type Refusal } from "../../src/model/errors.ts";
 import type { Observation, ProviderFacts } from "../../src/model/observation.ts";
+import type { Plan } from "../../src/model/plan.ts";
 import { FINALIZER, type RetryStatus } from "../../src/model/resource.ts";
 import { NOT_BEGUN } from "../../src/model/restraint.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import { exitCodeOfPlan, exitCodeOfRun, troubleText } from "../../src/report/exit-code.ts";
+import { aRecordSetAssessment, NODES } from "./dns-plans.ts";
 import { applied, aRun, failed, steady } from "./runs.ts";
 import { aNode, anObservation, aPool, beyondLimit, planOf } from "./world.ts";
 
@@ -158,6 +160,8 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
     0,
   ],
   ["the status of the only object could not be written", { ...quiet(steady()), reportFailures: [statusFailure()] }, 3],
+  ["the status of a published record set could not be written", unwrittenRecordSet(["192.0.2.1"]), 3],
+  ["the same of a record set whose name does not answer", unwrittenRecordSet([]), 77],
   ["an Event could not be written", { ...quiet(steady()), reportFailures: [{ ...statusFailure(), what: "event" }] }, 0],
   [
     "our own code threw",
@@ -169,6 +173,21 @@ const ROWS: readonly (readonly [string, PassResult, number])[] = [
 function statusFailure(): PassResult["reportFailures"][number] {
   const error = new KubeError({ failure: "forbidden", operation: "patch", subject: "", status: 403, message: "no" });
   return { object: { kind: "pool", namespace: "ingress", name: "web" }, what: "status", error };
+}
+
+/** A run in which nothing is left to do but the status of a record set, whose name has these addresses that serve. */
+function unwrittenRecordSet(serving: readonly string[]): PassResult {
+  const quietRun = quiet(steady());
+  const name = { object: NODES, provider: "digitalocean", fqdn: "nodes.example.com", shown: ["192.0.2.1"], serving };
+  const plan: Plan = {
+    ...quietRun.remaining,
+    pools: [],
+    recordSets: [aRecordSetAssessment()],
+    names: [name],
+    actions: [],
+    holds: [],
+  };
+  return { ...quietRun, plan, remaining: plan, reportFailures: [{ ...statusFailure(), object: NODES }] };
 }
 
 describe("the exit code of a run", () => {
