@@ -153,6 +153,12 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
   let stoppedBy: keyof typeof SIGNAL_CODES | undefined;
   let isCallLeft = false;
   let isEndMeant = false;
+  let isOutputLost = false;
+  const onLost = ({ message }: Error): void => {
+    if (!isOutputLost) process.stderr.write(`flipop: its output could not be written: ${message}\n`);
+    isOutputLost = true;
+    process.exitCode = codeWhereLost(process.exitCode);
+  };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       if (stoppedBy !== undefined) process.exit(SIGNAL_CODES[signal]);
@@ -166,7 +172,7 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
     ...(process.title === "kubectl flipop" ? { program: process.title } : {}),
     argv: process.argv.slice(2),
     env: takeEnvironment(),
-    streams: { stdout: outputStream(process.stdout), stderr: outputStream(process.stderr) },
+    streams: { stdout: outputStream(process.stdout, onLost), stderr: outputStream(process.stderr, () => undefined) },
     signal: stopping.signal,
     runID,
     identity: `${hostname()}_${process.pid}_${runID}`,
@@ -184,7 +190,8 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
   process.on("uncaughtException", (error) => void crash(invocation, error));
   const exitCode = await runCommandLine(invocation);
   // Never process.exit() here: of a large output into a pipe only the first part would arrive.
-  process.exitCode = stoppedBy === undefined || isEndMeant ? exitCode : SIGNAL_CODES[stoppedBy];
+  const ended = stoppedBy === undefined || isEndMeant ? exitCode : SIGNAL_CODES[stoppedBy];
+  process.exitCode = isOutputLost ? codeWhereLost(ended) : ended;
   // A call in flight would keep the process alive; after a signal a reader may have left one.
   if (stoppedBy !== undefined || isCallLeft) process.stdout.write("", () => process.exit());
 }
@@ -198,12 +205,17 @@ async function crash(given: Invocation, error: unknown): Promise<void> {
   process.stderr.write("", () => process.stdout.write("", () => process.exit(exitCode)));
 }
 
-/** A closed pipe (`| head`) is the reader's choice, not an error: what follows is dropped. */
-function outputStream(stream: NodeJS.WriteStream): OutputStream {
+/** Output that nobody could read is no success, whatever the command did. */
+function codeWhereLost(exitCode: typeof process.exitCode): typeof process.exitCode {
+  return exitCode === undefined || exitCode === EXIT.done ? EXIT.unexpected : exitCode;
+}
+
+/** A closed pipe (`| head`) is the reader's choice, not an error: what follows is dropped. Any other failure, as of a full disk, is told to `onLost`. */
+function outputStream(stream: NodeJS.WriteStream, onLost: (error: Error) => void): OutputStream {
   let isClosed = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
     isClosed = true;
-    if (error.code !== "EPIPE") process.exitCode = 1;
+    if (error.code !== "EPIPE") onLost(error);
   });
   return {
     isTTY: stream.isTTY === true,

@@ -1,5 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { withoutWaiting } from "./without-waiting.ts";
 
@@ -43,6 +44,21 @@ export function describeProcess(name: string, programPath: () => string): void {
       expect((await exit)[0]).toBe(0);
       expect(withoutWaiting(await stderr)).toBe("");
     }, 30_000);
+
+    test.for(["plan", "--version"])("says that the disk is full, and does not end with 0: %s", (command) => {
+      const full = openSync("/dev/full", "w");
+      try {
+        const { status, stderr } = spawnSync(process.execPath, [programPath(), command], {
+          env: { PATH: process.env["PATH"], NODES: "5" },
+          stdio: ["ignore", full, "pipe"],
+          encoding: "utf8",
+        });
+        expect(status).toBe(1);
+        expect(withoutWaiting(stderr)).toMatch(/^flipop: its output could not be written: ENOSPC.*\n$/);
+      } finally {
+        closeSync(full);
+      }
+    });
 
     test.for([
       ["SIGTERM", 143],
