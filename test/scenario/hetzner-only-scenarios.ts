@@ -98,6 +98,25 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     expect(world.cloud.boughtNow()).toEqual([]);
   });
 
+  for (const [what, assigned] of [
+    ["is accepted", undefined],
+    ["gets no answer", "lost-answer"],
+  ] as const)
+    scenario(`a failover that ${what} ends although no action can be read`, async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(1), { on: "n1" });
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+      await world.nodes.setReady("n1", false);
+      world.fail({ side: "cloud", operation: "action", kind: "500", times: 0 });
+      if (assigned !== undefined) world.fail({ side: "cloud", operation: "assign", kind: assigned });
+      const startedMs = world.nowMs();
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+      expect(world.nowMs() - startedMs).toBeLessThan(20 * SECOND);
+    });
+
   scenario(
     "the limit of the project shows in the refusal, which is said, and tried again after a minute",
     async (world) => {

@@ -7,6 +7,7 @@
 //   Moving     One call moves an address. It starts an action, and until that ends the API refuses other changes of the address (423 `locked`).
 //              Nobody has verified whether the address shows its new server earlier. So it counts as locked until the action says that it has ended.
 //              A change can get no answer, or be refused because something runs. Then the address counts as locked for as long as the API names an action that runs.
+//              If actions cannot be read, the address counts as locked for 10 seconds more. Then it is believed: a fault of `/actions` alone delays no failover for longer.
 
 import type { Address } from "../../model/address.ts";
 import { type IPFamily, sourceText } from "../../model/address-source.ts";
@@ -14,6 +15,7 @@ import { ProviderError } from "../../model/errors.ts";
 import { firstAddressOf } from "../../model/ipv6-network.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { AcceptedAction, AddressPage, Buyer, IPProvider, IPProviderReader } from "../../ports/providers.ts";
+import type { Clock } from "../../ports/system.ts";
 import { AnswerFault, IPV4, list, map, maybe, object, read, type Schema } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { SharedRead } from "../http/shared-read.ts";
@@ -46,15 +48,19 @@ import {
 /** How many items a page of a list has: the most that the API gives. */
 const PAGE_SIZE = 50;
 
+/** An address is held for unfinished for so long after its action could first not be read, milliseconds. */
+const LONGEST_DOUBT_MS = 10_000;
+
 /** Returns the ports over Hetzner's API, one for each family. They ask for actions together. */
-export function addressPorts(client: Client): Readonly<Record<IPFamily, IPProvider>> {
+export function addressPorts(client: Client, clock: Clock): Readonly<Record<IPFamily, IPProvider>> {
   const poll = new ActionPoll(client);
-  return { IPv4: new FloatingIPs(client, "IPv4", poll).port, IPv6: new FloatingIPs(client, "IPv6", poll).port };
+  const portOf = (family: IPFamily): IPProvider => new FloatingIPs(client, family, { poll, clock }).port;
+  return { IPv4: portOf("IPv4"), IPv6: portOf("IPv6") };
 }
 
 /** Returns the reading halves of the ports: there is no method that could write, at run time either. */
-export function addressReaders(client: Client): Readonly<Record<IPFamily, IPProviderReader>> {
-  const { IPv4, IPv6 } = addressPorts(client);
+export function addressReaders(client: Client, clock: Clock): Readonly<Record<IPFamily, IPProviderReader>> {
+  const { IPv4, IPv6 } = addressPorts(client, clock);
   return { IPv4: readerOf(IPv4), IPv6: readerOf(IPv6) };
 }
 
@@ -85,12 +91,16 @@ class FloatingIPs {
   readonly #moves = new Map<string, Move>();
   /** The ids of those whose last change may be under way, or was refused since another one is. */
   readonly #doubtful = new Set<string>();
+  /** By id since when nobody says whether what was begun has ended, monotonic milliseconds. */
+  readonly #unreadSinceMs = new Map<string, number>();
+  readonly #clock: Clock;
 
-  constructor(client: Client, family: IPFamily, poll: ActionPoll) {
+  constructor(client: Client, family: IPFamily, { poll, clock }: { readonly poll: ActionPoll; readonly clock: Clock }) {
     this.#client = client;
     this.#family = family;
     this.#item = floatingIPSchema(family);
     this.#poll = poll;
+    this.#clock = clock;
     this.#everything = new SharedRead(() => this.#readEverything());
   }
 
@@ -169,17 +179,42 @@ class FloatingIPs {
     const address = this.#seen.show(item);
     const move = this.#moves.get(id);
     if (move !== undefined && move.to === address.holderID) {
-      const state = await unless(this.#poll.stateOf(move.actionID), "pending");
+      const state = await this.#answer(id, this.#poll.stateOf(move.actionID), {
+        unread: "pending",
+        believed: "unknown",
+      });
       if (state === "pending") return { ...address, isLocked: true };
       if (this.#moves.get(id) === move) this.#moves.delete(id);
       this.#doubtful.delete(id);
       return state === "errored" ? await this.#readAgain(item, address) : address;
     }
     if (!this.#doubtful.has(id)) return address;
-    if (await unless(this.#hasAction(id, address.ip), true)) return { ...address, isLocked: true };
+    const isMoving = await this.#answer(id, this.#hasAction(id, address.ip), { unread: true, believed: false });
+    if (isMoving) return { ...address, isLocked: true };
     this.#doubtful.delete(id);
     // What ran may have ended between the two answers.
     return await this.#readAgain(item, address);
+  }
+
+  /** What the API says of what was begun. Where it says nothing, that is `unread` for {@link LONGEST_DOUBT_MS}, and then `believed`. */
+  async #answer<T>(
+    id: string,
+    answer: Promise<T>,
+    { unread, believed }: { readonly unread: T; readonly believed: T },
+  ): Promise<T> {
+    try {
+      const told = await answer;
+      this.#unreadSinceMs.delete(id);
+      return told;
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      const nowMs = this.#clock.monotonicMs();
+      const sinceMs = this.#unreadSinceMs.get(id) ?? nowMs;
+      const isOver = nowMs - sinceMs >= LONGEST_DOUBT_MS;
+      if (isOver) this.#unreadSinceMs.delete(id);
+      else this.#unreadSinceMs.set(id, sinceMs);
+      return isOver ? believed : unread;
+    }
   }
 
   /** The address as a new answer has it; as it was where there is no such floating IP any more. */
@@ -204,6 +239,7 @@ class FloatingIPs {
     { path, to, body }: { readonly path: string; readonly to?: string; readonly body?: object },
   ): Promise<AcceptedAction> {
     const id = await this.#idOf(ip, call);
+    this.#unreadSinceMs.delete(id);
     try {
       const { actionID } = await this.#client.call<{ readonly actionID: string }>({
         ...call,
@@ -354,16 +390,6 @@ class FloatingIPs {
     const items = await listAll(this.#client, words, (page) => this.#pageCall(page));
     for (const item of items) this.#seen.see(item);
     return new Set(items.filter(isOwn).map(({ id }) => id));
-  }
-}
-
-/** An answer; `otherwise` where the provider gives none. */
-async function unless<T>(answer: Promise<T>, otherwise: T): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ProviderError) return otherwise;
-    throw error;
   }
 }
 

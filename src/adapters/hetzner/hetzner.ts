@@ -32,7 +32,7 @@ export function openHetzner(
   client: Client = createClient(options),
 ): Hetzner<IPProvider, DNSProvider, FirewallProvider> {
   const { meter } = client;
-  const addresses = addressPorts(client);
+  const addresses = addressPorts(client, options.clock);
   const reader = new RecordReader(client);
   const writer = new RecordWriter(client, reader, options);
   return {
@@ -53,7 +53,7 @@ export function openHetznerReaders(
   client: Client = createClient(options),
 ): Hetzner<IPProviderReader, DNSProviderReader, FirewallProviderReader> {
   const { meter } = client;
-  const addresses = addressReaders(client);
+  const addresses = addressReaders(client, options.clock);
   return {
     addresses: { ...addresses.IPv4, ...meter },
     addressesIPv6: { ...addresses.IPv6, ...meter },
