@@ -311,7 +311,10 @@ export interface IPStatus {
   readonly state: IPState;
   readonly nodeName?: string;
   readonly providerID?: string;
-  /** While `in-progress`: the node's machine it is coming from, so that it is still known as ours if the move fails. */
+  /**
+   * While `in-progress`: the node's machine it is coming from, so that it is still known as ours if the move fails. While it is on no machine and the object selects nothing:
+   * the one that it was on last, so that the object is known as one that was served.
+   */
   readonly previousProviderID?: string;
   readonly error?: string;
   /** Why the address is in this state, from the closed list of reasons; absent while `active`. For people: see {@link IPStatus.fault}. */

@@ -327,8 +327,8 @@ export function isNotOwn({ state, fault }: IPStatus): boolean {
 }
 
 /** True for an entry of a status that shows an address as the object's own, which was sent to a machine. */
-export function wasPlaced({ providerID, fault }: IPStatus): boolean {
-  return providerID !== undefined && fault !== "conflict";
+export function wasPlaced({ providerID, previousProviderID, fault }: IPStatus): boolean {
+  return (providerID ?? previousProviderID) !== undefined && fault !== "conflict";
 }
 
 /** Returns the machines that status has an address at: the one where it is or is sent, then the one it came from. */

@@ -60,8 +60,8 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["ips{}.previousProviderID"],
     where: "pool, routed IP status",
-    written: "while a move is under way",
-    lost: "a move that fails may leave the address looking foreign, and held",
+    written: "while a move is under way, and while nothing is selected and the address is on no machine",
+    lost: "a move that fails may leave the address looking foreign, and held; `EmptyTarget` may be told no more",
     wrong: "the same",
   },
   {

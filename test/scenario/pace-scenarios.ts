@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { DNS_PROVIDERS, publishedPool, WWW } from "./dns-scene.ts";
+import { conditionsText, DNS_PROVIDERS, publishedPool, WWW } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -12,6 +12,7 @@ const CORDON = {
 /** What a person takes from nodes that still serve: a cordon, a label, a selector. */
 export function paceScenarios(scenario: Register): void {
   emptyTargets(scenario);
+  emptyTargetsByHand(scenario);
   upgrades(scenario);
   drains(scenario);
   spares(scenario);
@@ -89,6 +90,31 @@ function emptyTargets(scenario: Register): void {
       expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
     },
   );
+}
+
+/** What somebody does at the provider while a selector selects nothing. */
+function emptyTargetsByHand(scenario: Register): void {
+  scenario("an empty selector is told for good of a pool whose last address somebody has detached", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1"]);
+    await world.pools.edit("web", { match: { nodeLabel: "role=edg" } });
+    await world.pass();
+    world.cloud.put(ip(1), undefined);
+    for (let pass = 0; pass < 3; pass += 1) {
+      const { plan } = await world.pass();
+      expect(plan.holds.filter(({ reason }) => reason === "EmptyTarget")).toMatchObject([
+        { held: "nothing can serve" },
+      ]);
+      expect(conditionsText((await world.pools.status("web")).conditions)).toContain("Stalled=True (EmptyTarget)");
+      if (pass > 0) expect(world.writes()).toEqual([]);
+    }
+    expect(await world.show()).toEqual(["ip1 unassigned (NoCandidate)"]);
+    await world.pools.edit("web", { match: { nodeLabel: "" } });
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n1"]);
+    expect((await world.pools.status("web")).ips[ip(1)]?.previousProviderID).toBeUndefined();
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
 }
 
 function upgrades(scenario: Register): void {

@@ -145,7 +145,10 @@ function settled(
   const failure = retry === undefined ? undefined : { state: "error" as const, reason: "Failed", error: retry.error };
   if (view.pool.meta.isDeleting) return { ...leaving(view, ip, standing), ...failure };
   if (standing.rank === "unassigned")
-    return failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" };
+    return {
+      ...(failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" }),
+      ...leftField(view, ip),
+    };
   const place = placeFields(view, ownPlace(standing));
   const since = standing.sinceMs === undefined ? {} : { notMatchingSince: keepTime(view, ip, standing.sinceMs) };
   const parked = heldBack?.waitsFor === "node" ? { error: parkedText(view, standing, since.notMatchingSince) } : {};
@@ -159,6 +162,13 @@ function settled(
     ...parked,
     ...failure,
   };
+}
+
+/** The machine that an address served on: while its object selects nothing it says that the object was served. */
+function leftField(view: PoolView, ip: string): Pick<IPStatus, "previousProviderID"> {
+  const { providerID, previousProviderID } = statusOf(view.pool, ip) ?? {};
+  const left = view.emptyTarget === undefined ? undefined : (providerID ?? previousProviderID);
+  return left === undefined ? {} : { previousProviderID: left };
 }
 
 /** The mark of an address that serves clients of another object, or of one that is gone, for as long as it stays where that left it. */
