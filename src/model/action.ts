@@ -127,7 +127,7 @@ export interface AnnotateNode extends Common {
   readonly ipFamily?: IPFamily;
   readonly before: NodeAnnotations;
   readonly after: NodeAnnotations;
-  /** Where the address is whose annotation goes, when that is a machine which never was a node. */
+  /** Where the address is whose annotation goes, when that is a machine which never was a node, or a node to which somebody moved it. */
   readonly holder?: Place;
   /** Set where an object that stays gives the address up: the annotation stays as long as a name shows the address. */
   readonly isGivenUp?: true;

@@ -115,6 +115,27 @@ function emptyTargetsByHand(scenario: Register): void {
     await world.pass();
     expect(world.writes()).toEqual([]);
   });
+
+  scenario("under an empty selector an address that somebody moves serves where it is then, at once", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1"]);
+    await world.machines("n2");
+    await world.pools.edit("web", { match: { nodeLabel: "role=edg" } });
+    await world.pass();
+    world.cloud.put(ip(1), "n2");
+    const { plan } = await world.pass();
+    expect(plan.holds.filter(({ reason }) => reason === "EmptyTarget")).toHaveLength(1);
+    expect(plan.holds).not.toContainEqual(expect.objectContaining({ held: "nothing can serve" }));
+    expect(await world.show()).toEqual(["ip1 active n2 (EmptyTarget)"]);
+    expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
+    expect(plan.actions.find(({ kind }) => kind === "clear-annotation")).toMatchObject({
+      reason: "AnnotationDrift",
+      holder: { nodeName: expect.stringMatching(/n2$/) },
+    });
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1"]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
 }
 
 function upgrades(scenario: Register): void {

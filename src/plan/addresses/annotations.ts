@@ -28,6 +28,7 @@ import { ipFamilyOf, ownerKey, ownerRef } from "../../model/resource.ts";
 import { hold, obstacle } from "../holds.ts";
 import { isWritable, type PoolView, type Standing } from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
+import { movedByHand } from "./position.ts";
 
 /** What the annotations of the nodes depend on, beside the nodes. */
 interface AnnotationFacts {
@@ -411,7 +412,7 @@ function clearingHost(
 interface CauseOfClearing {
   readonly reason: Reason;
   readonly isGivenUp: boolean;
-  /** Where the address is, on a machine that never was a node. */
+  /** Where the address is: on a machine that never was a node, or where somebody put it. */
   readonly holder?: Place;
 }
 
@@ -436,7 +437,7 @@ function causeOfClearing(node: NodeFacts, ip: string, view: PoolView | undefined
     case "busy":
     case "gap":
       if (!view.inUse.has(ip)) return { reason: "AboveDesired", isGivenUp: true };
-      return { reason: whyElsewhere(node, standing, view), isGivenUp: false };
+      return { ...(movedByHand(view, ip, node) ?? { reason: whyElsewhere(node, standing, view) }), isGivenUp: false };
   }
 }
 

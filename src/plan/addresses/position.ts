@@ -9,10 +9,12 @@ import { undecidedText } from "../holds.ts";
 import {
   type Free,
   isNotOwn,
+  isStaying,
   type MachineOf,
   type ManagedIP,
   type MatchVerdict,
   type NodeByMachine,
+  type PoolView,
   type Standing,
   statusOf,
   storedDrain,
@@ -50,6 +52,7 @@ export function keepsAddress(
     verdictOf,
     stillServes: isNever,
     isUp: isNever,
+    selectsNothing: false,
     claims,
   };
   const { kind } = standingOf(ip, fact, context);
@@ -129,6 +132,8 @@ interface StandingContext {
   readonly stillServes: (node: NodeFacts) => boolean;
   /** Whether a node is up, whoever asks. */
   readonly isUp: (node: NodeFacts) => boolean;
+  /** True while the pool's selectors select nothing: then what serves stays wherever it is. */
+  readonly selectsNothing: boolean;
   readonly claims: Pick<Claims, "ownerOf" | "rightOf" | "rivalOf" | "isRemembered">;
   readonly key: string;
 }
@@ -238,12 +243,15 @@ function usedBy(
   return isAnnotated ? { isUnused: true, isAnnotated } : { isUnused: true };
 }
 
-/** True if the object itself has clients served by the address on the node, or is just withdrawing it from there: by status, by the node's annotation, or by its name. */
+/**
+ * True if the object itself has clients served by the address on the node, or is just withdrawing it from there: by status, by the node's annotation, or by its name. Where somebody
+ * put the address on the node by hand, that is so only while the object selects nothing: else it goes back at once.
+ */
 function isInService(ip: string, node: NodeFacts, machine: string, context: StandingContext): boolean {
   const { pool, key, machineOf } = context;
   const entry = statusOf(pool, ip);
   if (pool.meta.isDeleting || entry?.inherited === true) return false;
-  const isKnownHere = entry === undefined || isAt(entry, machine, machineOf);
+  const isKnownHere = context.selectsNothing || entry === undefined || isAt(entry, machine, machineOf);
   const isAnnotated = isAnnotatedOn(node, ip, key);
   const isPublished = pool.status.publishedDNS?.addresses.includes(ip) === true;
   return (
@@ -286,4 +294,21 @@ function isFormerNode(ip: string, machine: string, { pool, machineOf }: Standing
   return pool.status.released.some(
     (released) => released.ip === ip && released.providerID !== undefined && machineOf(released.providerID) === machine,
   );
+}
+
+/**
+ * Returns why a node no longer carries an address, and where that is now, where somebody has moved it by hand from the node, on which it was active. On a node that matches it may as
+ * well have been sent there by a pass whose status was lost. Pure.
+ */
+export function movedByHand(
+  { pool, managed }: PoolView,
+  ip: string,
+  { name }: NodeFacts,
+): { readonly reason: "AnnotationDrift"; readonly holder: Place } | undefined {
+  const address = managed.find((one) => one.ip === ip);
+  const entry = statusOf(pool, ip);
+  if (address?.standing.kind !== "placed" || !isStaying(address)) return undefined;
+  const { on } = address.standing;
+  const isMoved = entry?.state === "active" && entry.nodeName === name && on.nodeName !== name;
+  return isMoved ? { reason: "AnnotationDrift", holder: on } : undefined;
 }

@@ -194,6 +194,7 @@ function managedAddresses(
     verdictOf: verdicts.of,
     stillServes: context.stillServes,
     isUp: context.isUp,
+    selectsNothing: context.emptyTarget !== undefined,
     claims,
   };
   return managedIPs({ ...pool, status: { ...pool.status, acquired } }).flatMap((ip): readonly ManagedIP[] => {
