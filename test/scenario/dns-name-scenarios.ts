@@ -57,6 +57,49 @@ export function dnsNameScenarios(scenario: Register): void {
       },
     );
 
+    scenario(
+      `renamed with Delete at ${provider} while nothing serves, to a name that shows what flipop never wrote: the old records stay until the new ones serve`,
+      async (world) => {
+        await publishedPool(world, provider, ["n1"], { reclaimPolicy: "Delete" });
+        await world.recordSets.create("nodes", {
+          reclaimPolicy: "Delete",
+          dnsRecordSet: www(provider, { recordName: "nodes" }),
+        });
+        await world.pass();
+        world.dns.add(provider, API, HAND_MADE);
+        world.dns.add(provider, "hosts.example.com", HAND_MADE);
+        await world.nodes.setReady("n1", false);
+        await world.pools.edit("web", { dnsRecordSet: { recordName: "api" } });
+        await world.recordSets.edit("nodes", { dnsRecordSet: { recordName: "hosts" } });
+        const { remaining } = await world.pass();
+        expect(world.dnsWrites()).toEqual([]);
+        expect(reasons(remaining.holds).filter((reason) => reason === "NewNameFirst")).toHaveLength(2);
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+        world.dnsSafety.allowEnd(WWW);
+        world.dnsSafety.allowEnd("nodes.example.com");
+        await world.nodes.setReady("n1", true);
+        await world.pass();
+        expect(world.dns.show(provider)).toEqual([`${API} A ip1 60`, "hosts.example.com A ext1 60"]);
+      },
+    );
+
+    scenario(
+      `renamed with Delete at ${provider} as a node fails, to a name that shows what flipop never wrote: the new records first`,
+      async (world) => {
+        world.dnsSafety.allowEnd(WWW);
+        await publishedNodes(world, provider, ["n1", "n2"], { reclaimPolicy: "Delete" });
+        world.dns.add(provider, API, HAND_MADE);
+        world.dns.clearHistory();
+        await world.nodes.setReady("n1", false);
+        await world.recordSets.edit("nodes", { dnsRecordSet: { recordName: "api" } });
+        await world.pass();
+        expect(world.dns.show(provider)).toEqual([`${API} A ext2 60`]);
+        const names = world.dns.views.map(({ fqdn }) => fqdn);
+        expect(names.lastIndexOf(API)).toBeLessThan(names.indexOf(WWW));
+      },
+    );
+
     scenario(`58b renamed with Retain at ${provider}: the old records stay, and a hold says so`, async (world) => {
       await publishedPool(world, provider, ["n1", "n2"]);
       await world.pools.edit("web", { dnsRecordSet: { recordName: "api" } });

@@ -164,6 +164,26 @@ function leaves(scenario: Register, provider: DNSName): void {
     expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([[], ["six1", "six2"]]);
     expect(conditionsText((await world.recordSets.status("nodes")).conditions)).toBe("");
   });
+
+  scenario(
+    `at ${provider} IPv4 is asked for no longer while no node has an IPv6 address: A records stay until AAAA records serve`,
+    async (world) => {
+      await published(world, provider, { reclaimPolicy: "Delete" });
+      for (const name of ["n1", "n2"]) await world.nodes.delete(name);
+      await dualNodes(world, ["n3"], ["n3"]);
+      await world.pass();
+      expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([["ext3"], ["six1", "six2"]]);
+      await world.recordSets.edit("nodes", { ipFamilies: ["IPv6"] });
+      await world.pass();
+      expect(world.dnsWrites()).toEqual([]);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      world.dnsSafety.allowEnd(WWW);
+      await dualNodes(world, ["n4"]);
+      await world.pass();
+      expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([[], ["six4"]]);
+    },
+  );
 }
 
 function othersRecords(scenario: Register, provider: DNSName): void {

@@ -60,7 +60,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The old name goes although the new one cannot be written.",
     file: "src/plan/names/former-names.ts",
-    find: "  if (!present.isInPlace || isBeingCleanedUp(present, context.cleanedUp)) return wait(NEW_NAME_FIRST);\n",
+    find: "  if (!isReplaced(present) || isBeingCleanedUp(present, context.cleanedUp)) return wait(NEW_NAME_FIRST);\n",
     replace: "",
   },
   {

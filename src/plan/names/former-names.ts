@@ -150,7 +150,7 @@ function cleanUp(publisher: Publisher, present: NamePlan, former: PublishedName,
     return publisher.meta.isDeleting ? { isRemembered: false } : wait(obstacle("RecordsRetained"));
   if (context.claims.mayBeClaimed(publishedKey(former)))
     return wait(obstacle("Unreadable", "another object may ask for it whose zone could not be read"));
-  if (!present.isInPlace || isBeingCleanedUp(present, context.cleanedUp)) return wait(NEW_NAME_FIRST);
+  if (!isReplaced(present) || isBeingCleanedUp(present, context.cleanedUp)) return wait(NEW_NAME_FIRST);
   const found = findRecords(former, context.dns);
   if (found.kind === "nothing") return { isRemembered: false };
   if (found.kind === "records") return remove(publisher, present, former, found, context);
@@ -161,6 +161,11 @@ function cleanUp(publisher: Publisher, present: NamePlan, former: PublishedName,
 
 function wait(why: Obstacle): Step {
   return { isRemembered: true, why };
+}
+
+/** True once clients find under the new name what serves; where nothing may serve, once it is as it should be. */
+function isReplaced({ isInPlace, isFormerNeeded }: NamePlan): boolean {
+  return isInPlace && isFormerNeeded !== true;
 }
 
 /** True if another object takes away in this plan what stands under the new name. */

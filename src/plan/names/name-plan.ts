@@ -8,7 +8,7 @@ import type { ForeignRecordsPolicy } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { fightObstacle, isRepair } from "./fights.ts";
 import { othersOf, type RecordedAddresses, type SplitRecords, splitRecords } from "./foreign-records.ts";
-import { isSameObject, type NameClaims, nameKey } from "./name-claims.ts";
+import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
 import { ownerObstacle } from "./outside-owner.ts";
 import { isDebouncing, type Publisher, type ServedAddresses } from "./publishers.ts";
@@ -24,6 +24,8 @@ export interface NamePlan {
   readonly kept?: "as-they-are" | "to-others";
   /** True once the records stand under this name as they should, or will after {@link actions}; also where the object asks for no name. */
   readonly isInPlace: boolean;
+  /** Set where former names are still needed although something stands under this one: it is not known to serve. */
+  readonly isFormerNeeded?: true;
   /** True when the records were read, hold addresses, and are as they should be. */
   readonly isRight: boolean;
   /** True when the name shows an address that may have to leave once it can be looked at; absent = it does not. */
@@ -134,14 +136,21 @@ interface Setting {
   readonly nowMs: number;
 }
 
-function planSet(
+function planSet(publisher: Publisher, target: ReadyTarget, split: SplitRecords, setting: Setting): NamePlan {
+  const { whenEmpty } = publisher;
+  const decision = decideRecords(setting.served, split.own, whenEmpty, setting.isReplaced);
+  const plan = planDecided(publisher, target, split, { ...setting, decision });
+  const isEmptied = whenEmpty === "Delete" && decision.kind === "set" && decision.addresses.length === 0;
+  return setting.served.serving.size > 0 || isEmptied ? plan : { ...plan, isFormerNeeded: true };
+}
+
+function planDecided(
   publisher: Publisher,
   target: ReadyTarget,
   split: SplitRecords,
-  { served, isReplaced, ttlSeconds, nowMs }: Setting,
+  { served, decision, ttlSeconds, nowMs }: Setting & { readonly decision: RecordDecision },
 ): NamePlan {
   const { own } = split;
-  const decision = decideRecords(served, own, publisher.whenEmpty, isReplaced);
   const { isUndecided } = decision;
   const done = { target, actions: [], holds: [], isInPlace: true, isRight: false, isUndecided };
   if (decision.kind === "keep" && isUndecided) return done;
@@ -163,10 +172,7 @@ function planChange(
   const { name, unusable } = target;
   const later = retry === undefined ? undefined : waiting(publisher, target, retry, "retry");
   if (later !== undefined && !isPart) return later;
-  if (isDebouncing(publisher, nowMs)) {
-    const debounce = obstacle("Settling", "", { notBeforeMs: publisher.settlesAtMs });
-    return { ...waiting(publisher, target, debounce, "debounce"), isInPlace: own.addresses.length > 0 };
-  }
+  if (isDebouncing(publisher, nowMs)) return settling(publisher, target, own, write);
   if (unusable !== undefined)
     return waiting(publisher, target, blockedWhy(publisher, { ...unusable, name }), reading(unusable));
   const open = { target, actions: [], holds: [], isInPlace: false, isRight: false };
@@ -178,6 +184,18 @@ function planChange(
   if (contested !== undefined) return waiting(publisher, target, contested, "retry");
   const actions = [repairs ? { ...write, isRepair: true as const } : write];
   return { ...open, ...later, actions, isInPlace: !isPart };
+}
+
+/** Plans nothing while nodes are just changing. Former names are needed until the object has published here, and something of it is to stay. */
+function settling(publisher: Publisher, target: ReadyTarget, { addresses }: RecordSetState, write: WriteDNS): NamePlan {
+  const { publishedDNS } = publisher.memory;
+  const isOnRecord = publishedDNS !== undefined && publishedKey(publishedDNS) === nameKey(target.name);
+  const isServed = isOnRecord && addresses.some((ip) => write.after.addresses.includes(ip));
+  return {
+    ...waiting(publisher, target, obstacle("Settling", "", { notBeforeMs: publisher.settlesAtMs }), "debounce"),
+    isInPlace: addresses.length > 0,
+    ...(isServed ? {} : { isFormerNeeded: true }),
+  };
 }
 
 /** The change of a set that is to be made next. */
