@@ -107,7 +107,8 @@ async function readAgain(
   { known, wanted, open }: { known: ProviderFacts; wanted: WantedAddresses; open: readonly string[] },
   skews: SkewNotes,
 ): Promise<ProviderFacts> {
-  const read = await readSingly(provider, open, false, skews);
+  const single = await readSingly(provider, open, false, skews);
+  const read = new Map([...single, ...(await readUnconfirmed(provider, single, wanted, skews))]);
   const hasVanished = [...read].some(
     ([ip, fact]) => fact.kind === "gone" && known.addresses.get(ip)?.kind === "known" && known.isComplete,
   );
@@ -207,10 +208,34 @@ async function readSingly(
   hasListFailed: boolean,
   skews: SkewNotes,
 ): Promise<ReadonlyMap<string, AddressFact>> {
-  const breaker = new CircuitBreaker(skews, hasListFailed ? 1 : Number.POSITIVE_INFINITY);
+  return await readEach(
+    ips,
+    (ip) => provider.getAddress(ip),
+    new CircuitBreaker(skews, hasListFailed ? 1 : Number.POSITIVE_INFINITY),
+  );
+}
+
+/** Reads those addresses once more that are where status does not have them for sure. None where the provider's answers show by themselves whether it works on an address. */
+async function readUnconfirmed(
+  provider: IPProviderReader,
+  facts: ReadonlyMap<string, AddressFact>,
+  { unconfirmedAmong }: WantedAddresses,
+  skews: SkewNotes,
+): Promise<ReadonlyMap<string, AddressFact>> {
+  const { getUnconfirmed } = provider;
+  if (getUnconfirmed === undefined) return new Map();
+  const known = [...facts.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
+  return await readEach(unconfirmedAmong(known), getUnconfirmed, new CircuitBreaker(skews, Number.POSITIVE_INFINITY));
+}
+
+async function readEach(
+  ips: readonly string[],
+  ask: (ip: string) => Promise<Address | undefined>,
+  breaker: CircuitBreaker,
+): Promise<ReadonlyMap<string, AddressFact>> {
   const readings = await breaker.all(
     ips,
-    (ip) => readOne(provider, ip),
+    (ip) => readOne(ip, ask),
     (error): Reading => ({ kind: "gap", error }),
   );
   if (breaker.failure !== undefined) throw breaker.failure;
@@ -236,7 +261,8 @@ async function readListedAndSingle(
   const hasVanished = [...single.values()].some(({ kind }) => kind === "gone");
   if (hasVanished && wanted.isSteady && !listing.isComplete && !listing.hasFailed)
     return await readListedAndSingle(provider, { ...wanted, isSteady: false }, skews);
-  for (const [ip, fact] of single) {
+  const unconfirmed = await readUnconfirmed(provider, new Map([...addresses, ...single]), wanted, skews);
+  for (const [ip, fact] of [...single, ...unconfirmed]) {
     const isProven = fact.kind !== "gone" || (listing.isComplete && !addresses.has(ip));
     addresses.set(ip, isProven ? fact : notFoundAlone(ip));
   }
@@ -253,9 +279,9 @@ function notFoundAlone(ip: string): AddressFact {
 
 type Reading = AddressFact & { readonly isUnanswered?: boolean };
 
-async function readOne(provider: IPProviderReader, ip: string): Promise<Reading> {
+async function readOne(ip: string, ask: (ip: string) => Promise<Address | undefined>): Promise<Reading> {
   try {
-    const address = await provider.getAddress(ip);
+    const address = await ask(ip);
     return address === undefined ? { kind: "gone" } : { kind: "known", address };
   } catch (error) {
     if (!(error instanceof ProviderError) || error.concernsProvider) throw error;

@@ -1,4 +1,4 @@
-import { CANONICAL } from "../model/address.ts";
+import { type Address, CANONICAL } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { annotatedNodes, annotatedOn } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
@@ -21,6 +21,8 @@ export interface WantedAddresses {
   readonly lacksWithout: (gone: ReadonlySet<string>) => boolean;
   /** True when the answer of an acquisition is waited for: only the account's list can show it. */
   readonly hasOpenIntent: boolean;
+  /** Which of the addresses are on a machine of a node where status does not have them, or not yet for sure: a change of another process may not have ended. */
+  readonly unconfirmedAmong: (addresses: readonly Address[]) => readonly string[];
 }
 
 /** Collects the addresses to read for one provider. Pure. */
@@ -66,7 +68,34 @@ export function wantedAddresses(
     mayAcquire: own.some(({ spec, status }) => status.pendingAcquisitions.length > 0 || lacks(spec, status)),
     lacksWithout: (gone) => own.some(({ spec, status }) => lacks(spec, status, gone)),
     hasOpenIntent,
+    unconfirmedAmong: (addresses) => {
+      const machines = nodes.flatMap(({ providerID }) => registry.machineID(provider, providerID) ?? []);
+      return unconfirmedAmong(addresses, own, { places, machines: new Set(machines) });
+    },
   };
+}
+
+/** The ips of addresses that may still be on their way. flipop has not sent an address anywhere that no status has: that is stored before the provider is asked. */
+function unconfirmedAmong(
+  addresses: readonly Address[],
+  pools: readonly Pool[],
+  { places, machines }: { readonly places: readonly Place[]; readonly machines: ReadonlySet<string> },
+): readonly string[] {
+  const isComing = ({ state }: Place): boolean => state === "in-progress";
+  const textOf = ({ ip, machine }: Pick<Place, "ip" | "machine">): string => `${ip} ${machine}`;
+  const confirmed = new Set(places.filter((place) => !isComing(place)).map(textOf));
+  for (const place of places.filter(isComing)) confirmed.delete(textOf(place));
+  const stored = new Set(
+    pools.flatMap(({ status }) => [...Object.keys(status.ips), ...status.acquired.map(({ ip }) => ip)]),
+  );
+  const buyers = new Set(
+    pools.flatMap(({ meta, status }) => (status.pendingAcquisitions.length > 0 ? [meta.uid] : [])),
+  );
+  return addresses.flatMap(({ ip, holderID: machine, isLocked, boughtFor }) => {
+    if (machine === undefined || isLocked || !machines.has(machine) || confirmed.has(textOf({ ip, machine })))
+      return [];
+    return stored.has(ip) || buyers.has(boughtFor ?? "") ? [ip] : [];
+  });
 }
 
 function lacks(spec: Pool["spec"], status: Pool["status"], gone: ReadonlySet<string> = new Set()): boolean {

@@ -29,6 +29,11 @@ export interface IPProviderReader {
   listPage(page: number): Promise<AddressPage>;
   /** One address, BYOIP too; undefined when the provider does not know it (404). */
   getAddress(ip: string): Promise<Address | undefined>;
+  /**
+   * One address as {@link getAddress} returns it, of which nobody has seen yet that its last change has ended: it is locked while the provider still works on it. Takes one call more. Where
+   * nobody can say whether the provider does, the address is returned as it is. Absent = every answer about an address shows by itself whether the provider works on it.
+   */
+  readonly getUnconfirmed?: (ip: string) => Promise<Address | undefined>;
   /** The addresses a machine carries, reserved ones included; undefined when there is no such machine (404). */
   machineAddresses(machineID: string): Promise<readonly string[] | undefined>;
   /** How many reserved addresses the account may have; undefined when the token may not read it or it is not set. */

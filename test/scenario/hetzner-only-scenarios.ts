@@ -117,6 +117,54 @@ export function hetznerOnlyScenarios(scenario: Register): void {
       expect(world.nowMs() - startedMs).toBeLessThan(20 * SECOND);
     });
 
+  for (const { title, isWritten, failing } of [
+    { title: "in-progress in status", isWritten: true, failing: 0 },
+    { title: "in-progress in status, and comes back", isWritten: true, failing: 1 },
+    { title: "elsewhere in status", isWritten: false, failing: 1 },
+  ])
+    scenario(
+      `an address that shows its target early is not published while its action runs: ${title}`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        world.cloud.address(ip(1), { on: "n1" });
+        await world.pools.create("web", { ips: [ip(1)] });
+        await world.pass();
+        await world.nodes.setReady("n1", false);
+        slowActions(world.cloud as HetznerCloud, failing);
+        if (!isWritten) world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "500", times: 0 });
+        await world.run({ deadlineMs: 17 * SECOND });
+        expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+        world.clearFaults();
+        for (let passes = 0; passes < 3; passes += 1) {
+          await world.pass();
+          expect(world.cloudWrites()).toEqual([]);
+          expect(await world.show()).toEqual([expect.stringContaining("ip1 in-progress")]);
+          expect(await world.nodes.annotations()).not.toHaveProperty("n2");
+          world.advance(SECOND);
+        }
+        world.advance(25 * SECOND);
+        for (let passes = 0; passes < 3; passes += 1) {
+          await world.pass({ deadlineMs: 60 * SECOND });
+          world.advance(10 * SECOND);
+        }
+        expect(await world.show()).toEqual(["ip1 active n2"]);
+      },
+    );
+
+  scenario("a purchase without an answer is not published while its action runs", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1 });
+    slowActions(world.cloud as HetznerCloud, 0);
+    world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+    await world.pass();
+    await world.pass();
+    expect(await world.show()).toEqual([expect.stringContaining("new1 in-progress")]);
+    expect(await world.nodes.annotations()).toEqual({});
+    world.advance(30 * SECOND);
+    await world.pass();
+    expect(await world.show()).toEqual(["new1 active n1"]);
+  });
+
   scenario(
     "the limit of the project shows in the refusal, which is said, and tried again after a minute",
     async (world) => {
@@ -171,4 +219,11 @@ export function hetznerOnlyScenarios(scenario: Register): void {
       expect(await world.show()).toEqual(["new1 active n1"]);
     },
   );
+}
+
+/** Actions take 25 s from now on, the first ones end in an error, and an address shows its target at once. */
+function slowActions({ settings }: HetznerCloud, failing: number): void {
+  settings.shows_target_early = true;
+  settings.action_delay_ms = 25 * SECOND;
+  settings.fail_next_actions = failing;
 }

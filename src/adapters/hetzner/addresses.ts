@@ -7,6 +7,7 @@
 //   Moving     One call moves an address. It starts an action, and until that ends the API refuses other changes of the address (423 `locked`).
 //              Nobody has verified whether the address shows its new server earlier. So it counts as locked until the action says that it has ended.
 //              A change can get no answer, or be refused because something runs. Then the address counts as locked for as long as the API names an action that runs.
+//              Another process is told which addresses status has as unconfirmed, and asks once for each whether an action runs.
 //              If actions cannot be read, the address counts as locked for 10 seconds more. Then it is believed: a fault of `/actions` alone delays no failover for longer.
 
 import type { Address } from "../../model/address.ts";
@@ -110,6 +111,7 @@ class FloatingIPs {
       pageSize: PAGE_SIZE,
       listPage: (page) => this.#listPage(page),
       getAddress: (ip) => this.#getAddress(ip),
+      getUnconfirmed: (ip) => this.#getUnconfirmed(ip),
       machineAddresses: (machineID) => this.#machineAddresses(machineID),
       // The limit of a project stands in the console only.
       addressLimit: () => Promise.resolve(undefined),
@@ -152,6 +154,24 @@ class FloatingIPs {
     if (known === undefined) this.#seen.forget(seen);
     else this.#seen.see(known);
     return known === undefined || !isOwn(known) ? undefined : { ...(await this.#settled(known)), ip };
+  }
+
+  /** An address that another process may have sent on its way. The action is asked for first: an address that is read after it has ended is where it stays. */
+  async #getUnconfirmed(ip: string): Promise<Address | undefined> {
+    const seen = await this.#find(ip);
+    if (seen !== undefined && !this.#moves.has(seen.id) && (await this.#isWorkedOn(seen.id, ip)))
+      this.#doubtful.add(seen.id);
+    return await this.#getAddress(ip);
+  }
+
+  /** A process that has not begun the action cannot tell since when it runs: it does not wait where it cannot be read. */
+  async #isWorkedOn(id: string, ip: string): Promise<boolean> {
+    try {
+      return await this.#hasAction(id, ip);
+    } catch (error) {
+      if (error instanceof ProviderError) return false;
+      throw error;
+    }
   }
 
   /** The floating IP with this id, and with this address where one is given; undefined if it is gone. */
