@@ -8,6 +8,7 @@ import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
 import type { Buyer, IPProvider } from "../ports/providers.ts";
 import { explainRefusal } from "./assign-ip.ts";
+import { erroredAction } from "./change-address.ts";
 import {
   type ApplyContext,
   acquisitionMutex,
@@ -123,6 +124,11 @@ async function confirmOnNode(
   );
   if (confirmation.kind === "confirmed") return applied({ address: confirmation.address, acceptedAtMs });
   const learned = [learn(address.ip, confirmation.address ?? address)];
+  if (confirmation.kind === "errored")
+    return failed(erroredAction(address.ip, toolsOf(action.provider, context).provider, "create"), {
+      acceptedAtMs,
+      learned,
+    });
   const { kind } = confirmation;
   const ended = kind === "pending" && confirmation.endedBy !== undefined ? { endedBy: confirmation.endedBy } : {};
   return { outcome: "unconfirmed", address: confirmation.address ?? address, acceptedAtMs, learned, ...ended };

@@ -121,15 +121,19 @@ async function confirm(change: Change, accepted: AcceptedAction, acceptedAtMs: n
         ...(confirmation.endedBy === undefined ? {} : { endedBy: confirmation.endedBy }),
       };
     case "errored":
-      return failed(erroredAction(change), { acceptedAtMs, learned: [learn(change.ip, confirmation.address)] });
+      return failed(erroredAction(change.ip, change.provider, "assign"), {
+        acceptedAtMs,
+        learned: [learn(change.ip, confirmation.address)],
+      });
   }
 }
 
-function erroredAction({ ip, provider }: Change): ProviderError {
+/** Returns the error of a change of an address that the provider accepted, and that failed then. */
+export function erroredAction(ip: string, provider: IPProvider, operation: "assign" | "create"): ProviderError {
   return new ProviderError({
     provider: provider.name,
     failure: "unavailable",
-    operation: "assign",
+    operation,
     subject: ip,
     status: 0,
     message: `${provider.name} accepted the change of ${ip} and then reported that it failed.`,

@@ -43,7 +43,7 @@ export interface IPProviderReader {
 /** How an accepted action stands. `unknown` = the provider does not know the action (for ever so with BYOIP addresses). */
 export type ActionState = "pending" | "done" | "errored" | "unknown";
 
-/** Handle of an accepted asynchronous action; pass it to {@link IPProvider.actionState}. */
+/** Handle of an accepted asynchronous action; pass it to {@link IPProvider.actionState}. Without an `actionID` (`""`) it is the one that this process began last for the address, such as a purchase. */
 export interface AcceptedAction {
   readonly ip: string;
   readonly actionID: string;

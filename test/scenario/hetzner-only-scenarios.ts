@@ -151,6 +151,20 @@ export function hetznerOnlyScenarios(scenario: Register): void {
       },
     );
 
+  scenario("a purchase whose assignment fails is not waited for, and the address is assigned next", async (world) => {
+    await world.machines("n1");
+    await world.pools.create("web", { desiredIPs: 1 });
+    (world.cloud as HetznerCloud).settings.fail_next_actions = 1;
+    const startedMs = world.nowMs();
+    const { outcomes } = await world.pass();
+    expect(world.nowMs() - startedMs).toBeLessThan(10 * SECOND);
+    expect(outcomes.map(({ outcome }) => outcome)).toContain("failed");
+    world.advance(2 * SECOND);
+    await world.pass();
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    expect(await world.show()).toEqual(["new1 active n1"]);
+  });
+
   scenario("a purchase without an answer is not published while its action runs", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1 });

@@ -117,7 +117,7 @@ class FloatingIPs {
       addressLimit: () => Promise.resolve(undefined),
       assign: (ip, machineID) => this.#assign(ip, machineID),
       unassign: (ip) => this.#unassign(ip),
-      actionState: ({ actionID }) => this.#poll.stateOf(actionID),
+      actionState: ({ ip, actionID }) => this.#poll.stateOf(actionID || this.#begunFor(ip)),
       create: (place, buyer) => this.#create(place, buyer),
       delete: (ip) => this.#delete(ip),
     };
@@ -252,6 +252,11 @@ class FloatingIPs {
     });
   }
 
+  /** The id of the action that this process began last for an address, such as that of its purchase; `""` if none is known. */
+  #begunFor(ip: string): string {
+    return this.#moves.get(this.#seen.find(ip)?.id ?? "")?.actionID ?? "";
+  }
+
   /** Sends an address on its way. Any 2xx means accepted. Without a readable action id it is `""`: the address itself is the truth. */
   async #move(
     call: CallInfo,
@@ -271,7 +276,10 @@ class FloatingIPs {
       return { ip, actionID };
     } catch (error) {
       const isOpen = error instanceof ProviderError && (error.isAmbiguous || error.failure === "busy");
-      if (isOpen) this.#doubtful.add(id);
+      if (isOpen) {
+        this.#moves.delete(id);
+        this.#doubtful.add(id);
+      }
       throw error;
     }
   }
