@@ -221,7 +221,8 @@ function laterGate({ assessment: { status }, world: { observedAtMs } }: Seen, no
   return [{ ...shut("due", why), notBeforeMs: why.notBeforeMs }];
 }
 
-function maxPerNode({ object: { spec }, world: { registry } }: Seen): number {
+/** Returns how many addresses a node may have at most for the object's sake. Pure. */
+export function maxPerNode({ object: { spec }, world: { registry } }: Seen): number {
   return registry.maxPerNode(spec.provider, "maxPerNode" in spec ? spec.maxPerNode : undefined);
 }
 

@@ -1,4 +1,4 @@
-import type { ObjectRef } from "../model/action.ts";
+import { type ObjectRef, refKey } from "../model/action.ts";
 import type { Gate } from "../model/explanation.ts";
 import type { NodeFacts } from "../model/node.ts";
 import { isSamePlace } from "../plan/addresses/assign.ts";
@@ -7,6 +7,7 @@ import {
   acquiringGates,
   addressGates,
   ipOf,
+  maxPerNode,
   nameGates,
   nodeGates,
   objectGates,
@@ -187,8 +188,8 @@ function addressObstacles(seen: Seen, ip: string): readonly Found[] {
 }
 
 /**
- * The obstacles of the node whose gates are opened most easily; nodes that have another address of the object are no use unless the object can allow them more, and
- * nodes where the address cannot go are none.
+ * The obstacles of the node whose gates are opened most easily, of those first that are not full with addresses of other objects; nodes that have another address of the object are
+ * no use unless the object can allow them more, and nodes where the address cannot go are none.
  */
 function nearestNode(seen: Seen, ip?: string): readonly Found[] {
   const used = new Set(
@@ -197,12 +198,28 @@ function nearestNode(seen: Seen, ip?: string): readonly Found[] {
     ),
   );
   const canStack = raisedMaxPerNode(seen) !== undefined;
+  const isTaken = takenByOthers(seen, ip);
   const ranked = seen.world.nodes
     .filter((node) => (canStack || !used.has(node.name)) && (ip === undefined || isWithinReach(seen, ip, node)))
-    .map((node) => ({ found: nodeObstacles(seen, node, ip), cost: costOf(seen, node, ip) }))
+    .map((node) => ({ found: nodeObstacles(seen, node, ip), cost: costOf(seen, node, ip), isTaken: isTaken(node) }))
     .filter(({ found, cost }) => found.length > 0 && cost < Number.POSITIVE_INFINITY)
-    .toSorted((a, b) => a.cost - b.cost);
+    .toSorted((a, b) => Number(a.isTaken) - Number(b.isTaken) || a.cost - b.cost);
   return ranked[0]?.found ?? [];
+}
+
+/** Returns what says of a node whether its machine has as many addresses of other objects as it may: one of these would have to go first, whether the node matches or not. */
+function takenByOthers(seen: Seen, ip: string | undefined): (node: NodeFacts) => boolean {
+  const { world, ref, object } = seen;
+  const { provider } = object.spec;
+  const others = world.pools.filter(({ kind, meta }) => refKey({ ...meta, kind }) !== refKey(ref));
+  const named = new Set(others.flatMap(({ spec, status }) => [...spec.ips, ...Object.keys(status.ips)]));
+  const counts = new Map<string, number>();
+  for (const [address, fact] of world.providers.get(provider)?.addresses ?? []) {
+    const holder = fact.kind === "known" && address !== ip && named.has(address) ? fact.address.holderID : undefined;
+    if (holder !== undefined) counts.set(holder, (counts.get(holder) ?? 0) + 1);
+  }
+  const most = maxPerNode(seen);
+  return ({ providerID }) => (counts.get(world.registry.machineID(provider, providerID) ?? "") ?? 0) >= most;
 }
 
 /** True where the provider lets the address go to the node, or one of their regions is not known. */
