@@ -69,6 +69,8 @@ export type ProviderFailure =
   | "forbidden"
   | "not-found"
   | "refused"
+  /** The account has as many of a kind as it may have. */
+  | "over-quota"
   | "busy"
   | "rate-limited"
   /** Not sent: the rest of the provider's limit is kept for more urgent calls. */

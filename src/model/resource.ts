@@ -343,7 +343,7 @@ export interface RetryStatus {
 }
 
 /** Why only a person can end a retry. */
-export const RETRY_REASONS = ["PermissionMissing", "AdmissionRefused", "RecordsRefused"] as const;
+export const RETRY_REASONS = ["PermissionMissing", "AdmissionRefused", "RecordsRefused", "QuotaExceeded"] as const;
 
 type RetryReason = (typeof RETRY_REASONS)[number];
 

@@ -326,6 +326,7 @@ function reasonOf(error: Error, action: Action): Pick<RetryStatus, "reason"> {
   if (isForbidden(error)) return { reason: "PermissionMissing" };
   if (changesName(action) && error instanceof ProviderError && error.failure === "refused")
     return { reason: "RecordsRefused" };
+  if (error instanceof ProviderError && error.failure === "over-quota") return { reason: "QuotaExceeded" };
   const isRefused = error instanceof KubeError && (error.failure === "denied" || error.failure === "invalid");
   return isRefused ? { reason: "AdmissionRefused" } : {};
 }
@@ -355,7 +356,7 @@ function mayBeMachine(error: Error): boolean {
 const OF_MACHINE: ReadonlySet<ProviderFailure> = new Set(["refused", "not-found", "busy"]);
 
 /** What only a person, or somebody else's change, can mend. */
-const SLOW: ReadonlySet<ProviderFailure> = new Set(["forbidden", "refused", "not-found"]);
+const SLOW: ReadonlySet<ProviderFailure> = new Set(["forbidden", "refused", "over-quota", "not-found"]);
 
 /** How a failed attempt is retried: rarely where the provider refused it, else soon. Calls to the cluster are cheap and fail for its own reasons: soon. */
 function retryClassOf(error: Error): "fast" | "slow" {

@@ -15,6 +15,8 @@ export interface ProviderDifferences {
   readonly hasPrefixes: boolean;
   /** True if the limit of addresses can be read. */
   readonly tellsLimit: boolean;
+  /** True if the refusal of a purchase says that the limit is reached. */
+  readonly namesLimit: boolean;
   /** True if a machine has room for one address, in its own region. */
   readonly isBound: boolean;
   /** True if deleting an assigned address takes it off its machine, and keeps it. Else it is refused. */

@@ -188,6 +188,11 @@ export function hetznerOnlyScenarios(scenario: Register): void {
       await world.pass();
       expect(world.cloudWrites()).toEqual(["create for n1", "create for n2"]);
       expect((await world.pools.status("web")).error).toContain("floating_ip limit exceeded");
+      const { conditions } = await world.pools.status("web");
+      expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({
+        status: "True",
+        reason: "QuotaExceeded",
+      });
       world.advance(30 * SECOND);
       await world.pass();
       expect(world.cloudWrites()).toEqual([]);

@@ -92,7 +92,7 @@ const FAILURES: ReadonlyMap<number | string, ProviderFailure> = new Map([
   ["token_readonly", "forbidden"],
   ["maintenance", "unavailable"],
   // The project has as many as it may have. There is no call that tells how many those are.
-  ["resource_limit_exceeded", "refused"],
+  ["resource_limit_exceeded", "over-quota"],
   // "There is already an action running", and "changed during the request".
   ["locked", "busy"],
   ["conflict", "busy"],

@@ -93,6 +93,7 @@ function failureText({ label, scopeAdvice }: ProviderTexts, call: CallInfo, deta
     case "not-found":
       return `${label} refused to ${doing}: ${why}${notFoundAdvice === undefined ? "" : `. ${notFoundAdvice}`}`;
     case "refused":
+    case "over-quota":
     case "busy":
       return `${label} refused to ${doing}: ${why}`;
     case "rate-limited":

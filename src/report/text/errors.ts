@@ -79,6 +79,7 @@ const PROVIDER: Readonly<Record<ProviderFailure, ErrorCategory>> = {
   forbidden: "permission",
   "not-found": "refused",
   refused: "refused",
+  "over-quota": "refused",
   malformed: "refused",
   busy: "temporary",
   "rate-limited": "temporary",

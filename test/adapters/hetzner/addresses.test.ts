@@ -100,7 +100,7 @@ describe("a purchase", () => {
   test("beyond the limit of the project is refused, and says which limit it is", async () => {
     await inProject({ ...state, settings: { floating_ip_limit: 0 } }, async ({ hetzner: { addresses } }) => {
       const error = await failure(addresses.create({ region: "fsn1" }, BUYER));
-      expect(error).toMatchObject({ failure: "refused", isAmbiguous: false, status: 403 });
+      expect(error).toMatchObject({ failure: "over-quota", isAmbiguous: false, status: 403 });
       expect(error.message).toContain("floating_ip limit exceeded");
     });
   });
