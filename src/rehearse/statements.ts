@@ -256,5 +256,7 @@ function objectObstacles(seen: Seen): readonly Found[] {
     return [...firstObstacle(seen, inactiveOf(seen)), ...shutGates(acquiringGates(seen))];
   }
   const named = shutGates(nameGates(seen, namesOf(seen)));
+  // One node that matches would take the others from the name, which serve: the selector is what is wrong.
+  if (pool === undefined && own.length > 0) return [...own, ...named];
   return [...(seen.assessment.matching.length === 0 ? nearestNode(seen) : []), ...named];
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { explain } from "../../src/rehearse/explain.ts";
-import { anObservation, aPool, known, nodes } from "../plan/builders.ts";
+import { renderExplanation } from "../../src/report/text/explanation.ts";
+import { PLAIN } from "../../src/report/text/layout.ts";
+import { aNode, anObservation, aPool, known, nodes } from "../plan/builders.ts";
+import { aRecordSet, dnsFacts } from "../plan/dns-builders.ts";
 
 const [API, WEB] = ["203.0.113.1", "203.0.113.2"] as const;
 
@@ -27,4 +30,23 @@ test("the smallest change takes no address from another object while a node is f
     horizonMs: 15 * 60_000,
   });
   expect(sections[0]?.counterfactual?.changes.map(({ edit }) => edit)).toEqual(["node/n2.pods=Ready"]);
+});
+
+test("no node is labelled for a record set whose selector selects nothing: its name would lose all others", () => {
+  const observation = anObservation({
+    nodes: [1, 2].map((n) => aNode({ name: `n${n}`, addresses: [{ type: "ExternalIP", address: `192.0.2.${n}` }] })),
+    recordSets: [
+      aRecordSet({
+        spec: { match: { nodeLabel: "x=y", podNamespace: "", podLabel: "", tolerations: [] } },
+      }),
+    ],
+    dns: [dnsFacts({ "nodes.example.com": ["192.0.2.1", "192.0.2.2"] })],
+  });
+  const explanation = explain(observation, {
+    subject: { kind: "object" },
+    isMeant: ({ kind }) => kind === "dns",
+    horizonMs: 15 * 60_000,
+  });
+  expect(explanation.sections[0]?.counterfactual).toBeUndefined();
+  expect(renderExplanation(explanation, { palette: PLAIN, width: 100, wide: false })).toContain("Correct spec.match");
 });
