@@ -248,7 +248,6 @@ export function acquiringScenarios(scenario: Register): void {
     await world.pass();
     world.cloud.removeAddress(bought(1));
     await world.pass();
-    await world.pass();
     expect(world.cloudWrites()).toEqual(["create for n1"]);
     expect(await world.show()).toEqual(["new2 active n1"]);
     expect((await world.pools.status("web")).acquired).toHaveLength(1);
