@@ -100,10 +100,11 @@ function leftBehind({ world, monitor }: Simulation, object: Publisher): readonly
   const wish = wishOf(world, object);
   if (object.spec.reclaimPolicy !== "Delete") return [];
   const view = viewDNS(world);
+  // An old name stays until something serves under the new one.
   const isThere =
     object.spec.dnsRecordSet === undefined ||
     object.meta.isDeleting ||
-    (wish !== undefined && isOwned(world, object, wish) && shownIn(view, wish.provider, wish.fqdn).length > 0);
+    (wish !== undefined && isOwned(world, object, wish) && showsServing(world, object, wish));
   if (!isThere) return [];
   const isFree = (key: string): boolean => claimants(world, key).length === 0;
   const present = publishedNames(object.status);
@@ -126,6 +127,12 @@ function leftBehind({ world, monitor }: Simulation, object: Publisher): readonly
     invariant: "DNS-leak",
     text: `${key} of ${publisherName(object)} is never cleaned`,
   }));
+}
+
+/** True where a name shows an address of its object that serves. */
+function showsServing(world: World, object: Publisher, { provider, fqdn }: WishedName): boolean {
+  const offers = offersOf(world, object);
+  return shownIn(viewDNS(world), provider, fqdn).some((ip) => offers.get(ip) === "yes");
 }
 
 /** The set that a record is of, as a key of claims. */
