@@ -210,7 +210,7 @@ function codeWhereLost(exitCode: typeof process.exitCode): typeof process.exitCo
   return exitCode === undefined || exitCode === EXIT.done ? EXIT.unexpected : exitCode;
 }
 
-/** A closed pipe (`| head`) is the reader's choice, not an error: what follows is dropped. Any other failure, as of a full disk, is told to `onLost`. */
+/** A closed pipe (`| head`) is the reader's choice, not an error: what follows is dropped. `onLost` is told of any other failure, such as a full disk. */
 function outputStream(stream: NodeJS.WriteStream, onLost: (error: Error) => void): OutputStream {
   let isClosed = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {

@@ -312,8 +312,10 @@ export interface IPStatus {
   readonly nodeName?: string;
   readonly providerID?: string;
   /**
-   * While `in-progress`: the node's machine it is coming from, so that it is still known as ours if the move fails. While it is on no machine and the object selects nothing:
-   * the one that it was on last, so that the object is known as one that was served.
+   * The machine of a node that the address is leaving, or has left.
+   *
+   *   while it is `in-progress`                             where it comes from: if the move fails, it is still known as ours
+   *   while it is on no machine and nothing is selected     where it was last: it shows that the object was served
    */
   readonly previousProviderID?: string;
   readonly error?: string;

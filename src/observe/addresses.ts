@@ -215,7 +215,7 @@ async function readSingly(
   );
 }
 
-/** Reads those addresses once more that are where status does not have them for sure. None where the provider's answers show by themselves whether it works on an address. */
+/** Reads once more each address that another process may have sent on its way. Reads nothing at a provider whose answers always show whether it works on an address. */
 async function readUnconfirmed(
   provider: IPProviderReader,
   facts: ReadonlyMap<string, AddressFact>,

@@ -30,8 +30,8 @@ export interface IPProviderReader {
   /** One address, BYOIP too; undefined when the provider does not know it (404). */
   getAddress(ip: string): Promise<Address | undefined>;
   /**
-   * One address as {@link getAddress} returns it, of which nobody has seen yet that its last change has ended: it is locked while the provider still works on it. Takes one call more. Where
-   * nobody can say whether the provider does, the address is returned as it is. Absent = every answer about an address shows by itself whether the provider works on it.
+   * Reads one address whose last change may not have ended. Returns it as {@link getAddress} does, and locked while the provider works on it. Takes one call more. Where nobody can
+   * say whether the provider works on it, it is not locked for that. Absent = each answer about an address shows by itself whether the provider works on it.
    */
   readonly getUnconfirmed?: (ip: string) => Promise<Address | undefined>;
   /** The addresses a machine carries, reserved ones included; undefined when there is no such machine (404). */

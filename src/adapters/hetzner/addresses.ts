@@ -8,7 +8,8 @@
 //              Nobody has verified whether the address shows its new server earlier. So it counts as locked until the action says that it has ended.
 //              A change can get no answer, or be refused because something runs. Then the address counts as locked for as long as the API names an action that runs.
 //              Another process is told which addresses status has as unconfirmed, and asks once for each whether an action runs.
-//              If actions cannot be read, the address counts as locked for 10 seconds more. Then it is believed: a fault of `/actions` alone delays no failover for longer.
+//              If actions cannot be read, the address counts as locked for 10 seconds more. Then it is believed.
+//              So a fault of `/actions` alone delays a failover by 10 seconds at most.
 
 import type { Address } from "../../model/address.ts";
 import { type IPFamily, sourceText } from "../../model/address-source.ts";
@@ -49,7 +50,7 @@ import {
 /** How many items a page of a list has: the most that the API gives. */
 const PAGE_SIZE = 50;
 
-/** An address is held for unfinished for so long after its action could first not be read, milliseconds. */
+/** How long an address counts as locked after its action could first not be read, milliseconds. */
 const LONGEST_DOUBT_MS = 10_000;
 
 /** Returns the ports over Hetzner's API, one for each family. They ask for actions together. */
@@ -156,7 +157,10 @@ class FloatingIPs {
     return known === undefined || !isOwn(known) ? undefined : { ...(await this.#settled(known)), ip };
   }
 
-  /** An address that another process may have sent on its way. The action is asked for first: an address that is read after it has ended is where it stays. */
+  /**
+   * Reads an address that another process may have sent on its way. It asks for a running action first. Where that ends between the two calls, the address is read where it
+   * stays.
+   */
   async #getUnconfirmed(ip: string): Promise<Address | undefined> {
     const seen = await this.#find(ip);
     if (seen !== undefined && !this.#moves.has(seen.id) && (await this.#isWorkedOn(seen.id, ip)))
