@@ -109,11 +109,9 @@ async function readAgain(
 ): Promise<ProviderFacts> {
   const single = await readSingly(provider, open, false, skews);
   const read = new Map([...single, ...(await readUnconfirmed(provider, single, wanted, skews))]);
-  const hasVanished = [...read].some(
-    ([ip, fact]) => fact.kind === "gone" && known.addresses.get(ip)?.kind === "known" && known.isComplete,
-  );
-  // An address is gone when a list and a single read say so, and this list is older than the reading.
-  if (hasVanished) return await readAll(provider, options, wanted, skews);
+  const hasVanished = [...read].some(([ip, fact]) => fact.kind === "gone" && known.addresses.get(ip)?.kind !== "gone");
+  // An address is gone when a list and a single read say so, and a list that is known is older than the reading.
+  if (hasVanished) return await readAll(provider, options, { ...wanted, isSteady: false }, skews);
   return { ...known, addresses: new Map([...known.addresses, ...read]) };
 }
 

@@ -288,6 +288,19 @@ describe("a process that goes on", () => {
     expect((await read(provider, asking, undefined, reusable)).calls).toContain("list");
   });
 
+  test("sees an address that vanishes in a list, also where none was read before", async () => {
+    const { clock, reusable } = aProcess();
+    const provider = account(3, true);
+    provider.cloud.state.reserved_ips[0] = { ...provider.cloud.state.reserved_ips[0], locked: true } as never;
+    expect((await read(provider, poolOf(1, "active"), undefined, reusable)).calls).toEqual(["get"]);
+    provider.cloud.state.reserved_ips.splice(0, 1);
+    await clock.advance(250);
+    const { calls, facts } = await read(provider, poolOf(1, "active"), undefined, reusable);
+    expect(calls.slice(0, 2)).toEqual(["get", "list"]);
+    expect(facts).toMatchObject({ isComplete: true });
+    expect(facts?.addresses.get(ips(1)[0] ?? "")).toEqual({ kind: "gone" });
+  });
+
   test("sees an address that vanishes in a whole list before it counts as gone", async () => {
     const { clock, reusable } = aProcess();
     const provider = account(3, true);
