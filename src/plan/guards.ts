@@ -21,7 +21,7 @@ import { keepWithheld, type Withheld } from "./withhold.ts";
  *   addresses  keepOneServing            all serving addresses of a name leave their machines at once
  *              leaveToOthers             two processes work for one object, or something rests on what only another process can do
  *   firewalls  openFirewallFirst         an address goes to a machine where the firewall keeps clients out
- *   names      keepPublished             an address that a name still shows is given back to the provider
+ *   names      keepPublished             an address that a name still shows is given back to the provider, or leaves its machine for that
  *   writes     keepWithheld              more is taken from anybody than the run may take, or nobody has confirmed it
  *              leaveNamesFirst           an address leaves its machine, or the account, while a name shows it
  *              clearAnnotationAfterDNS   a node loses the annotation of an address that a name shows
@@ -69,7 +69,10 @@ interface Facts {
   };
   readonly names: {
     /** Address → a name that shows it after this plan, too. */
-    readonly staying: ReadonlyMap<string, string>;
+    readonly staying: ReadonlyMap<string, StayingIn>;
+    /** Has each address on a machine that another object's address waits for. */
+    readonly inTheWay: ReadonlySet<string>;
+    readonly isDeleting: (object: ObjectRef) => boolean;
   };
   readonly writes: {
     readonly withheld: Withheld;
@@ -83,6 +86,12 @@ interface Facts {
     /** What an object has on record. */
     readonly statusOf: (object: ObjectRef) => CleanedUp | undefined;
   };
+}
+
+/** A name that goes on showing an address, and why that is not given back. */
+export interface StayingIn {
+  readonly fqdn: string;
+  readonly why: Obstacle;
 }
 
 /** A name with the addresses that it shows now. */
@@ -234,15 +243,37 @@ function openFirewallFirst(actions: readonly Action[], { sending }: Facts["firew
   };
 }
 
-/** An address that a name shows, and that nothing of the plan takes out of the name, is not given back: it could be a stranger's tomorrow. */
-function keepPublished(actions: readonly Action[], { staying }: Facts["names"]): Verdict {
+/**
+ * An address that a name shows, and that nothing of the plan takes out of the name, is not given back: it could be a stranger's tomorrow. It stays on its machine, unless
+ * that is needed for another one, and what a deleted object has at firewalls stays open for it.
+ */
+function keepPublished(actions: readonly Action[], { staying, inTheWay, isDeleting }: Facts["names"]): Verdict {
+  const kept = actions.flatMap((action) => {
+    const name = action.kind === "delete-ip" ? staying.get(action.ip) : undefined;
+    return action.kind !== "delete-ip" || name === undefined ? [] : [{ action, name }];
+  });
+  if (kept.length === 0) return {};
+  const needed = new Set(actions.filter(sendsAddress).flatMap(({ requires }) => requires));
+  const deleted = new Set(kept.flatMap(({ action }) => action.requires));
+  const unassigning = actions
+    .filter(isUnassign)
+    .filter(({ id, ip }) => deleted.has(id) && !needed.has(id) && !inTheWay.has(ip));
+  const nameOf = new Map(kept.map(({ action: { ip }, name }) => [ip, name.fqdn]));
+  const deleting = new Set(unassigning.filter(({ object }) => isDeleting(object)).map(keyOf));
   return {
-    drops: actions.flatMap((action) => {
-      const detail = action.kind === "delete-ip" ? staying.get(action.ip) : undefined;
-      if (action.kind !== "delete-ip" || detail === undefined) return [];
-      return [{ action, subject: action.ip, why: obstacle("StillPublished", detail) }];
-    }),
+    kept: new Map(unassigning.map(({ ip }) => [ip, nameOf.get(ip) ?? ""])),
+    drops: kept.map(({ action, name: { why } }) => ({ action, subject: action.ip, why })),
+    withholds: [...unassigning, ...actions.filter((action) => isClosing(action) && deleting.has(keyOf(action)))],
   };
+}
+
+/** True for what needs a machine that has room. */
+function sendsAddress({ kind }: Action): boolean {
+  return kind === "assign-ip" || kind === "move-ip" || kind === "acquire-ip";
+}
+
+function isClosing({ kind }: Action): boolean {
+  return kind === "close-ports" || kind === "remove-from-firewall";
 }
 
 /**
@@ -322,9 +353,7 @@ function publishAfterAnnotation(actions: readonly Action[]): Verdict {
 
 /** What a deleted object added to firewalls goes after its records, and before its address leaves the machine, for whatever reason. */
 function closeBetweenNameAndIP(actions: readonly Action[], { isDeleting, awaitsFirewall }: Facts["writes"]): Verdict {
-  const closing = actions.filter(
-    ({ kind, object }) => (kind === "close-ports" || kind === "remove-from-firewall") && isDeleting(object),
-  );
+  const closing = actions.filter((action) => isClosing(action) && isDeleting(action.object));
   const byObject = closing.length === 0 ? new Map<string, Action[]>() : Map.groupBy(actions, keyOf);
   return {
     // What is to be closed is known in a moment; the hold of the firewall tells it.

@@ -1,12 +1,12 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan, WantedOwner } from "../model/plan.ts";
-import { bySeniority, compareText } from "../model/resource.ts";
+import { bySeniority, compareText, ownerKey } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
 import { type Claims, forgottenBy, settleClaims } from "./addresses/claims.ts";
-import { decidePools } from "./addresses/decide-pools.ts";
+import { decidePools, inTheWay } from "./addresses/decide-pools.ts";
 import { withFormerOwners, withInherited } from "./addresses/hand-over.ts";
 import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
@@ -134,7 +134,7 @@ function* planned(
     views: addresses.decisions.map(({ view }) => view),
     claims: claimed.claims,
     assignments: addresses.assignments,
-    stillPublished: new Map([...claimed.shown.stuck, ...addresses.kept]),
+    stillPublished: new Map([...claimed.shown.stuck, ...addresses.kept, ...names.kept]),
     isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
   });
   yield;
@@ -264,12 +264,10 @@ function* viewPools(
 type Draft = Pick<Guarded, "actions" | "holds">;
 
 /** Where addresses go, and what firewalls do about it. */
-interface AddressPlan extends Draft {
+interface AddressPlan extends Guarded {
   /** Those that may be written first. Their actions are as they were decided: `actions` has what the guards left of them. */
   readonly decisions: readonly Decision[];
   readonly assignments: readonly AssignIP[];
-  /** Addresses that stay on their machine for the sake of a name, with the name. */
-  readonly kept: ReadonlyMap<string, string>;
   /** By {@link refKey}. */
   readonly firewalls: ReadonlyMap<string, ObjectFirewalls>;
   readonly lettingIn: LettingIn;
@@ -314,7 +312,7 @@ function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan
 }
 
 /** What names show after the plan. */
-interface NamesPlan extends Draft {
+interface NamesPlan extends Guarded {
   /** Every record set, with what it has to publish: once for each type of records that it has, A first. */
   readonly recordSets: readonly RecordSetView[];
   /** By {@link refKey}; of every object, in the same order. */
@@ -346,11 +344,16 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
   const isForgotten = forgottenBy(world.pools, claimed.ownership.ownPools);
   const planned = yield* planDNS(publishers, served, world.dns, { claims, isDown, isForgotten, nowMs });
   const objects = [...untouched, ...planned];
-  const { actions, holds } = guarded("names", addresses.actions, { staying: stayingAddresses(objects) });
+  const changes = [...addresses.actions, ...[...addresses.firewalls.values()].flatMap((object) => object.actions)];
+  const deleting = new Set(views.flatMap(({ pool, key }) => (pool.meta.isDeleting ? [key] : [])));
+  const isDeleting = (object: ObjectRef): boolean => deleting.has(ownerKey(object));
+  const facts = { staying: stayingAddresses(objects), inTheWay: inTheWay(decisions), isDeleting };
+  const { actions, holds, kept } = guarded("names", changes, facts);
   return {
     recordSets,
     byObject: Map.groupBy(objects, (object) => refKey(object.publisher.ref)),
     actions,
+    kept,
     holds: [...holds, ...recordSetHolds(recordSets, nowMs), ...nameHolds(objects)],
   };
 }
@@ -373,12 +376,7 @@ function planWrites(
   const published = new Set(serving);
   for (const own of new Set(names.recordSets.map(({ served }) => served.serving)))
     for (const [ip, after] of own) if (after.length === 0) published.add(ip);
-  const changes = [
-    ...names.actions,
-    ...nameWrites(objects, { leaving, moving, serving: published }),
-    ...annotations,
-    ...[...firewalls.values()].flatMap((object) => object.actions),
-  ];
+  const changes = [...names.actions, ...nameWrites(objects, { leaving, moving, serving: published }), ...annotations];
   const distinct = new Map(changes.map((action) => [action.id, impact.classed(action)]));
   const cleaningOf = (ref: ObjectRef): readonly Cleaning[] =>
     [...(names.byObject.get(refKey(ref)) ?? []), ...[firewalls.get(refKey(ref)) ?? []].flat()].map(

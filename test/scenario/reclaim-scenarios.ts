@@ -208,7 +208,114 @@ export function reclaimScenarios(scenario: Register): void {
       expect(world.dns.addresses("digitalocean", WWW)).toEqual([ip(1)]);
     });
 
+  keptByName(scenario);
   for (const kind of ["403", "500"] as const) withoutFinalizer(scenario, kind);
+}
+
+const RES = "res.example.com";
+
+/** A record set of this name that publishes the addresses of pools and nothing else. */
+async function reservedNames(world: World, name: string): Promise<void> {
+  await world.recordSets.create(name, {
+    addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+    dnsRecordSet: www("digitalocean", { recordName: name }),
+  });
+}
+
+/** A pool is deleted, and a record set with `whenEmpty: Keep` has nothing but its addresses to show. */
+function keptByName(scenario: Register): void {
+  for (const [remedy, act] of [
+    ["whenEmpty: Delete", (world: World) => world.recordSets.edit("res", { whenEmpty: "Delete" })],
+    ["the deletion of the record set", (world: World) => world.recordSets.delete("res")],
+    [
+      "another pool",
+      async (world: World) => {
+        await world.machines("n3");
+        world.cloud.address(ip(1));
+        await world.pools.create("other", { ips: [ip(1)] });
+      },
+    ],
+  ] as const)
+    for (const nodes of [["n1"], ["n1", "n2"]] as const)
+      scenario(
+        `Delete, a record set keeps its name while nothing else serves: on ${nodes.join(" and ")} the addresses stay and serve until a person acts, by ${remedy}`,
+        async (world) => {
+          await world.machines(...nodes);
+          world.dns.zone("digitalocean");
+          await world.pools.create("web", { desiredIPs: nodes.length, reclaimPolicy: "Delete" });
+          await reservedNames(world, "res");
+          await world.pass();
+          const all = nodes.map((_, index) => `new${index + 1}`);
+          expect(world.dns.set("digitalocean", RES)).toEqual(all);
+          const annotated = await world.nodes.annotations();
+          await world.pools.delete("web");
+          const { remaining } = await world.pass();
+          expect([world.cloudWrites(), world.dnsWrites()]).toEqual([[], []]);
+          expect(await world.nodes.annotations()).toEqual(annotated);
+          expect(remaining.actions).toEqual([]);
+          const { conditions } = await world.pools.status("web");
+          expect(conditionsText(conditions)).toBe("Ready=False (Deleting) Stalled=True (StillPublished)");
+          const { message } = conditions.find(({ type }) => type === "Stalled") ?? {};
+          expect(message).toContain(`${RES} has nothing else to show, and record set shop/res keeps its records`);
+          expect(message).toContain("spec.whenEmpty: Delete");
+          await world.pass();
+          expect(world.writes()).toEqual([]);
+          world.dnsSafety.allowEnd(RES);
+          await act(world);
+          for (let time = 0; time < 3; time += 1) {
+            await world.pass();
+            world.advance(10 * MINUTE);
+          }
+          expect(world.cloud.boughtNow()).toEqual([]);
+          expect(await world.pools.existing()).not.toContain("web");
+        },
+        { checksAnnotations: false },
+      );
+
+  scenario(
+    "Delete, a record set shows nothing but a deleted RoutedIP's address: its firewall stays open",
+    async (world) => {
+      await routedScene(world, ["n1"]);
+      await world.routedIPs.issuers.edit("cloud", { routedIPReclaimPolicy: "Delete" });
+      world.dns.zone("digitalocean");
+      await world.routedIPs.create("vip", {});
+      await reservedNames(world, "res");
+      await world.pass();
+      expect(world.dns.set("digitalocean", RES)).toEqual(["new1"]);
+      const open = world.cloud.showFirewall();
+      await world.routedIPs.delete("vip");
+      await world.pass();
+      expect([world.cloudWrites(), world.dnsWrites(), world.cloud.showFirewall()]).toEqual([[], [], open]);
+      world.dnsSafety.allowEnd(RES);
+      await world.recordSets.edit("res", { whenEmpty: "Delete" });
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        world.advance(10 * MINUTE);
+      }
+      expect([world.cloud.boughtNow(), await world.routedIPs.existing()]).toEqual([[], []]);
+    },
+  );
+
+  scenario(
+    "Delete, a record set shows nothing but a deleted pool's address: another pool takes its machine",
+    async (world) => {
+      await world.machines("n1");
+      world.dns.zone("digitalocean");
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      await reservedNames(world, "res");
+      await world.pass();
+      world.cloud.address(ip(1));
+      await world.pools.create("other", { ips: [ip(1)] });
+      await world.pools.delete("web");
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        world.advance(10 * MINUTE);
+      }
+      expect(world.dns.set("digitalocean", RES)).toEqual(["ip1"]);
+      expect(world.cloud.boughtNow()).toEqual([]);
+      expect(await world.pools.existing()).toEqual(["other"]);
+    },
+  );
 }
 
 /** An object that is told to clean up only after it serves, and never gets its finalizer. */

@@ -246,3 +246,11 @@ function onItsWay(view: PoolView, ip: string): string {
   const { state, nodeName, error } = statusOf(view.pool, ip) ?? {};
   return state !== "in-progress" || nodeName === undefined || error !== undefined ? "" : `on its way to ${nodeName}`;
 }
+
+/** Returns what nodes are passed over for while an address waits for a node: among it each address of another object that has a node's machine. Pure. */
+export function inTheWay(decisions: readonly Decision[]): ReadonlySet<string> {
+  const waiting = decisions.filter(
+    ({ view, unassigned }) => isWritable(view) && unassigned.some(({ waitsFor }) => waitsFor === "node"),
+  );
+  return new Set(waiting.flatMap(({ skipped }) => skipped.map(({ detail }) => detail)));
+}

@@ -1,6 +1,6 @@
-import { type Action, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
+import { type Action, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { acceptedTTL, addressesWithout, type DNSFacts, recordAddresses } from "../../model/dns.ts";
-import type { Hold } from "../../model/plan.ts";
+import type { Hold, Obstacle } from "../../model/plan.ts";
 import { memoryOf, namesOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
@@ -16,7 +16,8 @@ import {
 } from "../../model/resource.ts";
 import { rememberedLeft } from "../drain.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
-import { hold } from "../holds.ts";
+import type { StayingIn } from "../guards.ts";
+import { hold, obstacle } from "../holds.ts";
 import { eachInSteps, type Steps } from "../steps.ts";
 import { rememberedFight, withRepair } from "./fights.ts";
 import { recordedAddresses, rememberedForeign, rememberedUnseen } from "./foreign-records.ts";
@@ -167,17 +168,26 @@ export function untouchedNames(publisher: Publisher): ObjectNames {
   };
 }
 
-/** Returns address → name, for each address that a name shows and goes on showing after what is planned. Pure. */
-export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<string, string> {
+/** Returns each address that a name shows and goes on showing after what is planned, with that name. Pure. */
+export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<string, StayingIn> {
   return new Map(
-    names.flatMap(({ present: { target, actions } }) => {
+    names.flatMap(({ publisher: { ref }, present: { target, actions, kept: isKept } }) => {
       if (target.kind !== "ready") return [];
       const [write] = actions;
       const { addresses } = target.records;
+      const { fqdn } = target.name;
       const kept = write === undefined ? undefined : new Set(write.after.addresses);
-      return addresses.filter((ip) => kept?.has(ip) ?? true).map((ip) => [ip, target.name.fqdn] as const);
+      const why = isKept === undefined || ref.kind !== "dns" ? obstacle("StillPublished", fqdn) : keptBy(ref, fqdn);
+      return addresses.filter((ip) => kept?.has(ip) ?? true).map((ip) => [ip, { fqdn, why }] as const);
     }),
   );
+}
+
+/** A record set with nothing else to show keeps its records until a person does something. */
+function keptBy({ namespace, name }: ObjectRef, fqdn: string): Obstacle {
+  const detail = `${fqdn} has nothing else to show, and record set ${namespace}/${name} keeps its records`;
+  const advice = "Give that record set other addresses, set its spec.whenEmpty: Delete, or delete it.";
+  return obstacle("StillPublished", detail, { needsPerson: true, advice });
 }
 
 /** What the memory of names depends on beside an object's own plan. */
