@@ -94,15 +94,15 @@ function undecided(
   view: PoolView,
   ledger: MachineLedger | undefined,
   stillPublished: ReadonlyMap<string, string>,
-  { names }: ServingNames,
+  facts: ServingNames,
 ): Decision {
   const canServe = view.provider !== undefined && !view.pool.meta.isDeleting;
   const assignments = canServe && ledger !== undefined ? assignPool(view, ledger) : undefined;
-  const { holds, cleaning } = reclaim(view, false, stillPublished);
+  const { holds, cleaning } = reclaim(view, false, stillPublished, facts);
   // What serves goes on serving while nothing may be changed.
   const managed = view.managed.map((address) => (canServe ? servingStays(address) : address));
   const drains = storedDrains(view);
-  const staying = new Set([...(view.inherited ?? [])].filter((ip) => !drains.has(ip) && isShownIn(names, ip)));
+  const staying = new Set([...(view.inherited ?? [])].filter((ip) => !drains.has(ip) && isShownIn(facts.names, ip)));
   return {
     view: { ...view, managed, drains, staying, handedOver: stillHandedOut(view) },
     actions: [],
@@ -135,7 +135,7 @@ function storedDrains({ pool, managed, released, handedOver }: PoolView): Readon
 /** Of an object that is being deleted addresses are only given back. */
 function given(before: PoolView, stillPublished: ReadonlyMap<string, string>, names: ServingNames): Decision {
   const view = { ...before, drains: drainsOfDeleted(before, names, stillPublished) };
-  const { holds, ...reclaimed } = reclaim(view, false, stillPublished);
+  const { holds, ...reclaimed } = reclaim(view, false, stillPublished, names);
   return { view, ...reclaimed, holds: [...ownHolds(view), ...holds], unassigned: [], waiting: [], skipped: [] };
 }
 
@@ -172,7 +172,7 @@ function decide(
   const { view, ledger, assignments } = chooseAddress(before, context.ledger, context.names);
   context.onChoice(ledger);
   const acquired = acquireForPool(view, assignments, context.budget, ledger);
-  const reclaimed = reclaim(view, acquired.actions.length > 0, context.stillPublished);
+  const reclaimed = reclaim(view, acquired.actions.length > 0, context.stillPublished, context.names);
   return {
     view,
     actions: unique([...assignments.actions, ...acquired.actions, ...reclaimed.actions]),

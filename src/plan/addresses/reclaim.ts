@@ -3,6 +3,7 @@ import type { Hold, Obstacle } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { ipRemovalSubject } from "../../model/retry-subject.ts";
 import { deletionSuspended } from "../../model/suspension.ts";
+import type { ServingNames } from "../drain.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { countedIPs, isAsked, isLeftEmpty, isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
@@ -23,14 +24,21 @@ interface Reclaim {
  * Gives surplus acquired addresses back: all of them when the pool is being deleted. Only addresses flipop itself acquired, only with
  * `Delete`, and a delete only after the unassignment is confirmed and once no name shows the address.
  */
-export function reclaim(view: PoolView, willAcquire: boolean, stillPublished: ReadonlyMap<string, string>): Reclaim {
+export function reclaim(
+  view: PoolView,
+  willAcquire: boolean,
+  stillPublished: ReadonlyMap<string, string>,
+  facts: ServingNames,
+): Reclaim {
   const { meta, spec } = view.pool;
   const isOurs = meta.finalizers.includes(FINALIZER);
   if (!isWritable(view)) return nothing(view);
   const reclaimable =
     spec.reclaimPolicy === "Delete" ? view.managed.filter(({ acquired }) => acquired?.isAdopted === false) : [];
   const surplus = meta.isDeleting ? reclaimable : reclaimable.filter((address) => isSurplus(view, address));
-  const steps = surplus.map((address) => giveBack(view, address, stillPublished.get(address.ip)));
+  const steps = surplus.map((address) =>
+    giveBack(view, address, publishedIn(view, stillPublished.get(address.ip), facts)),
+  );
   const hasPending = spec.reclaimPolicy === "Delete" && view.pool.status.pendingAcquisitions.length > 0;
   return {
     actions: steps.flatMap(({ actions }) => actions),
@@ -71,21 +79,35 @@ function deletionHold({ object, key }: PoolView, why: Obstacle): Hold {
 function giveBack(
   view: PoolView,
   { ip, standing }: ManagedIP,
-  publishedAs: string | undefined,
+  published: Obstacle | undefined,
 ): Pick<Reclaim, "holds" | "actions"> & Partial<Pick<Reclaim, "later">> {
   const why =
-    publishedAs === undefined
-      ? (view.withheld.get(ip) ??
-        protection(view, ip) ??
-        view.retries.obstacle(ipRemovalSubject(ip)) ??
-        positionObstacle(standing))
-      : obstacle("StillPublished", publishedAs);
+    published ??
+    view.withheld.get(ip) ??
+    protection(view, ip) ??
+    view.retries.obstacle(ipRemovalSubject(ip)) ??
+    positionObstacle(standing);
   if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
   const actions = removal(view, ip, standing);
   const drainsUntilMs = view.drains?.get(ip);
   return drainsUntilMs !== undefined && drainsUntilMs > view.nowMs
     ? { actions: [], later: actions, holds: [hold("delete-ip", view.object, ip, draining(drainsUntilMs))] }
     : { actions, holds: [] };
+}
+
+/**
+ * Why an address stays that cannot be taken out of this name in this pass. Where the name has nothing else that serves, and nobody has looked at it yet, nothing new can be
+ * said: it may keep its records until a person acts.
+ */
+function publishedIn(
+  { managed }: PoolView,
+  fqdn: string | undefined,
+  { names, serving }: ServingNames,
+): Obstacle | undefined {
+  if (fqdn === undefined) return undefined;
+  const isOther = (ip: string): boolean => serving.has(ip) && managed.every((own) => own.ip !== ip);
+  const isReadFirst = names.some((name) => name.fqdn === fqdn && !name.isRead && !name.addresses.some(isOther));
+  return obstacle("StillPublished", fqdn, isReadFirst ? { waitsFor: "reading" } : {});
 }
 
 function removal(view: PoolView, ip: string, standing: ManagedIP["standing"]): readonly (UnassignIP | DeleteIP)[] {
