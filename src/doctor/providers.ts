@@ -46,9 +46,8 @@ export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" |
       const text = probes.map(refusalText).join("; ");
       return probes.every(({ onlyFor }) => onlyFor !== undefined) ? suspicious(text, OPTIONAL) : failing(text);
     });
-    const failed = accounts.flatMap(({ probes }) => probes.filter(({ failure }) => failure?.kind === "failed"));
-    const open = failed.map(({ what, failure }) => unknown(`${what}: ${failure?.message ?? ""}`));
-    return open.length > 0 ? [...refused.filter(({ result }) => result !== "success"), ...open] : refused;
+    const unanswered = accounts.flatMap(withoutAnswer);
+    return unanswered.length > 0 ? [...refused.filter(({ result }) => result !== "success"), ...unanswered] : refused;
   }),
   FLP144: check(["accounts", "objects"], ({ accounts, objects }) => {
     const withToken = accounts.filter(({ missing }) => missing.length === 0);
@@ -95,6 +94,20 @@ const OPTIONAL: Partial<Verdict> = {
   consequence: "Nothing, as long as no object asks for it.",
   hint: "Give the token the scopes of what you will use.",
 };
+
+const NOT_REACHED = "Look at the provider's status page, and whether this machine reaches it.";
+
+/** What an account did not answer. It fails where a run needs it: the run would not get it, either. */
+function withoutAnswer({ label, probes }: Account): readonly Verdict[] {
+  const failed = probes.filter(({ failure }) => failure?.kind === "failed");
+  const needed = failed.filter(({ onlyFor }) => onlyFor === undefined);
+  const [first] = needed.length > 0 ? needed : failed;
+  if (first === undefined) return [];
+  const why = withoutStop(first.failure?.message ?? "");
+  if (failed.length === probes.length) return [failing(`${label} does not answer: ${why}`, { hint: NOT_REACHED })];
+  const text = `${listText((needed.length > 0 ? needed : failed).map(({ what }) => what))}: ${why}`;
+  return [needed.length > 0 ? failing(text, { hint: NOT_REACHED }) : unknown(text)];
+}
 
 function refusalText({ failure, onlyFor }: Probe): string {
   const text = withoutStop(failure?.message ?? "");

@@ -291,7 +291,7 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
   },
   FLP143: {
     group: "providers",
-    text: "Each token may read what a run reads.",
+    text: "Each provider answers, and its token may read what a run reads.",
     consequence: "What cannot be read is left as it is.",
     hint: "Give the token the scopes that are missing.",
     after: READS_CLUSTER,

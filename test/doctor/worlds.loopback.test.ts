@@ -345,6 +345,30 @@ describe("before flipop is installed a token that may not read", () => {
   });
 });
 
+describe("a provider that does not answer is a failure", () => {
+  test("where nothing of it is answered", async () => {
+    world.faults.add({ server: "digitalocean", times: 0, cut: "before" });
+    const examined = await world.examine("-o", "json", "--only", "providers");
+    expect(saidOf(examined, "FLP143")).toEqual([expect.stringMatching(/^error DigitalOcean does not answer: \S/)]);
+    expect(saidOf(examined, "FLP142")).toEqual([expect.stringMatching(/^success Cloudflare/)]);
+    expect(examined.exitCode).toBe(6);
+  });
+
+  test("where one answer fails that a run needs", async () => {
+    world.faults.add({ server: "digitalocean", path: "^/v2/reserved_ips", times: 0, status: 503, body: "down" });
+    const examined = await world.examine("-o", "json", "--only", "providers");
+    expect(saidOf(examined, "FLP143")).toEqual([expect.stringMatching(/^error reserved addresses: .*503/)]);
+    expect(examined.exitCode).toBe(6);
+  });
+
+  test("but not where it is asked for something that perhaps nobody needs", async () => {
+    world.faults.add({ server: "digitalocean", path: "^/v2/firewalls", times: 0, status: 503, body: "down" });
+    const examined = await world.examine("--pre", "-o", "json", "--only", "providers");
+    expect(saidOf(examined, "FLP143")).toEqual([expect.stringMatching(/^unknown firewalls: .*503/)]);
+    expect(examined.exitCode).toBe(0);
+  });
+});
+
 test("a limit that is used up is no matter where no object wants more", async () => {
   world.change("digitalocean.yaml", "reserved_ip_limit: 5", "reserved_ip_limit: 3");
   const examined = await world.examine("-o", "json");
@@ -426,7 +450,7 @@ test("it ends when the providers hang, and knows the cluster all the same", asyn
   for (const server of ["digitalocean", "cloudflare"] as const) world.faults.add({ server, times: 0, delayMs: 40_000 });
   const examined = await world.examine("-o", "json");
   expect(examined.ms).toBeLessThan(30_000);
-  expect(wrongOf(examined)).toEqual([]);
+  expect(wrongOf(examined)).toEqual(["FLP143"]);
   const { summary } = JSON.parse(examined.stdout) as Checks;
   expect(summary["unknown"]).toBeGreaterThan(2);
 });
