@@ -167,9 +167,12 @@ function callsOf({ steps }: Pick<Story, "steps">, observation: Observation): rea
     .filter(({ calls }) => calls > 0);
 }
 
-/** The nodes without an address of each pool that has an active one, which could take one. Pure. */
+/** The nodes without an address of each pool that has an active one, which could take one. Of a pool that could not be looked at, nobody knows them. Pure. */
 export function sparesOf({ pools }: Pick<Plan, "pools">): readonly SpareNodes[] {
   return pools
-    .filter(({ status }) => Object.values(status.ips).some(({ state }) => state === "active"))
+    .filter(
+      ({ blocked, status }) =>
+        blocked === undefined && Object.values(status.ips).some(({ state }) => state === "active"),
+    )
     .map(({ object, waiting }) => ({ object, nodes: waiting }));
 }

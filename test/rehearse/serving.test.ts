@@ -241,6 +241,10 @@ describe("a simulation", () => {
     expect(simulated(pooled(1, 2), ["0 node/n1=NotReady"]).spares.map(({ nodes }) => nodes)).toEqual([[]]);
   });
 
+  test("says nothing of spare nodes while the provider does not answer", () => {
+    expect(simulated(pooled(1, 3), ["0 provider/digitalocean=Down"]).spares).toEqual([]);
+  });
+
   test("says that the horizon ended it", () => {
     const world = rested(pooled(2, 2));
     const [pool] = world.pools;
