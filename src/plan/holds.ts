@@ -35,15 +35,24 @@ export function personNeeded(reason: Reason, detail = ""): Obstacle {
   return obstacle(reason, detail, { needsPerson: true });
 }
 
-/** What an object asks for and nobody has, as one sentence, and whether something serves it all the same. */
-export interface EmptyTarget {
+/** What an object asks for and nobody has, as one sentence. */
+export interface NothingSelected {
+  readonly of: "nodes" | "pods";
   readonly what: string;
+}
+
+/** The same, and whether something serves the object for all that. */
+export interface EmptyTarget extends NothingSelected {
   readonly isServing: boolean;
 }
 
 /** Returns why a person has to look at such an object. */
-export function emptyTargetObstacle({ what, isServing }: EmptyTarget): Obstacle {
-  return { ...personNeeded("EmptyTarget", what), ...(isServing ? {} : { held: "nothing can serve" }) };
+export function emptyTargetObstacle({ of, what, isServing }: EmptyTarget): Obstacle {
+  return {
+    ...personNeeded("EmptyTarget", what),
+    ...(of === "nodes" ? { advice: "Correct that selector, or give nodes the labels that it asks for." } : {}),
+    ...(isServing ? {} : { held: "nothing can serve" }),
+  };
 }
 
 /** Returns the hold of an action: what it is about, and why it is not done. */

@@ -127,7 +127,7 @@ export function viewRecordSet(
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,
-    ...(empty !== undefined && isKept ? { emptyTarget: { what: empty, isServing } } : {}),
+    ...(empty !== undefined && isKept ? { emptyTarget: { ...empty, isServing } } : {}),
     badAddresses: badAddresses(verdicts.matches, spec.addressType, recordType),
     publisher,
     served:

@@ -6,6 +6,7 @@ import { type GateID, gateOf } from "../model/gates.ts";
 import { adviceFor, whyHeld } from "../model/hold.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan } from "../model/plan.ts";
+import type { NothingSelected } from "../plan/holds.ts";
 import { emptyTarget } from "../plan/nodes/empty-target.ts";
 import { validatePool, validateRecordSet } from "../plan/validate.ts";
 import { type CheckedObject, findingOf } from "./checked-object.ts";
@@ -74,12 +75,12 @@ function emptyOf({ spec, ref }: CheckedObject, observation: Observation): readon
       ? recordSet && emptyTarget(recordSet, validateRecordSet(recordSet, observation), nodes)
       : emptyTarget(pool, validatePool(pool, observation), nodes);
   if (empty === undefined) return [];
-  const path = spec.of === "routedip" ? "spec.serviceName" : selectorPath(empty, spec);
-  return [{ path, message: `EmptyTarget: ${empty}` }];
+  const path = spec.of === "routedip" ? "spec.serviceName" : selectorPath(empty.of, spec);
+  return [{ path, message: `EmptyTarget: ${empty.what}` }];
 }
 
-function selectorPath(text: string, spec: CheckedObject["spec"]): string {
-  if (text.startsWith("nodeLabel ")) return "spec.match.nodeLabel";
+function selectorPath(of: NothingSelected["of"], spec: CheckedObject["spec"]): string {
+  if (of === "nodes") return "spec.match.nodeLabel";
   const hasLabel = "match" in spec.object.spec && spec.object.spec.match.podLabel !== "";
   return hasLabel ? "spec.match.podLabel" : "spec.match.podNamespace";
 }

@@ -102,7 +102,7 @@ function emptyTargetsByHand(scenario: Register): void {
     for (let pass = 0; pass < 3; pass += 1) {
       const { plan } = await world.pass();
       expect(plan.holds.filter(({ reason }) => reason === "EmptyTarget")).toMatchObject([
-        { held: "nothing can serve" },
+        { held: "nothing can serve", advice: expect.stringMatching(/^Correct that selector, or give nodes/) },
       ]);
       expect(conditionsText((await world.pools.status("web")).conditions)).toContain("Stalled=True (EmptyTarget)");
       if (pass > 0) expect(world.writes()).toEqual([]);

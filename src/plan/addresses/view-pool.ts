@@ -9,7 +9,7 @@ import type { ProviderRegistry } from "../../model/provider.ts";
 import { compareText, ipFamilyOf, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
-import { obstacle } from "../holds.ts";
+import { type NothingSelected, obstacle } from "../holds.ts";
 import {
   type BadEntry,
   isNotOwn,
@@ -39,7 +39,7 @@ interface ViewContext {
   readonly validation: Validation;
   readonly verdicts: Verdicts;
   /** What the pool asks for and nobody has; undefined while it selects something. */
-  readonly emptyTarget: string | undefined;
+  readonly emptyTarget: NothingSelected | undefined;
   /** Whether clients reach what runs on a node, whatever its labels and taints say. */
   readonly stillServes: (node: NodeFacts) => boolean;
   /** Whether a node is up, whoever asks. */
@@ -146,12 +146,12 @@ function servesThere({ nodeByMachine, verdicts, stillServes }: ViewContext, { ho
 
 /** Nothing is said of it where nothing serves, or ever did: the application of a new pool is yet to come. */
 function emptyTargetField(
-  empty: string | undefined,
+  empty: NothingSelected | undefined,
   pool: Pool,
   managed: readonly ManagedIP[],
 ): Pick<PoolView, "emptyTarget"> {
   const isTold = managed.some((address) => isStaying(address) || hasLeft(pool, address));
-  return empty !== undefined && isTold ? { emptyTarget: { what: empty, isServing: managed.some(isStaying) } } : {};
+  return empty !== undefined && isTold ? { emptyTarget: { ...empty, isServing: managed.some(isStaying) } } : {};
 }
 
 /** True for an address that served somewhere, and serves nowhere now. */

@@ -242,7 +242,7 @@ function keeping(publisher: Publisher, target: ReadyTarget, { own, others, forei
   const isInPlace = own.addresses.length > 0;
   const isLeft = !isInPlace && others !== undefined && foreign.length > 0;
   const { selectsNothing } = publisher;
-  const detail = selectsNothing === undefined ? "" : `${selectsNothing}; the records stay as they are`;
+  const detail = selectsNothing === undefined ? "" : `${selectsNothing.what}; the records stay as they are`;
   const why = isLeft ? obstacle("LeftToOthers") : obstacle("NothingToPublish", detail);
   return { ...waiting(publisher, target, why), kept: isLeft ? "to-others" : "as-they-are", isInPlace, drift: 0 };
 }

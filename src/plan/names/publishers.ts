@@ -28,6 +28,7 @@ import {
 } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
 import type { HeldWishes } from "../grants.ts";
+import type { NothingSelected } from "../holds.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { VerifiedAddresses } from "../serving.ts";
@@ -171,8 +172,8 @@ export interface Publisher {
   readonly givenBack: readonly string[];
   /** When its records may follow addresses that are just changing, milliseconds; absent = now. */
   readonly settlesAtMs?: number;
-  /** Set where a record set asks for what nobody has, as one sentence: its nodes may serve all the same. */
-  readonly selectsNothing?: string;
+  /** Set where a record set asks for what nobody has: its nodes may serve all the same. */
+  readonly selectsNothing?: NothingSelected;
   /** Where its records are, as far as was read; another object may own them. */
   readonly target: NameTarget;
   /** Set where the object asks for a name that is not granted: the name, and why. */
