@@ -4,7 +4,7 @@ import { sourceNamed } from "../model/address-source.ts";
 import type { ChangeTold, Explanation, Gate, Next, NodeTold, Section, Subject } from "../model/explanation.ts";
 import { placeSentence } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Plan, PoolAssessment } from "../model/plan.ts";
+import type { NameService, Plan, PoolAssessment } from "../model/plan.ts";
 import { setNamed } from "../model/record-types.ts";
 import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
 import { SHARD_LABEL, shardLabels } from "../model/shard.ts";
@@ -183,7 +183,7 @@ function sectionOf(seen: Seen, subject: Subject, { horizonMs, rehearsal, whole }
 function lookedAt(seen: Seen, subject: Subject, { about }: Gate): Looked {
   const name = "node" in subject ? subject.node : undefined;
   const node = seen.world.nodes.find((one) => one.name === name);
-  const ip = "ip" in subject ? subject.ip : subject.kind === "object" ? about : undefined;
+  const ip = "ip" in subject ? subject.ip : subject.kind === "object" || subject.kind === "name" ? about : undefined;
   return { seen, ...(ip === undefined ? {} : { ip }), ...(node === undefined ? {} : { node }) };
 }
 
@@ -236,10 +236,14 @@ function gatesOf(seen: Seen, subject: Subject, ahead: Ahead): readonly Gate[] {
       return node === undefined ? own : [...own, ...nodeGates(seen, node), ...takingGates(seen, subject.node)];
     }
     case "object":
-    case "name": {
-      const short = subject.kind === "object" ? shortAddressGates(seen) : [];
-      return [...own, ...firewallGates(seen), ...short, ...acquiringGates(seen), ...nameGates(seen, namesOf(seen))];
-    }
+    case "name":
+      return [
+        ...own,
+        ...firewallGates(seen),
+        ...shortAddressGates(seen),
+        ...acquiringGates(seen),
+        ...nameGates(seen, namesOf(seen)),
+      ];
   }
 }
 
@@ -370,23 +374,32 @@ function factsOf(seen: Seen, subject: Subject): readonly string[] {
 }
 
 /** The records of the object's name. Those of a name that belongs to another object are told by that one. */
-function shownBy({ plan: { names }, ref }: Seen, fqdn: string): readonly string[] | undefined {
+function serviceOf({ plan: { names }, ref }: Seen, fqdn: string): NameService | undefined {
   const isSame = (name: string): boolean => setNamed(name).type === setNamed(fqdn).type;
   const own = names.find((name) => refKey(name.object) === refKey(ref) && name.isFormer !== true && isSame(name.fqdn));
-  return (own ?? names.find((name) => name.fqdn === fqdn && name.isFormer !== true))?.shown;
+  return own ?? names.find((name) => name.fqdn === fqdn && name.isFormer !== true);
 }
 
 function inName(seen: Seen, fqdn: string, ip: string): readonly string[] {
-  const shown = shownBy(seen, fqdn);
-  if (shown === undefined) return [];
-  return [`${fqdn} ${shown.includes(ip) ? "shows" : "does not show"} it.`];
+  const service = serviceOf(seen, fqdn);
+  if (service === undefined) return [];
+  return [`${fqdn} ${service.shown.includes(ip) ? "shows" : "does not show"} it.`];
 }
 
 function nameFacts(seen: Seen, { fqdn, drift }: ReturnType<typeof namesOf>[number]): readonly string[] {
-  const shown = shownBy(seen, fqdn);
-  if (shown === undefined) return [`The records of ${fqdn} could not be read.`];
-  const state = drift === undefined ? "" : drift === 0 ? ": as desired" : ": not as desired";
+  const service = serviceOf(seen, fqdn);
+  if (service === undefined) return [`The records of ${fqdn} could not be read.`];
+  const { shown } = service;
+  const state = drift === undefined ? "" : drift === 0 ? `: as desired${deadText(service)}` : ": not as desired";
   return [`${fqdn} shows ${shown.length === 0 ? "no address" : shown.join(", ")}${state}.`];
+}
+
+/** What a name shows that does not answer: it may be all that there is to show. */
+function deadText({ shown, serving }: NameService): string {
+  const dead = shown.filter((ip) => !serving.includes(ip));
+  if (dead.length === 0) return "";
+  if (dead.length < shown.length) return `, but ${dead.join(", ")} ${dead.length === 1 ? "does" : "do"} not answer now`;
+  return ", but nothing there answers now, and there is nothing else to show";
 }
 
 /** What is known of an address or a node whatever objects there are. */

@@ -353,6 +353,35 @@ test("the name of a pool is at the provider of names, whoever has its addresses"
   expect(paths).toEqual(["provider/acme", "provider/digitalocean"]);
 });
 
+describe("the name of a pool", () => {
+  const subject: Subject = { kind: "name", fqdn: "www.example.com" };
+  const explained = (ready: readonly boolean[], shown: readonly string[], holderID = "101"): Explanation => {
+    const some = ready.map((isReady, at) => aNode({ name: `n${at + 1}`, droplet: 101 + at, ready: { isReady } }));
+    const observation = anObservation({
+      pools: [aPool({ spec: { ips: [A, B], desiredIPs: 2, dnsRecordSet: WWW }, status: BOTH })],
+      nodes: some,
+      addresses: [known(A, { holderID }), known(B, { holderID: "102" })],
+      dns: [dnsFacts({ "www.example.com": shown })],
+    });
+    return explain(observation, { subject, isMeant: () => true, horizonMs: 60_000 });
+  };
+  const factOf = ({ sections }: Explanation): string =>
+    sections.flatMap(({ facts }) => facts).find((fact) => fact.startsWith("www.example.com")) ?? "";
+
+  test("is told with what of it does not answer", () => {
+    expect(factOf(explained([true, true], [A, B]))).toBe(`www.example.com shows ${A}, ${B}: as desired.`);
+    expect(factOf(explained([false, false], [A]))).toBe(
+      `www.example.com shows ${A}: as desired, but nothing there answers now, and there is nothing else to show.`,
+    );
+  });
+
+  test("is told with what keeps its addresses from being active", () => {
+    const explanation = explained([true, true], [B], "999");
+    const text = renderExplanation(explanation, { palette: PLAIN, width: 200, wide: false });
+    expect(text).toMatch(/! address +203\.0\.113\.1: The address is on a machine that never was a node/);
+  });
+});
+
 test("a name that is not known in full is explained: what is wrong with it is what a person asks", () => {
   const [observation] = WORLDS["dns-valid"];
   const [gate] = shutIn(observation, OBJECT);

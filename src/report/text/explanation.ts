@@ -125,7 +125,8 @@ function gateLines(
 /** The address that a gate is about, where an object's are explained together. */
 function addressOf({ id, about }: Gate, subject: Subject): string {
   const isOfAddress = GATES[id].of === "address" || GATES[id].of === "pair";
-  return subject.kind === "object" && isOfAddress && about !== undefined ? `${about}: ` : "";
+  const isOfWhole = subject.kind === "object" || subject.kind === "name";
+  return isOfWhole && isOfAddress && about !== undefined ? `${about}: ` : "";
 }
 
 /** Returns what a gate says, without its name; `""` where it only holds. */
