@@ -135,6 +135,13 @@ export function entryOf<T>(byAddress: Readonly<Record<string, T>>, ip: string): 
   return Object.hasOwn(byAddress, ip) ? byAddress[ip] : undefined;
 }
 
+/** True for an address that by its status the object has sent somewhere, whether that could be looked at last time or not; false for one that somebody else works on. Pure. */
+export function isSent(
+  entry: { readonly state: string; readonly error?: string; readonly fault?: string } | undefined,
+): boolean {
+  return entry?.state === "in-progress" && (entry.error === undefined || entry.fault === "unread");
+}
+
 /** `status.acquired[]`: an address flipop got for this pool from the provider. */
 export interface AcquiredIP {
   readonly ip: string;

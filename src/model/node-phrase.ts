@@ -1,4 +1,4 @@
-import { entryText } from "./address.ts";
+import { entryText, isSent } from "./address.ts";
 import { CORDON_KEY } from "./node.ts";
 import type { NodeVerdict } from "./plan.ts";
 import { REASONS, type Reason } from "./reason.ts";
@@ -26,11 +26,11 @@ export function nodePhrase(verdict: Verdict): string {
 export function placeSentence(ip: string, entry: IPStatus | undefined): string {
   if (entry === undefined) return `No object has ${entryText(ip)}.`;
   const { state, nodeName, reason, error } = entry;
-  const isSent = state === "in-progress" && error === undefined;
-  const where = nodeName === undefined ? "" : ` ${isSent ? "to" : "on"} ${nodeName}`;
+  const isComing = isSent(entry);
+  const where = nodeName === undefined ? "" : ` ${isComing ? "to" : "on"} ${nodeName}`;
   const why = reason === undefined ? "" : `: ${reason}`;
   const told = error === undefined ? "" : ` (${error})`;
-  const how = state === "in-progress" && !isSent ? "locked" : STATES[state];
+  const how = state === "in-progress" && !isComing ? "locked" : STATES[state];
   return `${entryText(ip)} is ${how}${where}${why}${told}.`;
 }
 

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -106,6 +107,35 @@ export function cloudFaultScenarios(scenario: Register): void {
     await world.pass();
     expect(world.cloudWrites()).toEqual(["assign ip2 to n3"]);
   });
+
+  for (const [where, to] of [
+    ["a machine of nobody", 900],
+    ["a node that is down", "n3"],
+    ["a spare node", "n2"],
+  ] as const)
+    for (const isSuspended of [false, true])
+      scenario(
+        `24d an address that somebody is moving by hand to ${where} is told once${isSuspended ? ", while its pool is suspended" : ""}`,
+        async (world) => {
+          await served(world, ["n1"]);
+          world.dns.zone("digitalocean");
+          await world.pools.edit("web", { dnsRecordSet: www("digitalocean") });
+          await world.pass();
+          await world.machines("n2", "n3");
+          await world.nodes.setReady("n3", false);
+          world.cloud.put(ip(1), to);
+          world.cloud.lock(ip(1));
+          if (isSuspended) await world.pools.edit("web", { suspend: true });
+          await world.pass();
+          expect(world.cloudWrites()).toEqual([]);
+          const shown = world.dns.set("digitalocean", WWW);
+          const status = await world.pools.status("web");
+          await world.pass();
+          expect(world.writes()).toEqual([]);
+          expect([world.dns.set("digitalocean", WWW), await world.pools.status("web")]).toEqual([shown, status]);
+        },
+        { checksAnnotations: false },
+      );
 
   scenario("24c a droplet with a pending event is waited for within the pass", async (world) => {
     await world.machines("n1");

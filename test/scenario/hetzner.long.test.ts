@@ -33,6 +33,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
   "no lock is shown: the first request is refused, and then it is waited for": [
     "24 locked",
     "24b one locked address",
+    "24d an address",
     "an address that is locked on a dead node",
     "an address that the provider still moves when its object changes the shard",
     "the time is over before the address is confirmed",

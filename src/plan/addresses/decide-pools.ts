@@ -1,5 +1,5 @@
 import type { Action } from "../../model/action.ts";
-import { entryText } from "../../model/address.ts";
+import { entryText, isSent } from "../../model/address.ts";
 import { sourceNamed } from "../../model/address-source.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
@@ -243,8 +243,8 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
 
 /** Where the object has sent an address that the provider is working on; `""` where it has not. */
 function onItsWay(view: PoolView, ip: string): string {
-  const { state, nodeName, error } = statusOf(view.pool, ip) ?? {};
-  return state !== "in-progress" || nodeName === undefined || error !== undefined ? "" : `on its way to ${nodeName}`;
+  const entry = statusOf(view.pool, ip);
+  return isSent(entry) && entry?.nodeName !== undefined ? `on its way to ${entry.nodeName}` : "";
 }
 
 /** Returns what nodes are passed over for while an address waits for a node: among it each address of another object that has a node's machine. Pure. */

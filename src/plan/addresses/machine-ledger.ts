@@ -184,16 +184,18 @@ export class MachineLedger {
     }
   }
 
-  /** Enters what only status has: where an unreadable address may be, and where a moving one goes. */
+  /**
+   * Enters what only status has: where an unreadable address may be, and where a moving one goes. One that somebody else moves may come back to where the object had it: no
+   * other one takes that machine meanwhile.
+   */
   #enterStored(view: PoolView): void {
     const { machineOf } = this.#facts;
     for (const { ip, standing } of view.managed) {
       if (standing.kind === "gap")
         for (const machine of storedMachines(view.pool, ip, machineOf)) this.#enter(machine, ip);
       if (standing.kind !== "busy") continue;
-      const { state, providerID = "" } = statusOf(view.pool, ip) ?? {};
-      const target = machineOf(providerID);
-      if (state === "in-progress" && target !== undefined) this.promise(target, view.key);
+      const target = machineOf(statusOf(view.pool, ip)?.providerID ?? "");
+      if (target !== undefined && target !== standing.holder?.machineID) this.promise(target, view.key);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Place } from "../../model/action.ts";
-import type { Address, AddressFact, PendingAcquisition } from "../../model/address.ts";
+import { type Address, type AddressFact, isSent, type PendingAcquisition } from "../../model/address.ts";
 import { annotatedOn, isAnnotatedOn } from "../../model/annotated.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import { type IPStatus, ownerKey, type Pool } from "../../model/resource.ts";
@@ -178,11 +178,11 @@ function knownStanding(address: Address, context: StandingContext): Standing {
     : { kind: "foreign", holder };
 }
 
-/** True for an address that the provider is working on where neither the node of the machine that has it serves, nor that of the machine that status has it go to. */
+/** True for an address that the provider is working on where neither the node of the machine that has it serves, nor that of the machine that the object has sent it to. */
 function isLost({ ip, holderID }: Address, context: StandingContext): boolean {
   const { pool, machineOf, nodeByMachine, machineless } = context;
   const entry = statusOf(pool, ip);
-  const target = entry?.state === "in-progress" ? machineOf(entry.providerID ?? "") : undefined;
+  const target = isSent(entry) ? machineOf(entry?.providerID ?? "") : undefined;
   const machines = [holderID, target].flatMap((machine) => machine ?? []);
   const serves = (machine: string): boolean => {
     const node = nodeByMachine.get(machine);

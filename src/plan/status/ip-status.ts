@@ -1,5 +1,5 @@
 import type { Place } from "../../model/action.ts";
-import { entryProblem } from "../../model/address.ts";
+import { entryProblem, isSent } from "../../model/address.ts";
 import { FAULT_REASONS, faultOf } from "../../model/fault-reason.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
 import type { Hold } from "../../model/plan.ts";
@@ -83,8 +83,8 @@ function unread(stored: IPStatus | undefined, error: string): IPStatus {
 function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | undefined): IPStatus {
   const place = stored?.providerID === undefined ? placeFields(view, holder) : storedPlace(stored);
   const previous = stored?.previousProviderID === undefined ? {} : { previousProviderID: stored.previousProviderID };
-  const isSent = stored?.state === "in-progress" && stored.error === undefined;
-  return { state: "in-progress", ...place, ...previous, ...(isSent ? {} : { error: WORKED_ON }), reason: "InProgress" };
+  const error = isSent(stored) ? {} : { error: WORKED_ON };
+  return { state: "in-progress", ...place, ...previous, ...error, reason: "InProgress" };
 }
 
 /** What is said of an address that the object has sent nowhere. */
