@@ -57,7 +57,7 @@ export function countUp(_: string, before: number): number {
 /** Milliseconds of a time. @throws InvalidArgumentError for a text that is none */
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h; at most 24h.");
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h.");
   return ms;
 }
 
@@ -83,7 +83,7 @@ export function wholeNumber(text: string): number {
 /** Milliseconds of a time that a suspension may last. @throws InvalidArgumentError for a text that is none */
 export function suspensionTime(text: string): number {
   const ms = parseDuration(text, LONGEST_SUSPENSION_MS);
-  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 2h or 3d; at most 7d.");
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 2h or 3d: more than 0s, at most 7d.");
   return ms;
 }
 
@@ -93,7 +93,7 @@ const LONGEST_PAST_MS = 366 * 86_400_000;
 /** Milliseconds of a time in the past that is asked for. @throws InvalidArgumentError for a text that is none */
 export function pastTime(text: string): number {
   const ms = parseDuration(text, LONGEST_PAST_MS);
-  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 24h or 7d; at most 366d.");
+  if (ms === undefined) throw new InvalidArgumentError("Write it like 30m, 24h or 7d: more than 0s, at most 366d.");
   return ms;
 }
 

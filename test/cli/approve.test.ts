@@ -59,7 +59,7 @@ describe("flipop approve", () => {
     ["approve web pool/ingress/web --yes", "Name one object to approve, such as pool/ingress/web."],
     ["approve web", "Nobody can be asked here: run approve on a terminal, or pass --yes."],
     ["approve node/worker-1 --yes", "approve takes nothing else"],
-    ["approve web --yes --for 2d", "Write it like 500ms, 30s, 5m or 1h; at most 24h."],
+    ["approve web --yes --for 2d", "Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h."],
   ])("%s is wrong usage", async ([line = "", text = ""]) => {
     const { stderr, exitCode, annotated } = await invoke(line.split(" "), scene("Voluntary"));
     expect({ exitCode, annotated }).toEqual({ exitCode: 64, annotated: [] });

@@ -98,7 +98,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ]),
   [
     "simulate --horizon 0s",
-    "Option '--horizon <DURATION>' argument '0s' is invalid. Write it like 500ms, 30s, 5m or 1h; at most 24h. See flipop simulate --help.",
+    "Option '--horizon <DURATION>' argument '0s' is invalid. Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h. See flipop simulate --help.",
     64,
     scene,
   ],
@@ -180,7 +180,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "reconcile --timeout soon",
-    "Option '--timeout <DURATION>' argument 'soon' is invalid. Write it like 500ms, 30s, 5m or 1h; at most 24h. See flipop reconcile --help.",
+    "Option '--timeout <DURATION>' argument 'soon' is invalid. Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h. See flipop reconcile --help.",
     64,
     scene,
   ],

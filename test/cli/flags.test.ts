@@ -63,7 +63,7 @@ describe("flags", () => {
   });
 
   test.for([
-    ["FLIPOP_TIMEOUT", "soon", "Write it like 500ms, 30s, 5m or 1h; at most 24h."],
+    ["FLIPOP_TIMEOUT", "soon", "Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h."],
     ["FLIPOP_SETTLE", "perhaps", "It takes true or false."],
     ["FLIPOP_OUTPUT", "xml", "Allowed choices are table, wide, json, yaml, name, jsonl."],
   ] as const)("the variable %s with the value %s is refused by name", async ([name, value, hint]) => {

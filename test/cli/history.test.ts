@@ -221,8 +221,8 @@ describe("logs", () => {
 
 describe("bad input is refused", () => {
   test.for<readonly [readonly string[], number, string]>([
-    [["--since", "soon"], 64, "Write it like 30m, 24h or 7d; at most 366d."],
-    [["--since", "0s"], 64, "at most 366d"],
+    [["--since", "soon"], 64, "Write it like 30m, 24h or 7d: more than 0s, at most 366d."],
+    [["--since", "0s"], 64, "more than 0s, at most 366d"],
     [["--since", "367d"], 64, "at most 366d"],
     [["--logs"], 64, "argument missing"],
     [["--logs", "-", "--from", "-"], 64, "--logs and --from cannot both read standard input."],

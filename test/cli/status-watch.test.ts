@@ -307,8 +307,8 @@ describe("status --watch", () => {
     [["--wait", "1m"], "--wait waits until --check finds nothing wrong. Add --check."],
     [["--watch", "--from", "world.yaml"], "A snapshot never changes: leave out --from or --watch."],
     [["--check", "--wait", "1m", "--from", "world.yaml"], "A snapshot never changes: leave out --from or --wait."],
-    [["--check", "--wait", "soon"], "Write it like 500ms, 30s, 5m or 1h; at most 24h."],
-    [["--check", "--wait", "0s"], "Write it like 500ms, 30s, 5m or 1h; at most 24h."],
+    [["--check", "--wait", "soon"], "Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h."],
+    [["--check", "--wait", "0s"], "Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h."],
     [["--check", "--wait"], "argument missing"],
   ])("flags that contradict each other are refused: %j", async ([flags, why]) => {
     const { exitCode, stderr, stdout } = await invoke(["status", ...flags], changing());
