@@ -8,6 +8,7 @@ import type { NameService, Plan, PoolAssessment } from "../model/plan.ts";
 import { setNamed } from "../model/record-types.ts";
 import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
 import { SHARD_LABEL, shardLabels } from "../model/shard.ts";
+import { formatTime } from "../model/time.ts";
 import { plan } from "../plan/plan.ts";
 import { storedDrain } from "../plan/pool-view.ts";
 import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
@@ -17,6 +18,7 @@ import {
   acquiringGates,
   addressGates,
   firewallGates,
+  graceUntilMs,
   ipOf,
   nameGates,
   nodeGates,
@@ -317,10 +319,13 @@ function messageOf(seen: Seen, subject: Subject): string {
         : `${placed(seen, subject.ip)} It is not on ${subject.node}.`;
     case "ip":
       return placed(seen, subject.ip);
-    case "node":
-      return seen.assessment.matching.includes(subject.node)
+    case "node": {
+      if (!seen.assessment.matching.includes(subject.node)) return `${subject.node} does not match ${object}.`;
+      const grace = graceUntilMs(seen, subject.node);
+      return grace === undefined
         ? `${subject.node} matches ${object}.`
-        : `${subject.node} does not match ${object}.`;
+        : `${subject.node} does not match ${object} any more, and counts as a match until ${formatTime(grace)}: it is in grace.`;
+    }
     case "object":
     case "name": {
       const pool = poolOf(seen);
@@ -344,6 +349,8 @@ function placed(seen: Seen, ip: string): string {
   if (entry?.state !== "active") return sentence;
   const node = seen.world.nodes.find(({ name }) => name === entry.nodeName);
   if (node === undefined) return `${sentence} That is what status says: there is no such node.`;
+  const grace = graceUntilMs(seen, node.name);
+  if (grace !== undefined) return `${sentence} The node still counts as a match until ${formatTime(grace)}.`;
   return node.ready.isReady ? sentence : `${sentence} That is what status says: the node is not ready.`;
 }
 

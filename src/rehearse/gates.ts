@@ -135,6 +135,12 @@ export function addressGates(seen: Seen, ip: string, wantedNode?: string): reado
   return [...own, ...more];
 }
 
+/** Returns until when a node that stopped matching a moment ago still counts as a match, milliseconds; undefined for any other node. Pure. */
+export function graceUntilMs(seen: Seen, nodeName: string): number | undefined {
+  const isOf = ({ subject }: Hold): boolean => (ipOf(seen, subject)?.nodeName ?? subject) === nodeName;
+  return holdsOf(seen).find((hold) => isOf(hold) && gateOfHold(hold).some(({ id }) => id === "stays"))?.notBeforeMs;
+}
+
 function faultGate(entry: IPStatus | undefined): Gate | undefined {
   if (entry === undefined) return undefined;
   const { reason, error = "" } = entry;

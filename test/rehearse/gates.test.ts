@@ -353,6 +353,23 @@ test("the name of a pool is at the provider of names, whoever has its addresses"
   expect(paths).toEqual(["provider/acme", "provider/digitalocean"]);
 });
 
+test("a node in grace is told with the end of it, alone and with the address that it carries", () => {
+  const sinceMs = NOW - 10_000;
+  const observation = world(
+    { spec: { gracePeriodSeconds: 60 } },
+    { nodes: [aNode({ ready: { isReady: false, sinceMs } }), ...nodes(2).slice(1)] },
+  );
+  const messagesOf = (subject: Subject): readonly string[] =>
+    explain(observation, { subject, isMeant: () => true, horizonMs: 60_000 }).sections.map(({ message }) => message);
+  const until = "2026-08-01T12:00:50.000Z";
+  expect(messagesOf(NODE)).toEqual([
+    `n1 does not match pool/ingress/web any more, and counts as a match until ${until}: it is in grace.`,
+  ]);
+  expect(messagesOf(ADDRESS)).toEqual([
+    `${A} is active on n1: Grace. The node still counts as a match until ${until}.`,
+  ]);
+});
+
 describe("the name of a pool", () => {
   const subject: Subject = { kind: "name", fqdn: "www.example.com" };
   const explained = (ready: readonly boolean[], shown: readonly string[], holderID = "101"): Explanation => {
