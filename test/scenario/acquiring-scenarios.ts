@@ -64,16 +64,16 @@ export function acquiringScenarios(scenario: Register): void {
   });
 
   scenario(
-    "without region, while the only node still carries an address the pool gave up: one is bought in the node's region, and they are swapped",
+    "without region, while the only other node still carries an address the pool gave up: one is bought in the node's region, and they are swapped",
     async (world) => {
-      await world.machines("n1");
-      world.cloud.address(ip(1));
-      await world.pools.create("web", { ips: [ip(1)], desiredIPs: 1, region: "" });
+      await world.machines("n1", "n2");
+      for (const number of [1, 2]) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: [ip(1), ip(2)], desiredIPs: 2, region: "" });
       await world.pass();
-      await world.pools.edit("web", { ips: [] });
+      await world.pools.edit("web", { ips: [ip(2)] });
       await world.pass();
       expect(world.cloudWrites()).toEqual(["create in nyc3", "unassign ip1", "assign new1 to n1"]);
-      expect(await world.show()).toEqual(["new1 active n1"]);
+      expect(await world.show()).toEqual(["ip2 active n2", "new1 active n1"]);
     },
   );
 

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 import { errorsOf } from "./scenario-run.ts";
@@ -9,6 +10,18 @@ async function ip1OnN1(world: World, ...others: readonly string[]): Promise<void
   world.cloud.address(ip(1));
   await world.pools.create("web", { ips: [ip(1)] });
   await world.pass();
+}
+
+const SECOND = 1000;
+
+/** Two addresses on two nodes, under a name. */
+async function published(world: World): Promise<void> {
+  await world.machines("n1", "n2");
+  world.dns.zone("digitalocean");
+  for (const number of [1, 2]) world.cloud.address(ip(number));
+  await world.pools.create("web", { ips: [ip(1), ip(2)], dnsRecordSet: www("digitalocean") });
+  await world.pass();
+  expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
 }
 
 /** Statuses, pools and annotations that people change or wipe. */
@@ -119,6 +132,8 @@ export function lostStatusScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["new1 active n1"]);
   });
 
+  emptiedLists(scenario);
+
   scenario(
     "an annotation written by hand on the wrong node is taken away, one of nobody's is left alone",
     async (world) => {
@@ -195,4 +210,80 @@ export function lostStatusScenarios(scenario: Register): void {
       { worlds: ["memory", "sandbox"] },
     );
   }
+}
+
+/** The list of a pool that serves becomes empty, as in a manifest that never had what the Go operator wrote there. */
+function emptiedLists(scenario: Register): void {
+  for (const whose of ["flipop", "the Go operator"] as const)
+    for (const reclaimPolicy of ["Retain", "Delete"] as const)
+      scenario(
+        `an empty list takes the place of the one that ${whose} served: nothing changes, and nothing is ever deleted, ${reclaimPolicy}`,
+        async (world) => {
+          await published(world);
+          await world.pools.edit("web", { reclaimPolicy });
+          await world.pass();
+          if (whose === "the Go operator") await asGoLeavesIt(world);
+          await world.pools.edit("web", { ips: [], desiredIPs: 2 });
+          await world.pass();
+          expect([world.cloudWrites(), world.dnsWrites()]).toEqual([[], []]);
+          expect(await world.show()).toEqual(["ip1 active n1", "ip2 active n2"]);
+          expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2" });
+          expect((await world.pools.status("web")).acquired.map(({ adopted }) => adopted)).toEqual([true, true]);
+          await world.machines("n3");
+          await world.nodes.setReady("n1", false);
+          await world.pass();
+          expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+          await neverDeleted(world);
+        },
+        { checksAnnotations: false },
+      );
+
+  scenario(
+    "an empty list gives another pool the address that this one lists, and buys what is missing",
+    async (world) => {
+      await published(world);
+      await world.machines("n3");
+      await world.pools.edit("web", { ips: [], desiredIPs: 2 });
+      await world.pools.create("other", { ips: [ip(2)] });
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        world.advance(600 * SECOND);
+      }
+      expect(await world.show("other")).toEqual([expect.stringMatching(/^ip2 active/)]);
+      expect(await world.show()).toEqual(["ip1 active n1", expect.stringMatching(/^new1 active/)]);
+    },
+  );
+
+  scenario("an empty list and a lower desiredIPs keep what serves", async (world) => {
+    await published(world);
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    await world.pools.edit("web", { ips: [], desiredIPs: 1 });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(await world.show()).toEqual(["ip2 active n2"]);
+  });
+}
+
+/** The pool's status has nothing but addresses, and no annotation names the pool. */
+async function asGoLeavesIt(world: World): Promise<void> {
+  const { ips } = await world.pools.status("web");
+  await world.pools.writeStatus("web", null);
+  await world.pools.writeStatus("web", { ips });
+  await world.nodes.annotate("n1", ip(1));
+  await world.nodes.annotate("n2", ip(2));
+}
+
+/** The pool gives up an address, and goes. */
+async function neverDeleted(world: World): Promise<void> {
+  await world.pools.edit("web", { desiredIPs: 1 });
+  world.dnsSafety.allowEnd(WWW);
+  for (let time = 0; time < 2; time += 1) {
+    await world.pass();
+    expect(world.cloudWrites()).not.toContainEqual(expect.stringContaining("delete"));
+    world.advance(600 * SECOND);
+  }
+  await world.pools.delete("web");
+  await world.pass();
+  expect(world.cloudWrites()).not.toContainEqual(expect.stringContaining("delete"));
 }

@@ -6,7 +6,7 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
-import { compareText, ipFamilyOf, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
+import { compareText, type IPStatus, ipFamilyOf, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
 import { timestamp } from "../../model/time.ts";
 import { type NothingSelected, obstacle } from "../holds.ts";
@@ -266,7 +266,7 @@ function findAgain(
     return resolution;
   });
   const answered = pending.flatMap((one) => (one.kind === "found" ? [one.acquired] : []));
-  const shown = [...answered, ...shownAgain(pool, context)];
+  const shown = [...answered, ...shownAgain(pool, answered, context)];
   const more = [...shown, ...annotated(pool, shown, provider, context, isTaken)];
   return {
     acquired: [...pool.status.acquired, ...more, ...boughtBefore(pool, more, { provider, ownerUID, isTaken, context })],
@@ -313,9 +313,19 @@ function missingOf({ spec, status, ...pool }: Pool, more: readonly AcquiredIP[])
   return spec.desiredIPs - managedIPs({ ...pool, spec, status: { ...status, acquired } }).length;
 }
 
-function shownAgain(pool: Pool, { observation, claims, found }: ViewContext): readonly AcquiredIP[] {
+function shownAgain(
+  pool: Pool,
+  more: readonly AcquiredIP[],
+  { observation, claims, found, held }: ViewContext,
+): readonly AcquiredIP[] {
   const acquiredAt = timestamp(observation.observedAtMs);
-  const lost = shownAcquired(pool).filter((ip) => claims.ownerOf(ip) === undefined && !found.has(ip));
+  const isFree = (ip: string): boolean => claims.ownerOf(ip) === undefined && !found.has(ip);
+  const acquired = shownAcquired(pool).filter(isFree);
+  const missing = missingOf(pool, more) - acquired.length;
+  const unlisted = shownUnlisted(pool)
+    .filter((ip) => isFree(ip) && !acquired.includes(ip) && (held.mayRestore?.(ip) ?? true))
+    .slice(0, Math.max(missing, 0));
+  const lost = [...acquired, ...unlisted].toSorted(compareText);
   for (const ip of lost) found.add(ip);
   return lost.map((ip) => ({ ip, acquiredAt, adopted: true }));
 }
@@ -351,12 +361,31 @@ function annotated(
 function shownAcquired({ meta, spec, status }: Pool): readonly string[] {
   const ready = status.conditions.find(({ type }) => type === "Ready");
   const isOfThisSpec = status.observedGeneration === meta.generation && ready?.hasAddresses === true;
-  if (!isOfThisSpec || meta.isDeleting) return [];
+  return isOfThisSpec ? shownBeside({ meta, spec, status }).map(([ip]) => ip) : [];
+}
+
+/**
+ * Addresses that a pool has by its status, and that its list had: an empty list takes nothing away. A manifest says `ips: []` where the Go operator has written into the stored list
+ * what it bought. Those that serve come first, else sorted by text. Pure.
+ */
+function shownUnlisted({ kind, ...pool }: Pool): readonly string[] {
+  if (kind === "routedip" || pool.spec.ips.length > 0) return [];
+  const own = shownBeside(pool).filter(([, { fault }]) => fault !== "gone" && fault !== "foreign");
+  const rank = ({ state }: IPStatus): number => (state === "active" ? 0 : state === "in-progress" ? 1 : 2);
+  return own.toSorted(([, a], [, b]) => rank(a) - rank(b)).map(([ip]) => ip);
+}
+
+/** What a status has as the pool's own and neither the list nor the memory of what was acquired or released has. Sorted by text. */
+function shownBeside({
+  meta,
+  spec,
+  status,
+}: Pick<Pool, "meta" | "spec" | "status">): readonly (readonly [string, IPStatus])[] {
+  if (meta.isDeleting) return [];
   const listed = new Set(spec.ips);
   const canonical = CANONICAL[ipFamilyOf(spec)];
   const known = new Set([...status.acquired, ...status.released].map(({ ip }) => ip));
   return Object.entries(status.ips)
     .filter(([ip, entry]) => !isNotOwn(entry) && canonical(ip) === ip && !listed.has(ip) && !known.has(ip))
-    .map(([ip]) => ip)
-    .toSorted(compareText);
+    .toSorted(([a], [b]) => compareText(a, b));
 }
