@@ -57,7 +57,8 @@ export function countUp(_: string, before: number): number {
 /** Milliseconds of a time. @throws InvalidArgumentError for a text that is none */
 export function duration(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h.");
+  if (ms === undefined)
+    throw new InvalidArgumentError("Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h.");
   return ms;
 }
 

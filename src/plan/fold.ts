@@ -149,16 +149,16 @@ function withdrawn(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Poo
     const untilMs = nowMs + (seconds + extraSeconds) * 1000;
     return addressesWithout(before.addresses, after.addresses).map((ip) => [ip, untilMs] as const);
   });
-  const own = left.filter(([ip]) => hasServed(entryOf(ips, ip)) || released.some((entry) => entry.ip === ip));
+  const own = left.filter(([ip]) => hasServed(pool, entryOf(ips, ip)) || released.some((entry) => entry.ip === ip));
   if (own.length === 0) return pool;
   const latest = new Map(own.toSorted(([, a], [, b]) => a - b).map(([ip, untilMs]) => [ip, timestamp(untilMs)]));
   return { ...pool, status: { ...pool.status, ...withDrains({ ips, released }, latest) } };
 }
 
-/** False for an address that does not serve its object: its node had failed, or it was another object's when it left the name. */
-function hasServed(entry: IPStatus | undefined): boolean {
+/** False for an address that does not serve its object: its node had failed, or it was another object's when it left the name. Of a deleted one all addresses are `no-match`. */
+function hasServed({ meta }: Pool, entry: IPStatus | undefined): boolean {
   if (entry === undefined) return false;
-  return entry.state !== "no-match" || entry.drainingUntil !== undefined || entry.inherited === true;
+  return meta.isDeleting || entry.state !== "no-match" || entry.drainingUntil !== undefined || entry.inherited === true;
 }
 
 function foldRecordSet(recordSet: RecordSet, outcomes: readonly Outcome[], nowMs: number): RecordSet {

@@ -277,37 +277,38 @@ function isClosing({ kind }: Action): boolean {
 }
 
 /**
- * An address leaves its machine after the writes that take it out of every name. Exception: a write that itself waits, since the name has nothing else that serves, is
- * followed only by the deletion of the address: the new address may need the machine.
+ * An address leaves its machine after the writes that take it out of every name. Exception: a write that itself waits for that, since the new address needs the machine, is
+ * followed only by the deletion of the address.
  */
 function leaveNamesFirst(actions: readonly Action[]): Verdict {
   const writes = writesTakingOut(actions);
+  const order = new Order(actions);
   return {
     waits: actions.flatMap((action) => {
       if (action.kind !== "unassign-ip" && action.kind !== "delete-ip") return [];
-      const first = writes.get(action.ip) ?? [];
-      const mustWaitFor = action.kind === "delete-ip" ? first : first.filter(({ requires }) => requires.length === 0);
-      return [{ id: action.id, requires: idsOf(mustWaitFor) }];
+      return [{ id: action.id, requires: order.after(action.id, writes.get(action.ip) ?? []) }];
     }),
   };
 }
 
 /**
- * An address leaves DNS before the annotation of its node goes; of an address that its object gives up the annotation stays if that fails. A DNS write that itself waits for something is followed only where nothing is taken off that
- * node's machine: there it would wait for what follows the clearing.
+ * An address leaves DNS before the annotation of its node goes; of an address that its object gives up the annotation stays if that fails. A DNS write is not followed that itself waits for what
+ * is taken off that node's machine: that follows the clearing.
  */
 function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
-  const unassigned = new Set(
-    actions.filter(isUnassign).map(({ before, provider }) => placeKey(before.nodeName ?? "", ipFamilyOf({ provider }))),
+  const unassigned = Map.groupBy(actions.filter(isUnassign), ({ before, provider }) =>
+    placeKey(before.nodeName ?? "", ipFamilyOf({ provider })),
   );
   const writes = writesTakingOut(actions);
+  const order = new Order(actions);
+  const clearing = actions.flatMap((action) => (action.kind === "clear-annotation" ? [action] : []));
+  for (const action of clearing)
+    for (const { id } of unassigned.get(placeKey(action.nodeName, action.ipFamily ?? "IPv4")) ?? [])
+      order.after(id, [action]);
   return {
-    waits: actions.flatMap((action) => {
-      if (action.kind !== "clear-annotation") return [];
+    waits: clearing.map((action) => {
       const taking = clearedAddresses(action).flatMap((ip) => writes.get(ip) ?? []);
-      const at = placeKey(action.nodeName, action.ipFamily ?? "IPv4");
-      const first = taking.filter(({ requires }) => requires.length === 0 || !unassigned.has(at));
-      return [{ id: action.id, [action.isGivenUp === true ? "requires" : "follows"]: idsOf(first) }];
+      return { id: action.id, [action.isGivenUp === true ? "requires" : "follows"]: order.after(action.id, taking) };
     }),
   };
 }
@@ -416,6 +417,28 @@ function awaitRefusedFinalizer(actions: readonly Action[], { retriesOf }: Facts[
       return [{ action, subject: `${object.namespace}/${object.name}`, why }];
     }),
   };
+}
+
+/** Which actions wait for which, so that nobody waits for itself, be it through others. */
+class Order {
+  readonly #first: Map<string, string[]>;
+
+  constructor(actions: readonly Action[]) {
+    this.#first = new Map(actions.map(({ id, requires, follows }) => [id, [...requires, ...follows]]));
+  }
+
+  /** Lets an action wait for these, but for those that wait for it. Returns the ids of the former. */
+  after(id: string, first: readonly Action[]): readonly string[] {
+    const possible = idsOf(first.filter((action) => !this.#waitsFor(action.id, id)));
+    this.#first.set(id, [...(this.#first.get(id) ?? []), ...possible]);
+    return possible;
+  }
+
+  #waitsFor(id: string, other: string): boolean {
+    const seen = new Set([id]);
+    for (const one of seen) for (const first of this.#first.get(one) ?? []) seen.add(first);
+    return seen.has(other);
+  }
 }
 
 function isUnassign(action: Action): action is UnassignIP {

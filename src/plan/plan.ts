@@ -6,7 +6,7 @@ import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
 import { type Claims, forgottenBy, settleClaims } from "./addresses/claims.ts";
-import { decidePools, inTheWay } from "./addresses/decide-pools.ts";
+import { decidePools, inTheWay, servedThere } from "./addresses/decide-pools.ts";
 import { withFormerOwners, withInherited } from "./addresses/hand-over.ts";
 import { viewPool } from "./addresses/view-pool.ts";
 import { providerBudgets } from "./budget.ts";
@@ -347,7 +347,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
   const changes = [...addresses.actions, ...[...addresses.firewalls.values()].flatMap((object) => object.actions)];
   const deleting = new Set(views.flatMap(({ pool, key }) => (pool.meta.isDeleting ? [key] : [])));
   const isDeleting = (object: ObjectRef): boolean => deleting.has(ownerKey(object));
-  const facts = { staying: stayingAddresses(objects), inTheWay: inTheWay(decisions), isDeleting };
+  const facts = { staying: stayingAddresses(objects, servedThere(views)), inTheWay: inTheWay(decisions), isDeleting };
   const { actions, holds, kept } = guarded("names", changes, facts);
   return {
     recordSets,

@@ -209,6 +209,7 @@ export function reclaimScenarios(scenario: Register): void {
     });
 
   keptByName(scenario);
+  replacedInName(scenario);
   for (const kind of ["403", "500"] as const) withoutFinalizer(scenario, kind);
 }
 
@@ -316,6 +317,81 @@ function keptByName(scenario: Register): void {
       expect(await world.pools.existing()).toEqual(["other"]);
     },
   );
+}
+
+/** A pool is deleted, and another one takes its place under a name, on a node of its own. */
+function replacedInName(scenario: Register): void {
+  const replaced = async (world: World, name: "its own" | "a record set's"): Promise<string> => {
+    const fqdn = name === "its own" ? WWW : RES;
+    const more = name === "its own" ? { dnsRecordSet: www("digitalocean") } : {};
+    await world.machines("n1", "n2");
+    world.dns.zone("digitalocean");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete", ...more });
+    if (name !== "its own") await reservedNames(world, "res");
+    await world.pass();
+    expect(world.dns.set("digitalocean", fqdn)).toEqual(["new1"]);
+    world.cloud.address(ip(1));
+    await world.pools.delete("web");
+    await world.pools.create("other", { ips: [ip(1)], ...more });
+    return fqdn;
+  };
+
+  for (const name of ["its own", "a record set's"] as const) {
+    const under = `another pool takes the place of a deleted one under ${name} name`;
+
+    scenario(
+      `${under}: the old address stays until the new one is there and no resolver has the old one`,
+      async (world) => {
+        const fqdn = await replaced(world, name);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+        expect(world.dns.set("digitalocean", fqdn)).toEqual(["ip1"]);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        world.advance(MINUTE);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["unassign new1", "delete new1"]);
+        expect(await world.pools.existing()).toEqual(["other"]);
+      },
+    );
+
+    scenario(`${under}: the old address serves as long as the new one cannot`, async (world) => {
+      const fqdn = await replaced(world, name);
+      world.fail({ side: "cloud", operation: "assign", kind: "500", times: 0 });
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        expect(world.cloudWrites().filter((write) => write.includes("new1"))).toEqual([]);
+        expect(world.dns.set("digitalocean", fqdn)).toEqual(["new1"]);
+        expect(await world.nodes.annotations()).toMatchObject({ n1: expect.stringContaining("new1") });
+        world.advance(10 * MINUTE);
+      }
+      world.clearFaults();
+      await gone(world);
+    });
+
+    scenario(`${under}: the old address serves as long as the name cannot be written`, async (world) => {
+      const fqdn = await replaced(world, name);
+      for (const operation of ["add-record", "set-ttl", "remove-record", "write"] as const)
+        world.fail({ side: "dns", provider: "digitalocean", operation, kind: "500", times: 0 });
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        expect(world.cloudWrites().filter((write) => write.includes("new1"))).toEqual([]);
+        expect(world.dns.set("digitalocean", fqdn)).toEqual(["new1"]);
+        world.advance(10 * MINUTE);
+      }
+      world.clearFaults();
+      await gone(world);
+    });
+  }
+}
+
+/** Passes until the deleted pool is gone with what it had bought. */
+async function gone(world: World): Promise<void> {
+  for (let time = 0; time < 3; time += 1) {
+    await world.pass();
+    world.advance(10 * MINUTE);
+  }
+  expect([world.cloud.boughtNow(), await world.pools.existing()]).toEqual([[], ["other"]]);
 }
 
 /** An object that is told to clean up only after it serves, and never gets its finalizer. */

@@ -148,8 +148,7 @@ function drainsOfDeleted(
   const going = new Set(view.managed.map(({ ip }) => ip));
   return new Map(
     view.managed.flatMap(({ ip, acquired }) => {
-      const fact = view.provider?.addresses.get(ip);
-      const isServing = acquired !== undefined && fact?.kind === "known" && view.isServedThere(fact.address);
+      const isServing = acquired !== undefined && isServedThere(view, ip);
       const drain = isServing ? drainOf(view, ip, names, going) : undefined;
       const isKept = drain?.kind === "shown" && stillPublished.has(ip);
       const untilMs = drain === undefined || isKept ? undefined : drainEnd(view, ip, drain);
@@ -245,6 +244,16 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
 function onItsWay(view: PoolView, ip: string): string {
   const entry = statusOf(view.pool, ip);
   return isSent(entry) && entry?.nodeName !== undefined ? `on its way to ${entry.nodeName}` : "";
+}
+
+/** Returns the addresses that serve where they are, those of deleted objects, too. Pure. */
+export function servedThere(views: readonly PoolView[]): ReadonlySet<string> {
+  return new Set(views.flatMap((view) => view.managed.flatMap(({ ip }) => (isServedThere(view, ip) ? [ip] : []))));
+}
+
+function isServedThere(view: PoolView, ip: string): boolean {
+  const fact = view.provider?.addresses.get(ip);
+  return fact?.kind === "known" && view.isServedThere(fact.address);
 }
 
 /** Returns what nodes are passed over for while an address waits for a node: among it each address of another object that has a node's machine. Pure. */

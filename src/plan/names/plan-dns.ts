@@ -168,8 +168,14 @@ export function untouchedNames(publisher: Publisher): ObjectNames {
   };
 }
 
-/** Returns each address that a name shows and goes on showing after what is planned, with that name. Pure. */
-export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<string, StayingIn> {
+/**
+ * Returns each address that a name shows and goes on showing after what is planned, with that name. One that serves stays for this plan, too, where all that the name shows is
+ * exchanged: what takes its place has to be there first, and resolvers have to forget the old one. Pure.
+ */
+export function stayingAddresses(
+  names: readonly ObjectNames[],
+  serving: ReadonlySet<string>,
+): ReadonlyMap<string, StayingIn> {
   return new Map(
     names.flatMap(({ publisher: { ref }, present: { target, actions, kept: isKept } }) => {
       if (target.kind !== "ready") return [];
@@ -178,9 +184,17 @@ export function stayingAddresses(names: readonly ObjectNames[]): ReadonlyMap<str
       const { fqdn } = target.name;
       const kept = write === undefined ? undefined : new Set(write.after.addresses);
       const why = isKept === undefined || ref.kind !== "dns" ? obstacle("StillPublished", fqdn) : keptBy(ref, fqdn);
-      return addresses.filter((ip) => kept?.has(ip) ?? true).map((ip) => [ip, { fqdn, why }] as const);
+      const isExchanged = write?.kind === "update-dns" && exchangesAll(write);
+      const stays = (ip: string): boolean => kept?.has(ip) !== false || (isExchanged && serving.has(ip));
+      return addresses.filter(stays).map((ip) => [ip, { fqdn, why }] as const);
     }),
   );
+}
+
+/** True for a write that leaves nothing of its object in a name and puts something else there. */
+function exchangesAll(write: WriteDNS): boolean {
+  const own = ownPart(write, write.after.addresses);
+  return own.length > 0 && !own.some((ip) => write.before.addresses.includes(ip));
 }
 
 /** A record set with nothing else to show keeps its records until a person does something. */
