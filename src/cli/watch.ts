@@ -42,7 +42,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
   return withWatcher(resolveConfig(flags, env, session), async ({ cluster, staleness, watch }) => {
     const log = new WatchLog(session);
     const health = new WatchHealth({ clock, intervalMs, passMs, staleness });
-    const metrics = new WatchMetrics(() => staleness() === undefined, session.secrets);
+    const metrics = new WatchMetrics(() => staleness() === undefined, session.secrets, flags.shard);
     const endpoints = address === undefined ? undefined : await serve(session, address, health, metrics);
     const audience = new NoticeQueue(notifier, cluster, clock);
     try {
@@ -173,13 +173,18 @@ class WatchLog {
 export class WatchMetrics {
   readonly #isCurrent: () => boolean;
   readonly #secrets: Secrets;
+  readonly #labels: Sample["labels"];
   #isLeading = false;
   #ofPasses: readonly Sample[] = [];
 
-  /** @param isCurrent - whether the lists in memory are known to be those of the cluster. */
-  constructor(isCurrent: () => boolean, secrets: Secrets) {
+  /**
+   * @param isCurrent - whether the lists in memory are known to be those of the cluster.
+   * @param shard - the label of every metric, as pushed groups have it.
+   */
+  constructor(isCurrent: () => boolean, secrets: Secrets, shard: string | undefined) {
     this.#isCurrent = isCurrent;
     this.#secrets = secrets;
+    this.#labels = shard === undefined ? {} : { shard };
   }
 
   lead(): void {
@@ -205,6 +210,6 @@ export class WatchMetrics {
       sample("flipop_leader", {}, this.#isLeading ? 1 : 0),
       sample("flipop_cluster_current", {}, this.#isCurrent() ? 1 : 0),
     ];
-    return metricsText(redactedSamples([...own, ...this.#ofPasses], this.#secrets));
+    return metricsText(redactedSamples([...own, ...this.#ofPasses], this.#secrets), this.#labels);
   }
 }

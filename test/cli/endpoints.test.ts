@@ -116,6 +116,22 @@ test("a watcher serves its endpoints while it stands by and while it leads", asy
   ]);
 });
 
+test("every metric of a watching shard has its label, as pushes have it", async () => {
+  const port = await freePort();
+  const seen: string[] = [];
+  const watch = async (request: WatchRequest): Promise<{ kind: "stopped" }> => {
+    request.onLead();
+    request.onRun({ end: aToldRun({ result: aQuietRun() }), isNoted: true });
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    seen.push(...text.split("\n").filter((line) => line.startsWith("flipop_")));
+    return { kind: "stopped" };
+  };
+  const args = ["reconcile", "--watch", "--shard", "2/3", "--metrics-addr", `127.0.0.1:${port}`];
+  await invoke(args, { observation: steady(), watch });
+  expect(seen).toContain('flipop_leader{shard="2/3"} 1');
+  expect(seen.filter((line) => !/[{,]shard="2\/3"[,}]/.test(line))).toEqual([]);
+});
+
 test.for([
   [":8080", { port: 8080 }],
   ["127.0.0.1:8080", { host: "127.0.0.1", port: 8080 }],

@@ -112,9 +112,10 @@ function encoded(value: string): string {
   return Buffer.from(value, "utf8").toString("base64url");
 }
 
-/** Returns samples in Prometheus' text format 0.0.4, ending with a line feed; metrics without samples are left out. */
-export async function metricsText(samples: readonly Sample[]): Promise<string> {
+/** Returns samples in Prometheus' text format 0.0.4, ending with a line feed; metrics without samples are left out. Every sample gets the `labels`, too. */
+export async function metricsText(samples: readonly Sample[], labels: Sample["labels"] = {}): Promise<string> {
   const registry = new Registry();
+  registry.setDefaultLabels(labels);
   for (const [name, own] of Map.groupBy(samples, ({ metric }) => metric)) register(registry, name, own);
   return registry.metrics();
 }
