@@ -34,8 +34,8 @@ const DASHBOARD = JSON.parse(shippedText("monitoring/dashboard.json")) as {
   readonly templating: { readonly list: readonly { readonly query: unknown }[] };
 };
 const PANELS = DASHBOARD.panels.filter(({ type }) => type !== "row");
-/** Added by scraping and by the grouping of pushes. */
-const TARGET_LABELS = ["cluster", "instance", "job", "le"];
+/** Added by scraping, by the grouping of pushes, and by --shard. */
+const TARGET_LABELS = ["cluster", "instance", "job", "le", "shard"];
 
 /** Words of an expression that Prometheus itself gives a meaning. */
 const WORDS = new Set(
