@@ -166,7 +166,13 @@ const EDITS: Readonly<Partial<Record<ManifestPart, () => readonly Edit[]>>> = {
       by: `data:\n{{- range $name, $value := .Values.environment }}\n${REFUSE_SECRETS}  {{ $name }}: {{ $value | quote }}\n{{- end }}\n`,
     },
   ],
-  alerts: () => [MONITORING],
+  alerts: () => [
+    MONITORING,
+    {
+      place: /^( +)absent\(flipop_build_info\{shard="@shard@"\}\)$/m,
+      by: '{{- range $at, $shard := fromJsonArray (include "flipop.shards" .) }}\n$1{{ if $at }}or {{ end }}absent(flipop_build_info{{ if $shard }}{shard={{ $shard | quote }}}{{ end }})\n{{- end }}',
+    },
+  ],
   servicemonitor: () => [
     {
       place: /^/,

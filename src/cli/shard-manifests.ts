@@ -18,12 +18,22 @@ export function addShard(text: string, before: readonly Shard[] = []): readonly 
   return [...before, shard];
 }
 
-/** Returns a manifest once for each shard, with names of its own, or with all their Leases in its Role; without shards as it is. */
+/** Returns a manifest once for each shard, with names of its own, or one with all their Leases in its Role, or all of them in the alert on missing metrics; without shards as it is. */
 export function withShards(file: string, text: string, shards: readonly Shard[]): readonly string[] {
   if (shards.length === 0) return [text];
   if (OF_EACH.has(file)) return shards.map((shard) => ofShard(text, shard));
+  if (file === "monitoring/prometheusrule.yaml") return [withAbsentShards(text, shards)];
   const leases = ["flipop", ...leaseNames(shards)].join(", ");
   return [file === "rbac.yaml" ? text.replace(/(?<=^ +resourceNames: \[)flipop(?=\]$)/gm, leases) : text];
+}
+
+/** Prometheus does not know of a shard whose metrics it has never seen, unless the rule names it. */
+function withAbsentShards(text: string, shards: readonly Shard[]): string {
+  return text.replace(/^( +)absent\(flipop_build_info\)$/m, (_, blanks) =>
+    shards
+      .map((shard, at) => `${blanks}${at === 0 ? "" : "or "}absent(flipop_build_info{shard="${shardText(shard)}"})`)
+      .join("\n"),
+  );
 }
 
 /** A numbered shard looks at the Leases of the others of its count, too. */

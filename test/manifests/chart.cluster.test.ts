@@ -144,8 +144,11 @@ describe.skipIf(helm === undefined)("the chart, by helm,", () => {
       ],
     ]),
     [
-      { shards: ["1/3", "2/3", "3/3", "vip"] },
-      ["--only=crds,rbac,cronjob,networkpolicy", ...["1/3", "2/3", "3/3", "vip"].map((shard) => `--shard=${shard}`)],
+      { shards: ["1/3", "2/3", "3/3", "vip"], parts: { alerts: true } },
+      [
+        "--only=crds,rbac,cronjob,networkpolicy,alerts",
+        ...["1/3", "2/3", "3/3", "vip"].map((shard) => `--shard=${shard}`),
+      ],
     ],
     [
       {

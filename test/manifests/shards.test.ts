@@ -66,6 +66,16 @@ test("no two Deployments have the same pods, nor two budgets", async () => {
   expect(all.filter(({ kind }) => kind === "Service")).toHaveLength(1);
 });
 
+test("the alert on missing metrics names each shard, so that it tells of one that never ran; without shards it names none", async () => {
+  const absent = async (...args: readonly string[]): Promise<readonly string[]> =>
+    JSON.stringify(await printed("--only", "alerts", ...args)).match(/(?<= |")absent\(.*?\)/g) ?? [];
+  expect(await absent()).toEqual(["absent(flipop_build_info)"]);
+  expect(await absent("--shard", "1/2", "--shard", "web")).toEqual([
+    String.raw`absent(flipop_build_info{shard=\"1/2\"})`,
+    String.raw`absent(flipop_build_info{shard=\"web\"})`,
+  ]);
+});
+
 test.for([
   [["--shard", "1/3", "--shard", "1/2"], "It has objects of 1/3, too."],
   [["--shard", "web", "--shard", "web"], "It has objects of web, too."],
