@@ -144,21 +144,26 @@ describe("a real Pushgateway", () => {
     expect(ms).toBeLessThan(3 * usual.ms + 5000);
   });
 
-  test("is scraped by a real Prometheus, which then has the labels as they were pushed", async () => {
-    await reconcile("--push-grouping", "cluster=production");
+  test("is scraped by a real Prometheus, which then has the labels as they were pushed, and knows flipop's groups", async () => {
+    await reconcile("--push-job", "edge", "--push-grouping", "cluster=production");
     if (programs === undefined) throw new Error("there is no Prometheus");
     const prometheus = await startPrometheus(programs.prometheus, directory, gateway);
-    try {
-      const query = encodeURIComponent('flipop_floatingippoolcontroller_ip_state{job="flipop",cluster="production"}');
-      let found: readonly { readonly metric: Record<string, string> }[] = [];
-      for (let round = 0; round < 100 && found.length === 0; round += 1) {
+    const labelsOf = async (query: string): Promise<Record<string, string>[]> => {
+      for (let round = 0; round < 100; round += 1) {
         await sleep(200);
-        const answer = await fetch(`${prometheus.url}/api/v1/query?query=${query}`);
-        found = ((await answer.json()) as { data: { result: typeof found } }).data.result;
+        const answer = await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(query)}`);
+        const { data } = (await answer.json()) as { data: { result: { metric: Record<string, string> }[] } };
+        if (data.result.length > 0) return data.result.map(({ metric }) => metric);
       }
-      expect(found.length).toBeGreaterThan(0);
-      expect(found[0]?.metric).toMatchObject({ provider: "digitalocean", namespace: expect.any(String) });
-      expect(found[0]?.metric).not.toHaveProperty("exported_namespace");
+      return [];
+    };
+    try {
+      const [state] = await labelsOf('flipop_floatingippoolcontroller_ip_state{job="edge",cluster="production"}');
+      expect(state).toMatchObject({ provider: "digitalocean", namespace: expect.any(String) });
+      expect(state).not.toHaveProperty("exported_namespace");
+      expect(await labelsOf("push_time_seconds and ignoring (version) flipop_build_info")).toContainEqual(
+        expect.objectContaining({ job: "edge", cluster: "production" }),
+      );
     } finally {
       await prometheus.stop();
     }
