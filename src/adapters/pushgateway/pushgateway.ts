@@ -74,7 +74,8 @@ export async function pushMetrics(
       return failed(why, "Check that it runs and that the URL is right.");
     }
     const { status, text, isPage } = attempted;
-    if (!isTaken(attempted)) return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status));
+    if (!isTaken(attempted))
+      return failed(`it answered ${status}${text === "" ? "" : `: ${text}`}`, adviceFor(status, text));
     // A Pushgateway answers a push with an empty body.
     return isPage ? failed(`it answered ${status} with a web page`, PAGE_ADVICE) : { kind: "pushed" };
   }
@@ -82,11 +83,11 @@ export async function pushMetrics(
 
 const PAGE_ADVICE = "Check that the URL is that of the Pushgateway itself, not of a login page or proxy.";
 
-function adviceFor(status: number): string {
+function adviceFor(status: number, text: string): string {
   if (status >= 300 && status <= 399) return "It redirects, which is not followed: use the URL it redirects to.";
   if (status === 401 || status === 403)
     return "Check PUSHGATEWAY_USERNAME and PUSHGATEWAY_PASSWORD, or PUSHGATEWAY_TOKEN.";
-  if (status === 400)
+  if (status === 400 && text.includes("inconsistent"))
     return "Another group holds the same metrics in another form: find it on the Pushgateway's page and delete it.";
   return "Check the Pushgateway's own log.";
 }

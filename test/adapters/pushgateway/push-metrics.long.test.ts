@@ -73,13 +73,20 @@ describe("a push", () => {
     );
   });
 
-  test("that is refused fails at once, with what the server says on one line", async () => {
-    const gateway = await start((response) =>
-      response.writeHead(400).end("pushed metrics are invalid:\n  collected twice\n"),
-    );
-    expect(await failureOf(push(gateway.url))).toContain(
-      "it answered 400: pushed metrics are invalid: collected twice. The run itself is not affected. Another group",
-    );
+  test.for([
+    [
+      "pushed metrics are invalid or inconsistent with existing metrics:\n  collected twice\n",
+      "pushed metrics are invalid or inconsistent with existing metrics: collected twice. The run itself is not affected. Another group",
+    ],
+    [
+      'text format parsing error in line 1:\n  "s3cr3t" is no value\n',
+      'text format parsing error in line 1: "[redacted]" is no value. The run itself is not affected. Check the Pushgateway\'s own log.',
+    ],
+  ] as const)("that is refused fails at once, with what the server says on one line: %j", async ([body, shown]) => {
+    const gateway = await start((response) => response.writeHead(400).end(body));
+    const secrets = new KnownSecrets();
+    secrets.add("s3cr3t");
+    expect(await failureOf(push(gateway.url, { secrets }))).toContain(`it answered 400: ${shown}`);
     expect(gateway.requests).toHaveLength(1);
   });
 
