@@ -163,6 +163,17 @@ describe("the status of pools with DNS", () => {
   });
 });
 
+test.for([
+  ["", "", "no zone and no recordName"],
+  ["", "www", "www, and no zone"],
+  ["example.com", "", "no recordName in zone example.com"],
+] as const)("the status of a dnsRecordSet with zone %j and recordName %j says %s", ([zone, recordName, shown]) => {
+  const spec = { dnsRecordSet: { ...dnsRecordSet, zone, recordName } };
+  const cells = (line = ""): readonly string[] => line.split(/ {2,}/);
+  expect(cells(text([aPool("web", [], { spec })], [])[1])).toContain(shown);
+  expect(cells(text([], [aRecordSet("nodes", { spec })])[1])).toContain(shown);
+});
+
 test("the status of both satisfies its schema", () => {
   const document = JSON.parse(
     JSON.stringify(

@@ -22,6 +22,7 @@ import { countText, type Entry, linesOf, listText, wrap } from "./layout.ts";
 import { actionEntry, followingEntry, heldEntries, holdEntry, isFollowing, type PlanLayout } from "./plan-entries.ts";
 import { activeCount, unreadAddresses, unreadInUse } from "./summary.ts";
 import { clockText } from "./times.ts";
+import { unresolvedText } from "./written-name.ts";
 
 /** What a plan tells of one object: how it and its nodes stand, and what changes, is held, or is in error. */
 export interface PlanSection {
@@ -361,7 +362,7 @@ function shownText({ published }: SetAssessment): string {
 
 /** Returns `www.example.com at cloudflare`, or the name as written where the full one is not known: `www in zone example.com at cloudflare`. */
 function writtenName({ fqdn, written }: RecordSetAssessment): string {
-  const name = fqdn ?? `${written.recordName || "no name"} in zone ${written.zone || "-"}`;
+  const name = fqdn ?? unresolvedText(written);
   return written.provider === "" ? name : `${name} at ${written.provider}`;
 }
 

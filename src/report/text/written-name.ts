@@ -72,11 +72,19 @@ export function formerNames(
 }
 
 /** Returns `www.example.com`, or as much of it as is known. */
-export function nameText({ fqdn, recordName, zone, type }: WrittenName): string {
-  return fqdn ?? setText({ fqdn: `${recordName || "no name"} in zone ${zone || "-"}`, type });
+export function nameText({ type, ...name }: WrittenName): string {
+  return name.fqdn ?? setText({ fqdn: unresolvedText(name), type });
+}
+
+/** Returns a name as it is written, where the full one is not known: `www in zone 0123…`, or which part is missing. */
+export function unresolvedText({ zone, recordName }: Pick<WrittenName, "zone" | "recordName">): string {
+  if (zone === "") return recordName === "" ? "no zone and no recordName" : `${recordName}, and no zone`;
+  return `${recordName || "no recordName"} in zone ${zone}`;
 }
 
 /** Returns {@link nameText} on one line, with a note while its records are not known to be written; `-` for none. */
 export function wantedName(name: WrittenName | undefined): string {
-  return name === undefined ? "-" : nameText(name) + (name.isPublished ? "" : " (not yet)");
+  if (name === undefined) return "-";
+  const isWhole = name.zone !== "" && name.recordName !== "";
+  return nameText(name) + (name.isPublished || !isWhole ? "" : " (not yet)");
 }
