@@ -30,7 +30,10 @@ const { allNamespaces: _all, selector: _selector, namespace: _namespace, output:
 export const DOCTOR: FlagTable<Omit<DoctorFlags, keyof GlobalFlags>> = {
   output: outputFlag(["table", "wide", "json", "yaml"]),
   ...CLUSTER,
-  pre: flag("--pre", "before flipop is installed: look at the cluster, your permissions and the tokens"),
+  pre: flag(
+    "--pre",
+    "before flipop is installed: look at the cluster, your permissions, the tokens and other controllers",
+  ),
   only: flag("--only <GROUPS>", `only these, separated by commas: ${CHECK_GROUPS.join(", ")}`, readGroups),
   skip: flag("--skip <CODES>", "leave out these checks, separated by commas", readCodes),
   failOn: flag("--fail-on <RESULT>", "exit 6 from this result on", ["error", "warning"], "error"),

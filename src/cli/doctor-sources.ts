@@ -120,6 +120,7 @@ type ClusterFact =
   | "labelled"
   | "namesakes"
   | "operatorLeases"
+  | "operatorDeployments"
   | "workloads"
   | "objects"
   | "nodes"
@@ -160,6 +161,7 @@ function clusterSources(
     }),
     namesakes: of((cluster) => cluster.listLeases(lease.name)),
     operatorLeases: of((cluster) => cluster.listLeases(OPERATOR_LEASE)),
+    operatorDeployments: of(readOperatorDeployments),
     workloads: of((cluster) => cluster.listWorkloads(lease.namespace)),
     objects: of(readObjects),
     nodes: of((cluster) => cluster.listNodes()),
@@ -174,6 +176,16 @@ async function readDefinitions(cluster: ClusterInspector): Promise<readonly Defi
       return { name, shipped, installed: await cluster.readDefinition(name) };
     }),
   );
+}
+
+/** Whoever may not list Deployments still sees the operator's Lease. */
+async function readOperatorDeployments(cluster: ClusterInspector): Promise<Facts["operatorDeployments"]> {
+  try {
+    return await cluster.listOperatorDeployments();
+  } catch (error) {
+    if (error instanceof KubeError && error.failure === "forbidden") return [];
+    throw error;
+  }
 }
 
 /** A person who may not list DaemonSets may still list pods. */

@@ -42,7 +42,7 @@ export interface Chosen {
   readonly isBefore: boolean;
 }
 
-const GROUPS_BEFORE: readonly CheckGroup[] = ["cluster", "crds", "permissions", "providers"];
+const GROUPS_BEFORE: readonly CheckGroup[] = ["cluster", "crds", "permissions", "providers", "others"];
 
 /** The codes that are shown, ascending. Pure. */
 function shownCodes({ only, skip, isBefore }: Chosen): readonly CheckCode[] {
@@ -81,7 +81,7 @@ export function examine(chosen: Chosen, answers: Answers): CheckReport {
     return known;
   };
   const verdictsAfter = (code: CheckCode): readonly Verdict[] => {
-    if (isTooEarly(code, chosen)) return [notApplicable("flipop is not installed yet")];
+    if (isTooEarly(code, chosen)) return [notApplicable("not looked at with --pre")];
     const failed = restsOn(code, chosen).find((before) => !verdictsOf(before).every(isGoodEnough));
     return failed === undefined ? ALL[code].judge(answers) : [notApplicable(`not looked at, because of ${failed}`)];
   };

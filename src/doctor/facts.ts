@@ -10,7 +10,7 @@ import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { Shard } from "../model/shard.ts";
 import type { Workload } from "../model/workload.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
-import type { Definition, HostDaemonSet, Permission } from "../ports/inspection.ts";
+import type { Definition, HostDaemonSet, OperatorDeployment, Permission } from "../ports/inspection.ts";
 import type { PublicAnswer } from "../ports/resolver.ts";
 
 /** Everything that checks look at, each read by itself. */
@@ -36,6 +36,8 @@ export interface Facts {
   /** The Leases of the same name, in all namespaces. */
   readonly namesakes: readonly LeaseRecord[];
   readonly operatorLeases: readonly LeaseRecord[];
+  /** Empty where whoever asks may not list Deployments. */
+  readonly operatorDeployments: readonly OperatorDeployment[];
   readonly workloads: readonly Workload[];
   readonly objects: Objects;
   readonly nodes: readonly Pick<NodeFacts, "name" | "labels" | "providerID" | "hostAnnotation" | "ipv6">[];

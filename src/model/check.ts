@@ -454,12 +454,12 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
   },
   FLP191: {
     group: "others",
-    text: "The Go operator of the same name does not run here.",
+    text: "The Go operator of the same name does not run here, and its Deployment is deleted.",
     consequence: "Two controllers move the same addresses in turn.",
-    hint: "Scale the operator to zero first.",
+    hint: "Scale the operator to zero. Then delete its Deployment, Role and RoleBinding, before flipop is applied.",
     command: "kubectl -n NAMESPACE scale deployment flipop --replicas=0",
     after: READS_CLUSTER,
-    when: "installed",
+    when: "always",
   },
 };
 

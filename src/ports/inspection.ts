@@ -28,6 +28,13 @@ export interface HostDaemonSet {
   readonly wanted: number;
 }
 
+/** A Deployment of the Go operator of the same name. */
+export interface OperatorDeployment {
+  readonly namespace: string;
+  readonly replicas: number;
+  readonly image: string;
+}
+
 /**
  * What `flipop doctor` reads of a cluster beside what runs read. Nothing here writes: an access review stores nothing. Each list, and each Lease, is read once: later calls
  * get the same answer or failure, so all checks speak of the same state. Failures as of {@link ClusterReader}.
@@ -43,6 +50,8 @@ export interface ClusterInspector extends ClusterReader, NamespaceReader, Worklo
   listLeases(name: string): Promise<readonly LeaseRecord[]>;
   /** The DaemonSets of `flipop host` in all namespaces, in no order. */
   listHostDaemonSets(): Promise<readonly HostDaemonSet[]>;
+  /** The Deployments that have the name of the Go operator's, `flipop`, and are not of this flipop; in all namespaces, in no order. */
+  listOperatorDeployments(): Promise<readonly OperatorDeployment[]>;
   /** True where whoever asks may do it. KubeError `forbidden` where nobody may ask in the name of somebody else. */
   mayDo(permission: Permission): Promise<boolean>;
 }

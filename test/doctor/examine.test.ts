@@ -137,12 +137,16 @@ test("what rests on a failed check is not made, and only what is chosen is read"
   expect(
     findings.filter(({ code }) => code !== "FLP101" && CHECKS[code].after.includes("FLP101")).map((one) => one.result),
   ).not.toContain("error");
-  expect(wantedFacts({ ...ALL, only: ["others"] })).toEqual(new Set(["operatorLeases", "server", "connection"]));
+  expect(wantedFacts({ ...ALL, only: ["others"] })).toEqual(
+    new Set(["operatorLeases", "operatorDeployments", "server", "own", "connection"]),
+  );
 });
 
 test("before flipop is installed nothing is asked that an installation answers", () => {
   const facts = wantedFacts({ only: [], skip: [], isBefore: true });
-  expect(facts).toEqual(new Set(["connection", "server", "installing", "own", "accounts"]));
+  expect(facts).toEqual(
+    new Set(["connection", "server", "installing", "own", "accounts", "operatorLeases", "operatorDeployments"]),
+  );
 });
 
 test("a fact that does not come within its time is not known, and a bug is not hidden", async () => {

@@ -16,6 +16,14 @@ export interface Examined {
   readonly ms: number;
 }
 
+/** What `doctor -o json` prints, as far as tests look at it. */
+export interface Checks {
+  readonly summary: Readonly<Record<string, number>>;
+  readonly groups: readonly {
+    readonly checks: readonly { readonly code: string; readonly result: string; readonly message: string }[];
+  }[];
+}
+
 /** An embedded world in which everything is fine, with the means to spoil it before it is examined. */
 export class World {
   readonly faults: FaultList = new FaultList();
@@ -116,6 +124,25 @@ export async function run(
   const startMs = performance.now();
   const printed = await realCommand(argv, { env, identity: "doctor" });
   return { ...printed, ms: performance.now() - startMs };
+}
+
+/** What an API server says of what it does not have. */
+export const NOT_FOUND = {
+  kind: "Status",
+  apiVersion: "v1",
+  status: "Failure",
+  reason: "NotFound",
+  message: "not found",
+  code: 404,
+};
+
+/** What checks of one code say: mark and text. */
+export function saidOf({ stdout }: Examined, code: string): readonly string[] {
+  const { groups } = JSON.parse(stdout) as Checks;
+  return groups
+    .flatMap(({ checks }) => checks)
+    .filter((one) => one.code === code)
+    .map(({ result, message }) => `${result} ${message}`);
 }
 
 /** A Lease as YAML, renewed so many milliseconds ago. One that is to be fresh lasts longer than a slow machine takes. */

@@ -9,14 +9,7 @@ import { SHARDS_ANNOTATION } from "../../src/model/lease-annotations.ts";
 import { SHARD_LABEL } from "../../src/model/shard.ts";
 import { type AnswerRecord, type DNSServer, serveDNS } from "../../src/sandbox/dns-server.ts";
 import { schemaErrors } from "../report/schemas.ts";
-import { cronJobText, type Examined, leaseText, World } from "./world.ts";
-
-interface Checks {
-  readonly summary: Readonly<Record<string, number>>;
-  readonly groups: readonly {
-    readonly checks: readonly { readonly code: string; readonly result: string; readonly message: string }[];
-  }[];
-}
+import { type Checks, cronJobText, type Examined, leaseText, NOT_FOUND, saidOf, World } from "./world.ts";
 
 let world: World;
 
@@ -36,14 +29,6 @@ function wrongOf({ stdout }: Examined): readonly string[] {
 }
 
 const OWN = { namespace: "flipop", name: "flipop" };
-const NOT_FOUND = {
-  kind: "Status",
-  apiVersion: "v1",
-  status: "Failure",
-  reason: "NotFound",
-  message: "not found",
-  code: 404,
-};
 const CRD = "^/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const installed = (lease: string, cronJob: string = cronJobText()): void => world.install(cronJob, lease);
 const recordSet = (name: string): string =>
@@ -232,15 +217,6 @@ test("before flipop is installed, all that may not be created is one line", asyn
   ]);
   expect(examined.exitCode).toBe(6);
 });
-
-/** What checks of one code say: mark and text. */
-const saidOf = ({ stdout }: Examined, code: string): readonly string[] => {
-  const { groups } = JSON.parse(stdout) as Checks;
-  return groups
-    .flatMap(({ checks }) => checks)
-    .filter((one) => one.code === code)
-    .map(({ result, message }) => `${result} ${message}`);
-};
 
 const tokenEnding = (days: number, more = ""): void => {
   const end = new Date(Date.now() + days * 86_400_000 + 3_600_000).toISOString();

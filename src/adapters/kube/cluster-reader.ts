@@ -288,7 +288,7 @@ export class KubeClusterReader
 const WORKLOADS = ["CronJob", "Deployment"] as const;
 
 /** The label that the shipped manifests put on everything. */
-const OWN = "app.kubernetes.io/part-of=flipop";
+export const PART_OF = "app.kubernetes.io/part-of";
 
 function workloadsRequest(kind: Workload["kind"], namespace: string): PagedRequest<Workload> {
   const { cronJobs, deployments } = RESOURCES;
@@ -296,7 +296,7 @@ function workloadsRequest(kind: Workload["kind"], namespace: string): PagedReque
   return {
     resource,
     path: resourcePath(resource, { namespace }),
-    query: { labelSelector: OWN },
+    query: { labelSelector: `${PART_OF}=flipop` },
     project: (item) => decodeWorkload(kind, item),
   };
 }

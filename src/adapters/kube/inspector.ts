@@ -1,11 +1,17 @@
 import { KubeError } from "../../model/errors.ts";
 import { HOST_PODS } from "../../model/host-agent.ts";
 import type { LeaseRecord } from "../../ports/cluster.ts";
-import type { ClusterInspector, Definition, HostDaemonSet, Permission } from "../../ports/inspection.ts";
+import type {
+  ClusterInspector,
+  Definition,
+  HostDaemonSet,
+  OperatorDeployment,
+  Permission,
+} from "../../ports/inspection.ts";
 import { type Call, type Connection, named, RESOURCES, type Resource, resourcePath } from "./call.ts";
-import { KubeClusterReader, readAccess } from "./cluster-reader.ts";
+import { KubeClusterReader, PART_OF, readAccess } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
-import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
+import { asFlag, asList, asNumber, asRecord, asText, asTexts } from "./json.ts";
 import { decodeLease } from "./lease.ts";
 import type { ListRequest } from "./lists.ts";
 import { decodeMeta } from "./metadata.ts";
@@ -35,6 +41,8 @@ const REVIEWS: Resource = {
   plural: "selfsubjectaccessreviews",
   noun: "access review",
 };
+/** The name that the Go operator's manifests give it; those of flipop do, too. */
+const OPERATOR_DEPLOYMENT = "flipop";
 const DAEMON_SETS: Resource = { group: "apps", version: "v1", plural: "daemonsets", noun: "DaemonSet" };
 
 class KubeInspector extends KubeClusterReader implements ClusterInspector {
@@ -88,6 +96,12 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
     });
   }
 
+  async listOperatorDeployments(): Promise<readonly OperatorDeployment[]> {
+    const path = `${resourcePath(RESOURCES.deployments)}?${new URLSearchParams(named(OPERATOR_DEPLOYMENT))}`;
+    const items = await this.#list(RESOURCES.deployments, path, OPERATOR_DEPLOYMENT);
+    return items.flatMap((item) => decodeOperatorDeployment(item) ?? []);
+  }
+
   async mayDo({ verb, group, resource, subresource, namespace, name }: Permission): Promise<boolean> {
     const resourceAttributes = { verb, group, resource, subresource, namespace, name };
     const call: Call = {
@@ -129,4 +143,15 @@ class KubeInspector extends KubeClusterReader implements ClusterInspector {
     const why = "the answer is not what was asked for";
     throw malformed(call, this.#transport.connection, { status: 200, why });
   }
+}
+
+/** Undefined for one of this flipop: by the label of its manifests, or because it runs `flipop reconcile`, which the Go operator does not know. */
+function decodeOperatorDeployment(item: unknown): OperatorDeployment | undefined {
+  const { namespace = "", labels = {} } = decodeMeta(item) ?? {};
+  const spec = asRecord(asRecord(item)?.["spec"]);
+  const pod = asRecord(asRecord(spec?.["template"])?.["spec"]);
+  const container = asRecord(asList(pod?.["containers"])[0]);
+  const words = [container?.["command"], container?.["args"]].flatMap(asTexts);
+  if (labels[PART_OF] === "flipop" || words.includes("reconcile")) return undefined;
+  return { namespace, replicas: asNumber(spec?.["replicas"]) ?? 1, image: asText(container?.["image"]) ?? "" };
 }
