@@ -68,6 +68,14 @@ test("whoever installs must be able to create each kind of the manifest", () => 
   ]);
 });
 
+test("what is to be deleted of the Go operator is none of what runs of flipop need, but the Deployment", () => {
+  const kinds = documents(manifestText(["rbac", "watcher"])).flatMap((one) => {
+    const { kind, metadata } = one as { readonly kind: string; readonly metadata: { readonly name: string } };
+    return metadata.name === "flipop" ? [kind] : [];
+  });
+  expect(kinds.filter((kind) => ["Deployment", "Role", "RoleBinding"].includes(kind))).toEqual(["Deployment"]);
+});
+
 test("a Deployment looks every minute, and without anything there are no runs", () => {
   const workload = { name: "flipop", isSuspended: false, image: "" };
   expect(runsAnHour([{ ...workload, kind: "Deployment", schedule: "" }])).toBe(60);
