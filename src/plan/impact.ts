@@ -20,7 +20,7 @@ import { type Remembering, rememberedNames } from "../model/record-types.ts";
 import { ownAddresses, type PublishedName } from "../model/resource.ts";
 import { isFromFormer } from "./addresses/hand-over.ts";
 import { contentOf } from "./names/name-plan.ts";
-import type { ReadyTarget } from "./names/name-target.ts";
+import type { NameTarget, ReadyTarget } from "./names/name-target.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
 import { machineNodes } from "./nodes/judge-nodes.ts";
 import { ANY_NODE, judge, type Matcher, stillServes } from "./nodes/match.ts";
@@ -373,6 +373,10 @@ function isOnRecord(status: Remembering, ip: string): boolean {
   return rememberedNames(status).some((name) => ownAddresses(name).includes(ip));
 }
 
+function keyOf({ name: { provider, fqdn } }: ReadyTarget): string {
+  return `${provider} ${fqdn}`;
+}
+
 /** Returns what each name offers its clients now: the names that objects have, and former ones that the plan still writes. Sorted as the objects are. Pure. */
 export function nameServices(
   names: readonly ObjectNames[],
@@ -383,19 +387,20 @@ export function nameServices(
     const out = [...new Set(removed)].filter((ip) => !records.addresses.includes(ip));
     return out.length === 0 ? {} : { takenOut: out.map((ip) => ({ ip, isServing: answers(ref, ip, true) })) };
   };
-  const present = names.flatMap(({ publisher: { ref }, present: { target } }) =>
-    target.kind === "ready"
-      ? [
-          {
-            object: ref,
-            provider: target.name.provider,
-            fqdn: target.name.fqdn,
-            ...contentOf(target.records),
-            ...left(ref, target),
-          },
-        ]
-      : [],
-  );
+  const planned = new Set(names.flatMap(({ present: { target } }) => (target.kind === "ready" ? [keyOf(target)] : [])));
+  const targetOf = ({ publisher, present: own }: ObjectNames): NameTarget => {
+    if (own.target.kind !== "none") return own.target;
+    // A name for which nothing is planned goes on showing what it shows, unless another object has it.
+    const { target } = publisher;
+    return target.kind === "ready" && !planned.has(keyOf(target)) ? target : own.target;
+  };
+  const present = names.flatMap((own) => {
+    const { ref } = own.publisher;
+    const target = targetOf(own);
+    if (target.kind !== "ready") return [];
+    const { provider, fqdn } = target.name;
+    return [{ object: ref, provider, fqdn, ...contentOf(target.records), ...left(ref, target) }];
+  });
   const known = new Set(present.map(({ provider, fqdn }) => `${provider} ${fqdn}`));
   const former = actions
     .filter(changesName)

@@ -241,6 +241,20 @@ describe("a simulation", () => {
     expect(simulated(pooled(1, 2), ["0 node/n1=NotReady"]).spares.map(({ nodes }) => nodes)).toEqual([[]]);
   });
 
+  test("tells the name of a pool whose spec cannot be used: nothing puts it right", () => {
+    const world = rested(pooled(1, 2));
+    const broken = {
+      ...world,
+      pools: world.pools.map((pool) => ({
+        ...pool,
+        spec: { ...pool.spec, match: { ...pool.spec.match, nodeLabel: "a in b" } },
+      })),
+    };
+    const scenario = { text: "n1 fails", happenings: [happening("0 node/n1=NotReady")], assumed: {} };
+    const simulation = simulate(broken, {}, { horizonMs: HORIZON_MS, assumed: ASSUMED, scenario });
+    expect(fates(simulation)).toEqual({ "www.example.com": expect.stringContaining("no service in the end") });
+  });
+
   test("says nothing of spare nodes while the provider does not answer", () => {
     expect(simulated(pooled(1, 3), ["0 provider/digitalocean=Down"]).spares).toEqual([]);
   });

@@ -200,7 +200,8 @@ function exchangesAll(write: WriteDNS): boolean {
 /** A record set with nothing else to show keeps its records until a person does something. */
 function keptBy({ namespace, name }: ObjectRef, fqdn: string): Obstacle {
   const detail = `${fqdn} has nothing else to show, and record set ${namespace}/${name} keeps its records`;
-  const advice = "Give that record set other addresses, set its spec.whenEmpty: Delete, or delete it.";
+  const advice =
+    "Give that record set other addresses, or set its spec.whenEmpty: Delete. If you delete it, set its reclaimPolicy: Delete first: else the name goes on showing what is given back.";
   return obstacle("StillPublished", detail, { needsPerson: true, advice });
 }
 

@@ -66,7 +66,9 @@ interface Verdict extends Readiness {
 
 function reconciling(facts: ConditionFacts): Verdict {
   const type = "Reconciling";
-  const busy = Object.entries(facts.ips).find(([, { state }]) => state === "in-progress");
+  // Of an object that waits for a person nothing is looked at: its addresses are as they were seen last.
+  const looked = facts.blocked?.needsPerson === true ? {} : facts.ips;
+  const busy = Object.entries(looked).find(([, { state }]) => state === "in-progress");
   if (busy !== undefined) {
     return { type, isTrue: true, reason: "InProgress", message: `The provider is working on ${busy[0]}.` };
   }
