@@ -327,19 +327,29 @@ function messageOf(seen: Seen, subject: Subject): string {
         : `${subject.node} does not match ${object} any more, and counts as a match until ${formatTime(grace)}: it is in grace.`;
     }
     case "object":
-    case "name": {
-      const pool = poolOf(seen);
-      if (pool === undefined)
-        return `${object} has ${nodesText(seen.assessment.matching.length)} of ${seen.world.nodes.length}.`;
-      const desired = desiredBy(seen, pool);
-      return `${object} has ${activeCount(seen)} of ${desired} ${desired === 1 ? "address" : "addresses"} active on nodes that match.`;
-    }
+    case "name":
+      return wholeMessage(seen);
   }
 }
 
-/** How many addresses an object is to have. Of an invalid one that is not planned, but a routed IP always is to have one. */
-function desiredBy({ ref, validation }: Seen, { desired }: PoolAssessment): number {
-  return ref.kind === "routedip" && validation.kind === "blocked" ? 1 : desired;
+/** How many of its addresses an object has. */
+function wholeMessage(seen: Seen): string {
+  const object = refKey(seen.ref);
+  const pool = poolOf(seen);
+  if (pool === undefined)
+    return `${object} has ${nodesText(seen.assessment.matching.length)} of ${seen.world.nodes.length}.`;
+  const desired = desiredBy(seen, pool);
+  const addresses = desired === 1 ? "address" : "addresses";
+  if (seen.validation.kind !== "blocked" || seen.ref.kind !== "pool")
+    return `${object} has ${activeCount(seen)} of ${desired} ${addresses} active on nodes that match.`;
+  const stored = Object.values(pool.status.ips).filter(({ state }) => state === "active").length;
+  return `${object} had ${stored} of ${desired} ${addresses} active when it was looked at last. Its spec cannot be used, so nobody can tell which nodes match.`;
+}
+
+/** How many addresses an object is to have. Of an invalid one that is not planned: its spec says it, and a routed IP always is to have one. */
+function desiredBy({ ref, object: { spec }, validation }: Seen, { desired }: PoolAssessment): number {
+  if (validation.kind !== "blocked") return desired;
+  return ref.kind === "routedip" || !("ips" in spec) ? 1 : spec.desiredIPs || new Set(spec.ips).size;
 }
 
 /** Where an address is by its status, and whether the node can serve at all: while nothing can be decided for the object its status is old. */

@@ -335,6 +335,9 @@ test("of an object whose spec cannot be used no node is said to match", () => {
     horizonMs: 900_000,
   });
   expect(sections[0]?.nodes).toEqual([]);
+  expect(sections[0]?.message).toBe(
+    "pool/ingress/web had 1 of 1 address active when it was looked at last. Its spec cannot be used, so nobody can tell which nodes match.",
+  );
 });
 
 test("the name of a pool is at the provider of names, whoever has its addresses", () => {
