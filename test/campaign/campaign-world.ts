@@ -151,13 +151,16 @@ export class CampaignWorld {
     cloud.state.account.reserved_ip_limit = isAtHetzner ? 2 * ADDRESS_LIMIT : ADDRESS_LIMIT;
     cloud.state.account.reserved_ipv6_limit = ADDRESS_LIMIT;
     cloud.droplet(FOREIGN_DROPLET);
-    for (const number of [1, 2, 3, 8, 9]) for (const address of [ip(number), ipv6(number)]) cloud.address(address);
+    for (const address of USUAL_IPS) cloud.address(address);
     for (const [address, region] of Object.entries(addresses)) cloud.address(address, { region });
     for (const address of FOREIGN_IPS) cloud.address(address, free.includes(address) ? {} : { on: FOREIGN_DROPLET });
     for (const provider of ["digitalocean", "cloudflare"] as const)
       for (const zone of ["example.com", "example.net"]) dns.zone(provider, zone);
   }
 }
+
+/** The addresses that the account has in every world, and that are on no machine at first. */
+export const USUAL_IPS: readonly string[] = [1, 2, 3, 8, 9].flatMap((number) => [ip(number), ipv6(number)]);
 
 type NodePlan = NonNullable<Parameters<World["nodes"]["create"]>[1]> & {
   readonly pod?: readonly [namespace: string, app: string];
