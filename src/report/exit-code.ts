@@ -43,7 +43,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, re
   usage: ["wrong usage", "no"],
   temporary: ["temporary: nothing was applied, and every failure is of the passing kind", "yes"],
   notPermitted: [
-    "not permitted (RBAC, token missing, invalid or too narrow), and no selected object could be served",
+    "not permitted (RBAC or another rule of the cluster; token missing, invalid or too narrow), and no selected object could be served",
     "no",
   ],
   invalidConfiguration: ["invalid configuration, and no selected object could be served", "no"],

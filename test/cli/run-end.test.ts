@@ -39,6 +39,7 @@ test.for([
 
 test.for([
   ["a list that is forbidden", kubeError("forbidden"), 77, "77 not permitted"],
+  ["a Lease that a rule of the cluster refuses", kubeError("denied"), 77, "77 not permitted"],
   ["an API server that is away", kubeError("unavailable"), 75, "75 temporary failure"],
   ["a fault of flipop", new Error("oops"), 1, "1 unexpected error"],
 ] as const)("a run that ends for %s is noted with its exit code", async ([, error, code, text]) => {
@@ -52,7 +53,7 @@ test.for([
   expect(noted).toEqual({ "flipop.digitalocean.com/last-run": "2026-08-01T12:00:00Z", [RESULT]: text });
 });
 
-function kubeError(failure: "forbidden" | "unavailable"): KubeError {
+function kubeError(failure: "forbidden" | "denied" | "unavailable"): KubeError {
   return new KubeError({ failure, operation: "list nodes", subject: "", status: 0, message: "no" });
 }
 

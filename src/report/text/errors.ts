@@ -60,7 +60,8 @@ const CONFIG: Readonly<Record<ConfigError["kind"], ErrorCategory>> = {
 const KUBE: Readonly<Record<KubeFailure, ErrorCategory>> = {
   unauthorized: "permission",
   forbidden: "permission",
-  denied: "refused",
+  // A rule of the cluster, as a permission is: nobody but its administrators can change it.
+  denied: "permission",
   "missing-resource": "config",
   "not-found": "refused",
   invalid: "refused",
