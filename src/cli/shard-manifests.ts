@@ -18,7 +18,10 @@ export function addShard(text: string, before: readonly Shard[] = []): readonly 
   return [...before, shard];
 }
 
-/** Returns a manifest once for each shard, with names of its own, or one with all their Leases in its Role, or all of them in the alert on missing metrics; without shards as it is. */
+/**
+ * Returns a manifest as shards need it. What runs flipop is there once for each shard, with names of its own. The Role has the Leases of all shards. The alert on missing metrics
+ * names all shards. Any other manifest, and without shards each, is as it was.
+ */
 export function withShards(file: string, text: string, shards: readonly Shard[]): readonly string[] {
   if (shards.length === 0) return [text];
   if (OF_EACH.has(file)) return shards.map((shard) => ofShard(text, shard));

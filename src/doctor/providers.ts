@@ -101,11 +101,12 @@ const NOT_REACHED = "Look at the provider's status page, and whether this machin
 function withoutAnswer({ label, probes }: Account): readonly Verdict[] {
   const failed = probes.filter(({ failure }) => failure?.kind === "failed");
   const needed = failed.filter(({ onlyFor }) => onlyFor === undefined);
-  const [first] = needed.length > 0 ? needed : failed;
+  const told = needed.length > 0 ? needed : failed;
+  const [first] = told;
   if (first === undefined) return [];
   const why = withoutStop(first.failure?.message ?? "");
   if (failed.length === probes.length) return [failing(`${label} does not answer: ${why}`, { hint: NOT_REACHED })];
-  const text = `${listText((needed.length > 0 ? needed : failed).map(({ what }) => what))}: ${why}`;
+  const text = `${listText(told.map(({ what }) => what))}: ${why}`;
   return [needed.length > 0 ? failing(text, { hint: NOT_REACHED }) : unknown(text)];
 }
 

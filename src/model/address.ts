@@ -135,7 +135,7 @@ export function entryOf<T>(byAddress: Readonly<Record<string, T>>, ip: string): 
   return Object.hasOwn(byAddress, ip) ? byAddress[ip] : undefined;
 }
 
-/** True for an address that by its status the object has sent somewhere, whether that could be looked at last time or not; false for one that somebody else works on. Pure. */
+/** True where a status says that its object sent the address to a machine. It stays true while the address cannot be read. False where somebody else moves it. Pure. */
 export function isSent(
   entry: { readonly state: string; readonly error?: string; readonly fault?: string } | undefined,
 ): boolean {

@@ -281,14 +281,13 @@ function isClosing({ kind }: Action): boolean {
  * followed only by the deletion of the address.
  */
 function leaveNamesFirst(actions: readonly Action[]): Verdict {
+  const leaving = actions.flatMap((action) =>
+    action.kind === "unassign-ip" || action.kind === "delete-ip" ? [action] : [],
+  );
+  if (leaving.length === 0) return {};
   const writes = writesTakingOut(actions);
   const order = new Order(actions);
-  return {
-    waits: actions.flatMap((action) => {
-      if (action.kind !== "unassign-ip" && action.kind !== "delete-ip") return [];
-      return [{ id: action.id, requires: order.after(action.id, writes.get(action.ip) ?? []) }];
-    }),
-  };
+  return { waits: leaving.map(({ id, ip }) => ({ id, requires: order.after(id, writes.get(ip) ?? []) })) };
 }
 
 /**
@@ -296,12 +295,13 @@ function leaveNamesFirst(actions: readonly Action[]): Verdict {
  * is taken off that node's machine: that follows the clearing.
  */
 function clearAnnotationAfterDNS(actions: readonly Action[]): Verdict {
+  const clearing = actions.flatMap((action) => (action.kind === "clear-annotation" ? [action] : []));
+  if (clearing.length === 0) return {};
   const unassigned = Map.groupBy(actions.filter(isUnassign), ({ before, provider }) =>
     placeKey(before.nodeName ?? "", ipFamilyOf({ provider })),
   );
   const writes = writesTakingOut(actions);
   const order = new Order(actions);
-  const clearing = actions.flatMap((action) => (action.kind === "clear-annotation" ? [action] : []));
   for (const action of clearing)
     for (const { id } of unassigned.get(placeKey(action.nodeName, action.ipFamily ?? "IPv4")) ?? [])
       order.after(id, [action]);

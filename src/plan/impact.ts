@@ -19,6 +19,7 @@ import type { NameService } from "../model/plan.ts";
 import { type Remembering, rememberedNames } from "../model/record-types.ts";
 import { ownAddresses, type PublishedName } from "../model/resource.ts";
 import { isFromFormer } from "./addresses/hand-over.ts";
+import { nameKey } from "./names/name-claims.ts";
 import { contentOf } from "./names/name-plan.ts";
 import type { NameTarget, ReadyTarget } from "./names/name-target.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
@@ -373,10 +374,6 @@ function isOnRecord(status: Remembering, ip: string): boolean {
   return rememberedNames(status).some((name) => ownAddresses(name).includes(ip));
 }
 
-function keyOf({ name: { provider, fqdn } }: ReadyTarget): string {
-  return `${provider} ${fqdn}`;
-}
-
 /** Returns what each name offers its clients now: the names that objects have, and former ones that the plan still writes. Sorted as the objects are. Pure. */
 export function nameServices(
   names: readonly ObjectNames[],
@@ -387,12 +384,14 @@ export function nameServices(
     const out = [...new Set(removed)].filter((ip) => !records.addresses.includes(ip));
     return out.length === 0 ? {} : { takenOut: out.map((ip) => ({ ip, isServing: answers(ref, ip, true) })) };
   };
-  const planned = new Set(names.flatMap(({ present: { target } }) => (target.kind === "ready" ? [keyOf(target)] : [])));
+  const planned = new Set(
+    names.flatMap(({ present: { target } }) => (target.kind === "ready" ? [nameKey(target.name)] : [])),
+  );
   const targetOf = ({ publisher, present: own }: ObjectNames): NameTarget => {
     if (own.target.kind !== "none") return own.target;
     // A name for which nothing is planned goes on showing what it shows, unless another object has it.
     const { target } = publisher;
-    return target.kind === "ready" && !planned.has(keyOf(target)) ? target : own.target;
+    return target.kind === "ready" && !planned.has(nameKey(target.name)) ? target : own.target;
   };
   const present = names.flatMap((own) => {
     const { ref } = own.publisher;
@@ -401,11 +400,11 @@ export function nameServices(
     const { provider, fqdn } = target.name;
     return [{ object: ref, provider, fqdn, ...contentOf(target.records), ...left(ref, target) }];
   });
-  const known = new Set(present.map(({ provider, fqdn }) => `${provider} ${fqdn}`));
+  const known = new Set(present.map(nameKey));
   const former = actions
     .filter(changesName)
     .flatMap(({ object, dnsProvider: provider, fqdn, before }) =>
-      known.has(`${provider} ${fqdn}`) ? [] : [{ object, provider, fqdn, isFormer: true as const, ...before }],
+      known.has(nameKey({ provider, fqdn })) ? [] : [{ object, provider, fqdn, isFormer: true as const, ...before }],
     );
   return [...present, ...former].map(({ addresses, ...name }) => ({
     ...name,

@@ -113,7 +113,7 @@ function encoded(value: string): string {
   return Buffer.from(value, "utf8").toString("base64url");
 }
 
-/** Returns samples in Prometheus' text format 0.0.4, ending with a line feed; metrics without samples are left out. Every sample gets the `labels`, too. */
+/** Returns samples in Prometheus' text format 0.0.4, ending with a line feed; metrics without samples are left out. Each sample gets these labels beside its own. */
 export async function metricsText(samples: readonly Sample[], labels: Sample["labels"] = {}): Promise<string> {
   const registry = new Registry();
   registry.setDefaultLabels(labels);

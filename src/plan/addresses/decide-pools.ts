@@ -256,7 +256,7 @@ function isServedThere(view: PoolView, ip: string): boolean {
   return fact?.kind === "known" && view.isServedThere(fact.address);
 }
 
-/** Returns what nodes are passed over for while an address waits for a node: among it each address of another object that has a node's machine. Pure. */
+/** Returns why objects whose address waits for a node pass nodes over, as texts. An address that has the machine of such a node is one of them. Pure. */
 export function inTheWay(decisions: readonly Decision[]): ReadonlySet<string> {
   const waiting = decisions.filter(
     ({ view, unassigned }) => isWritable(view) && unassigned.some(({ waitsFor }) => waitsFor === "node"),

@@ -185,8 +185,8 @@ export class MachineLedger {
   }
 
   /**
-   * Enters what only status has: where an unreadable address may be, and where a moving one goes. One that somebody else moves may come back to where the object had it: no
-   * other one takes that machine meanwhile.
+   * Enters what only status has: where an unreadable address may be, and where a moving one goes. An address that somebody else moves may come back to its old machine.
+   * Until it has come to rest no other address goes there.
    */
   #enterStored(view: PoolView): void {
     const { machineOf } = this.#facts;
