@@ -73,7 +73,7 @@ export function rounds(count: number, name: string): readonly Round[] {
     unready: below(5),
     desiredIPs: (number % 10) % 4 < 2 ? 2 + below(2) : 1,
     signal: below(5) < 2 ? "SIGTERM" : "SIGKILL",
-    // One that wants more and one that wants fewer come to their end: a machine on which no other does still buys and deletes.
+    // One that wants more and one that wants fewer come to rest: a machine on which no other does still buys and deletes.
     moment: [1, 3].includes(number % 10) ? "never" : moment(),
     isDeleted: below(12) === 0,
   }));
