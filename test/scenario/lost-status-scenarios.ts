@@ -122,6 +122,33 @@ export function lostStatusScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "a pool made again after a pass is told which addresses of nobody have its nodes, and serves once they are listed",
+    async (world) => {
+      await world.machines("n1", "n2");
+      await world.pools.create("web", { desiredIPs: 2 });
+      await world.pass();
+      await world.pools.delete("web");
+      await world.pass();
+      await world.pools.create("web", { desiredIPs: 2 });
+      await world.pass();
+      const { conditions } = await world.pools.status("web");
+      const { status, message } = conditions.find(({ type }) => type === "Stalled") ?? {};
+      expect([status, message]).toEqual([
+        "True",
+        expect.stringMatching(
+          /^\S+ No matching .*carries an address that no object names, such as \S+ on n1\. Put \S+ into/,
+        ),
+      ]);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      await world.pools.edit("web", { ips: [bought(1), bought(2)] });
+      await world.pass();
+      expect(await world.show()).toContain("new1 active n1");
+      expect(await world.show()).toContain("new2 active n2");
+    },
+  );
+
   scenario("manifest applied again with an empty list: nothing changes", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1 });

@@ -3,6 +3,7 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { NodeVerdict, Obstacle } from "../../model/plan.ts";
 import { compareText, ownerText } from "../../model/resource.ts";
 import { nodeSubject } from "../../model/retry-subject.ts";
+import { obstacle } from "../holds.ts";
 import { countedIPs, type PoolView } from "../pool-view.ts";
 import type { Availability, Leaver, MachineLedger } from "./machine-ledger.ts";
 
@@ -21,8 +22,8 @@ export interface Candidate {
 /**
  * The matches that can take an address, in the order they are served: those with the fewest addresses of the pool, then machines with room before those an address must leave
  * first, then those with the fewest addresses of anybody, else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any
- * are returned with the reason; of these `coming` has those whose machine is just being cleared, and `closed` says what the first one waits for that only the next attempt at the
- * firewall keeps from taking one. Pure.
+ * are returned with the reason; of these `coming` has those whose machine is just being cleared. `closed` says why there is none: what the first one waits for that only the next
+ * attempt at the firewall keeps from taking one, or that addresses which no object names have them all. Pure.
  */
 export function findCandidates(
   view: PoolView,
@@ -39,6 +40,7 @@ export function findCandidates(
   const coming: Candidate[] = [];
   const skipped: NodeVerdict[] = [];
   const obstacles: Obstacle[] = [];
+  const strange: NodeVerdict[] = [];
   for (const node of view.matches.filter(({ name }) => !served.has(name))) {
     const machine = view.machineOf(node.providerID);
     if (machine === undefined || machines.has(machine)) {
@@ -60,10 +62,28 @@ export function findCandidates(
       continue;
     }
     if (ledger.isBeingCleared(machine, view)) coming.push({ ...candidate, leaving: [] });
-    skipped.push(...skippedNode(candidate, availability, view));
+    const verdicts = skippedNode(candidate, availability, view);
+    strange.push(...verdicts.filter(() => isOfNobody(availability)));
+    skipped.push(...verdicts);
   }
-  const closed = obstacles.find(({ waitsFor }) => waitsFor === "retry");
+  const others = candidates.length + coming.length + skipped.length - strange.length;
+  const closed = obstacles.find(({ waitsFor }) => waitsFor === "retry") ?? takenBy(view, strange, others);
   return { candidates: inTurn(candidates, view, ledger), coming, skipped, closed };
+}
+
+function isOfNobody(availability: Availability): boolean {
+  return availability.kind === "carries" && !availability.isNamed;
+}
+
+/**
+ * Why a pool of which no address is on a node gets none, where `others` is 0: addresses of nobody have all its matches. Only a person knows what these are for. A pool that has
+ * nodes waits for more of them instead: that somebody keeps one for something else may be how it shall stay.
+ */
+function takenBy({ managed }: PoolView, [first]: readonly NodeVerdict[], others: number): Obstacle | undefined {
+  if (first === undefined || others > 0 || managed.some(({ standing }) => standing.kind !== "free")) return undefined;
+  const detail = `each node that it could go to carries an address that no object names, such as ${first.detail} on ${first.nodeName}`;
+  const advice = `Put ${first.detail} into the spec.ips of a pool, or detach it.`;
+  return obstacle("NoCandidate", detail, { needsPerson: true, advice, waitsFor: "node" });
 }
 
 /** True if some match can take an address. Pure. */
