@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DigitalOceanSandbox, digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -60,10 +60,19 @@ export async function startAccount(
   onCall?: (call: RecordedCall) => void,
 ): Promise<EmulatedAccount> {
   const faults = new FaultList();
-  const file = join(mkdtempSync(join(tmpdir(), "flipop-account-")), "digitalocean.yaml");
-  const sandbox = digitaloceanSandbox({ file, faults, now: Date.now, ...(onCall && { onCall }) });
+  const folder = mkdtempSync(join(tmpdir(), "flipop-account-"));
+  const sandbox = digitaloceanSandbox({
+    file: join(folder, "digitalocean.yaml"),
+    faults,
+    now: Date.now,
+    ...(onCall && { onCall }),
+  });
   for (const id of droplets) sandbox.addDroplet({ id, region: "nyc3" });
   for (const ip of ips) sandbox.addAddress({ ip, region: "nyc3" }, "reserved");
   const server = await sandbox.serve();
-  return { url: server.url, faults, sandbox, close: () => server.close() };
+  const close = async (): Promise<void> => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { url: server.url, faults, sandbox, close };
 }

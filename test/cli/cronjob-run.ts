@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { API } from "../cluster/api.ts";
@@ -41,6 +41,7 @@ export async function runCronJob(
     return await runInPod({ ...place, args: [...call.args, ...more], env: { ...call.env, ...env } });
   } finally {
     account.remove();
+    for (const folder of call.mounts.values()) rmSync(folder, { recursive: true });
   }
 }
 

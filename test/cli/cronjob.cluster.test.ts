@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -217,6 +218,7 @@ describeCluster("the shipped CronJob, installed with flipop manifests", (cluster
       const rules = fileURLToPath(new URL("../../cronjob/monitoring/rules.yaml", import.meta.url));
       const prometheus = await startPrometheus(prometheusProgram, directory, gateway, [rules]);
       closing.push(() => prometheus.stop());
+      closing.push(() => rm(directory, { recursive: true }));
       await api.applyManifests(
         shippedText("configmap.yaml")
           .replace("namespace: flipop", "namespace: ops")
