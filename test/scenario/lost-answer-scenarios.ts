@@ -208,6 +208,27 @@ export function lostAnswerScenarios(scenario: Register): void {
   });
 
   scenario(
+    "32n neither list nor single read shows a bought address yet: no other one is bought, and it serves once it is shown",
+    async (world) => {
+      await world.pools.create("web", { desiredIPs: 1, region: "nyc3" });
+      world.cloud.state.settings.list_lag_ms = 20 * SECOND;
+      world.fail({ side: "cloud", operation: "get", kind: "404", times: 0 });
+      await world.pass();
+      for (const _ of [5, 10, 15]) {
+        world.advance(5 * SECOND);
+        await world.pass();
+      }
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      world.advance(5 * SECOND);
+      world.clearFaults();
+      await world.machines("n1");
+      await passForAMinute(world);
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      expect(await world.show()).toEqual(["new1 active n1"]);
+    },
+  );
+
+  scenario(
     "32m the call hangs for its whole 15 s and takes effect, and the list lags: the account is watched long enough",
     async (world) => {
       await world.pools.create("web", { desiredIPs: 1 });

@@ -8,7 +8,7 @@ import type { Obstacle } from "../../model/plan.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
 import { compareText, type IPStatus, ipFamilyOf, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
-import { timestamp } from "../../model/time.ts";
+import { pastMs, timestamp } from "../../model/time.ts";
 import { type NothingSelected, obstacle } from "../holds.ts";
 import {
   type BadEntry,
@@ -25,7 +25,7 @@ import {
 } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 import type { Validation } from "../validate.ts";
-import { resolvePending } from "./acquire.ts";
+import { resolvePending, UNANSWERED_WATCH_MS } from "./acquire.ts";
 import { type Claims, releasedOf, selectInUse, withServing } from "./claims.ts";
 import { handedOverBy } from "./hand-over.ts";
 import { successionOf } from "./named-address.ts";
@@ -197,9 +197,14 @@ function managedAddresses(
     selectsNothing: context.emptyTarget !== undefined,
     claims,
   };
-  return managedIPs({ ...pool, status: { ...pool.status, acquired } }).flatMap((ip): readonly ManagedIP[] => {
+  const all = managedIPs({ ...pool, status: { ...pool.status, acquired } });
+  const isWanted = !pool.meta.isDeleting && all.length <= (pool.spec.desiredIPs ?? pool.spec.ips.length);
+  return all.flatMap((ip): readonly ManagedIP[] => {
     const entry = written.has(ip) ? undefined : acquired.find((one) => one.ip === ip);
-    const standing = standingOf(ip, provider?.addresses.get(ip) ?? goneOrUnread(ip, facts), facing);
+    const read = provider?.addresses.get(ip) ?? goneOrUnread(ip, facts);
+    // To forget one that the pool wants would be to buy another one.
+    const isUnshown = read.kind === "gone" && isWanted && isNew(entry, facing.nowMs);
+    const standing = standingOf(ip, isUnshown ? UNSHOWN : read, facing);
     // With nobody to serve instead, what serves stays.
     const placed = (address: ManagedIP): ManagedIP =>
       context.emptyTarget === undefined ? address : servingStays(address);
@@ -221,6 +226,17 @@ function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact
 }
 
 const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
+
+/** True for an address that was acquired so lately that neither the list nor a single read need show it yet. */
+function isNew(entry: AcquiredIP | undefined, nowMs: number): boolean {
+  const acquiredMs = pastMs(entry?.acquiredAt, nowMs);
+  return acquiredMs !== undefined && nowMs < acquiredMs + UNANSWERED_WATCH_MS;
+}
+
+const UNSHOWN: AddressFact = {
+  kind: "gap",
+  error: "it was acquired a moment ago, and the provider does not show it yet",
+};
 
 function findBadEntries({ ips: entries, ...spec }: Pool["spec"]): readonly BadEntry[] {
   const canonical = CANONICAL[ipFamilyOf(spec)];
