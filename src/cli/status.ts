@@ -115,7 +115,7 @@ async function read(
   };
   const hostPods = await readHostPods(cluster, nodes.nodes ?? []);
   const labels = shardLabels([...pools, ...routedIPs, ...recordSets]);
-  const unusedShards = await readUnusedShards(cluster, { namespace: leaseNamespace, name: leaseName }, labels);
+  const unusedShards = await readUnusedShards(cluster, flags, labels);
   const selection = known ?? (await resolveSelection(targets, flags, lists));
   const none =
     known === undefined
@@ -153,13 +153,13 @@ function noneOfShard(
 /** Returns the labels of shards that no process has run for. Such a label names no shard, or its shard has no Lease. A Lease that may not be read counts as there. */
 async function readUnusedShards(
   cluster: Pick<Reader, "readLease">,
-  base: { readonly namespace: string; readonly name: string },
+  flags: Pick<StatusFlags, "leaseNamespace" | "leaseName">,
   labels: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const unused = labels.map(async (label) => {
     const shard = parseShard(label);
     if (shard === undefined) return [label];
-    const { lease, leaseError } = await readLease(cluster, base.namespace, shardName(base.name, shard));
+    const { lease, leaseError } = await readLease(cluster, flags.leaseNamespace, shardName(flags.leaseName, shard));
     return lease === undefined && leaseError === undefined ? [label] : [];
   });
   return new Set((await Promise.all(unused)).flat());

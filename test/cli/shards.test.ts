@@ -155,6 +155,11 @@ describe("a shard that none of the objects is of", () => {
     expect(checked.exitCode).toBe(6);
     expect((await invoke(["status"], { ...scene, absentLeases: [] })).stdout).not.toContain("nobody works for");
     const unknown = { ...scene, leaseError: forbidden() };
+    const ofShard = await invoke(["status", "--check", "--shard", "vip"], {
+      ...scene,
+      absentLeases: ["flipop-vip-vip"],
+    });
+    expect(ofShard.stderr).not.toContain("nobody works for");
     expect((await invoke(["status"], unknown)).stdout).not.toContain("nobody works for");
   });
 
