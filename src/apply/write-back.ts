@@ -164,10 +164,11 @@ async function attempt(object: ObjectRef, write: Promise<boolean>): Promise<bool
 }
 
 /**
- * Writes Events; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. After two kinds of refusal the others are still written:
+ * Writes Events; none once the lock is lost. Best effort: the first refusal is returned, and no more are tried. After three kinds of refusal the others are still written:
  *
  *   - only the permission to count an Event that is there is missing
- *   - the cluster refuses the Event of this object alone, as in a namespace that is being deleted
+ *   - the cluster refuses the Event of this object alone
+ *   - the namespace is being deleted: none of its Events are tried then, and nobody is told, since that is as it should be
  */
 export async function writeEvents(
   events: readonly ObjectEvent[],
@@ -176,13 +177,15 @@ export async function writeEvents(
   mayWrite: () => boolean,
 ): Promise<WrittenEvents> {
   const refused: ReportFailure[] = [];
+  const terminating = new Set<string>();
   for (const { object, ...facts } of events) {
     if (!mayWrite()) break;
     const store = stores[object.kind];
     const stored = store.get(object);
-    if (stored === undefined) continue;
+    if (stored === undefined || terminating.has(object.namespace)) continue;
     const { error, isLast } = await write(cluster, { regarding: { kind: store.kind, meta: stored.meta }, ...facts });
-    if (error !== undefined) refused.push({ object, what: "event", error });
+    if (error?.failure === "terminating") terminating.add(object.namespace);
+    else if (error !== undefined) refused.push({ object, what: "event", error });
     if (isLast) return { failures: refused.slice(-1), isOver: true };
   }
   return { failures: refused.slice(0, 1), isOver: false };
@@ -210,7 +213,7 @@ async function write(
 }
 
 /** Refusals that say nothing about other objects. */
-const OF_ONE_OBJECT: ReadonlySet<KubeFailure> = new Set(["denied", "invalid", "not-found"]);
+const OF_ONE_OBJECT: ReadonlySet<KubeFailure> = new Set(["denied", "terminating", "invalid", "not-found"]);
 
 /** So often the notes of a pass are written at most. */
 const MOST_NOTES = 3;

@@ -16,6 +16,8 @@ export type KubeFailure =
   | "forbidden"
   /** A policy, a webhook or a quota of the cluster refuses this one object; the permission is there. */
   | "denied"
+  /** Nothing can be created in the namespace any more: it is being deleted. */
+  | "terminating"
   | "not-found"
   | "missing-resource"
   | "conflict"

@@ -2,12 +2,20 @@ import { expect, test } from "vitest";
 import { writeEvents } from "../../src/apply/write-back.ts";
 import { KubeError } from "../../src/model/errors.ts";
 import type { ClusterEvent, ClusterWriter } from "../../src/ports/cluster.ts";
+import type { ObjectEvent } from "../../src/report/events.ts";
 import { refusal, stores } from "./refused-finalizers.ts";
 
 function forbidden(): KubeError {
   const message = 'Grant the verb "patch".';
   return new KubeError({ failure: "forbidden", operation: "patch events", subject: "a", status: 403, message });
 }
+
+const terminating = {
+  failure: "terminating",
+  operation: "create events",
+  status: 403,
+  message: "namespace shop is being terminated",
+} as const;
 
 test("without the permission to count a failure's Event, the other failures have their Events, and the run says it once", async () => {
   const written: string[] = [];
@@ -49,3 +57,18 @@ test.for([
     expect(failures.map(({ object, error }) => [object.name, error.message])).toEqual([["a", "Not here."]]);
   },
 );
+
+test("in a namespace that is being deleted one Event is tried, and nobody is told; the others are written", async () => {
+  const written: string[] = [];
+  const cluster = {
+    createEvent: async ({ regarding }: ClusterEvent) => {
+      written.push(regarding.meta.name);
+      if (regarding.meta.name !== "c") throw new KubeError({ ...terminating, subject: regarding.meta.name });
+      return await Promise.resolve(undefined);
+    },
+  } as unknown as ClusterWriter;
+  const elsewhere: ObjectEvent = { ...refusal("c"), object: { kind: "dns", namespace: "other", name: "c" } };
+  const events = [refusal("a"), refusal("b"), elsewhere, refusal("d")];
+  expect(await writeEvents(events, stores, cluster, () => true)).toEqual({ failures: [], isOver: false });
+  expect(written).toEqual(["a", "c"]);
+});

@@ -74,7 +74,7 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> | undefined {
 
 function failureOf(call: Call, status: number, said: StatusFacts | undefined): KubeFailure {
   if (status === 409 && said?.reason === "AlreadyExists") return "already-exists";
-  if (DENIED_BY.has(status) && isDenied(said)) return "denied";
+  if (DENIED_BY.has(status) && isDenied(said)) return isTerminating(said) ? "terminating" : "denied";
   if (status === 404 && isResourceMissing(call, said)) return "missing-resource";
   if (status >= 500) return "unavailable";
   if (status < 400) return "malformed";
@@ -102,6 +102,11 @@ function isDenied(said: StatusFacts | undefined): boolean {
   return BY_ADMISSION.test(message) || /" is forbidden: (?!User ")/.test(message);
 }
 
+/** True if the admission plugin NamespaceLifecycle refuses to create something in a namespace that is being deleted. */
+function isTerminating(said: StatusFacts | undefined): boolean {
+  return /\bnamespace \S+ .*\bis being terminated\b/.test(said?.message ?? "");
+}
+
 /** A server without the CRD answers in plain text, or with a Status about "the requested resource", but names no object. */
 function isResourceMissing(call: Call, said: StatusFacts | undefined): boolean {
   if (call.resource.group !== GROUP) return false;
@@ -127,7 +132,9 @@ function fixOf(call: Call, failure: KubeFailure, connection: Connection, why: st
     case "forbidden":
       return forbiddenFix(call, connection, why);
     case "denied":
-      return deniedFix(why);
+      return DENIED_FIX;
+    case "terminating":
+      return "Wait until the namespace is gone, or use another.";
     case "unauthorized":
       return `The credentials of ${connection.source} are not accepted: log in again, or renew the token or certificate.`;
     case "missing-resource":
@@ -145,17 +152,14 @@ function fixOf(call: Call, failure: KubeFailure, connection: Connection, why: st
     case "malformed":
       return `Check that ${connection.server} is the API server itself.`;
     case "invalid":
-      return BY_ADMISSION.test(why) ? deniedFix(why) : "";
+      return BY_ADMISSION.test(why) ? DENIED_FIX : "";
     case "already-exists":
       return "";
   }
 }
 
-/** Nobody may create things in a namespace that is going away. */
-function deniedFix(why: string): string {
-  if (why.includes("is being terminated")) return "Wait until the namespace is gone, or use another.";
-  return "No permission is missing: a rule of the cluster refuses it for this object. Change the rule, or exempt flipop from it.";
-}
+const DENIED_FIX =
+  "No permission is missing: a rule of the cluster refuses it for this object. Change the rule, or exempt flipop from it.";
 
 function forbiddenFix(call: Call, connection: Connection, why: string): string {
   if (why.includes('User "system:anonymous"'))

@@ -62,6 +62,7 @@ const KUBE: Readonly<Record<KubeFailure, ErrorCategory>> = {
   forbidden: "permission",
   // A rule of the cluster, as a permission is: nobody but its administrators can change it.
   denied: "permission",
+  terminating: "temporary",
   "missing-resource": "config",
   "not-found": "refused",
   invalid: "refused",

@@ -209,14 +209,18 @@ describe("a refusal", () => {
     [
       'nodes is forbidden: User "system:anonymous" cannot list',
       'No credentials were given: set the user of context "test"',
+      "forbidden",
     ],
     [
       'events "a" is forbidden: unable to create: namespace a is being terminated',
       "Wait until the namespace is gone, or use another.",
+      "terminating",
     ],
-  ] as const)("a 403 that is no missing permission says what to do instead: %s", async ([message, fix]) => {
+  ] as const)("a 403 that is no missing permission says what to do instead: %s", async ([message, fix, kind]) => {
     await withServer([failure(403, "Forbidden", message)], async ({ reader }) => {
-      expect((await rejection(reader.listNodes())).message).toContain(`${message} (403). ${fix}`);
+      const error = await rejection(reader.listNodes());
+      expect(error).toMatchObject({ failure: kind });
+      expect(error.message).toContain(`${message} (403). ${fix}`);
     });
   });
 
