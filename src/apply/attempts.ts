@@ -53,7 +53,7 @@ export class Attempts {
   readonly #foreign = new Set<string>();
   readonly #isLasting: boolean;
   readonly #tellings = new Rewrites(TOLD);
-  /** By {@link refKey}, the statuses that this pass held back, with the time from which they may be written; milliseconds of the API server's clock. */
+  /** By {@link refKey} the statuses, by {@link noteKey} the annotations, that this pass held back, with the time from which they may be written; milliseconds of the API server's clock. */
   readonly #untold = new Map<string, number>();
 
   /** @param manner - `isLasting` = the process keeps running: what only tells something may wait for a later pass */
@@ -147,6 +147,19 @@ export class Attempts {
     if (hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);
   }
 
+  /** Returns whether the copy of an object's purchases may be written where its status says the same already. It has to wait while somebody else takes it away each time. */
+  mayRepairNote(object: ObjectRef, nowMs: number): boolean {
+    const key = noteKey(refKey(object));
+    const dueMs = this.#overwritten.dueMs(key, nowMs);
+    if (dueMs > nowMs) this.#untold.set(key, dueMs);
+    return dueMs <= nowMs;
+  }
+
+  /** Enters that the copy of an object's purchases was written. */
+  wroteNote(object: ObjectRef, nowMs: number): void {
+    this.#overwritten.wrote(noteKey(refKey(object)), nowMs);
+  }
+
   /**
    * A pass has ended, and still writes the status of an object. No later pass writes that status before the write has ended. When to look at it again is
    * decided as after a refusal.
@@ -174,6 +187,10 @@ export class Attempts {
 
 function statusKey(key: string): string {
   return `status of ${key}`;
+}
+
+function noteKey(key: string): string {
+  return `purchases of ${key}`;
 }
 
 /** An object that was read. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { KubeError, type KubeFailure } from "../model/errors.ts";
 import { noteChanges } from "../model/lease-notes.ts";
@@ -119,7 +120,10 @@ export class StatusWriter {
   ): Promise<StatusEnd> {
     const { status: stored, meta }: Partial<O> = store.get(object) ?? {};
     const onlyTells = (): boolean => stored !== undefined && store.onlyTells(stored, status);
-    const isDue = this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false;
+    const isRepair = (): boolean => stored !== undefined && isDeepStrictEqual(stored, status);
+    const isDue =
+      this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false &&
+      !(this.#attempts?.mayRepairNote(object, observedAtMs) === false && isRepair());
     const written = isDue
       ? await attempt(
           object,
@@ -133,6 +137,7 @@ export class StatusWriter {
     if (isDue) {
       this.#failures.delete(refKey(object));
       this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
+      if (!isDeepStrictEqual(store.get(object)?.meta.note, meta?.note)) this.#attempts?.wroteNote(object, observedAtMs);
     }
     this.#written.set(refKey(object), outcomes);
     return { status: store.get(object)?.status };

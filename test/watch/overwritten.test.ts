@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+import { ACQUIRED_ANNOTATION } from "../../src/model/resource.ts";
 import { ip } from "../scenario/scenario-names.ts";
 import { type Watcher, WatchWorld } from "./watch-world.ts";
 
@@ -30,6 +31,13 @@ const removesFinalizer: ChangesBack = async (world) => {
   return true;
 };
 
+const removesPurchases: ChangesBack = async (world) => {
+  const pool = await world.pools.read("web");
+  if (pool?.metadata?.annotations?.[ACQUIRED_ANNOTATION] === undefined) return false;
+  await world.pools.annotate("web", ACQUIRED_ANNOTATION, null);
+  return true;
+};
+
 /** Pool `web` with ip1 on n1, of which another controller changes something back for so long; returns how often. */
 async function fought(
   spec: Readonly<Record<string, unknown>>,
@@ -57,6 +65,7 @@ function writes({ cluster }: Watcher): number {
 test.for([
   ["the annotation of a node", {}, removesAnnotation],
   ["the status of an object", {}, emptiesStatus],
+  ["the copy of what an object acquired", { desiredIPs: 2 }, removesPurchases],
   ["the finalizer of an object", { desiredIPs: 2, reclaimPolicy: "Delete" }, removesFinalizer],
 ] as const)(
   "somebody changes %s back each time: it is written ever less often, and again once he stops",
