@@ -1,6 +1,7 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import { type Firewall, includesPorts, portText, progressAt } from "../model/firewall.ts";
+import { type Firewall, type FirewallRule, letsIn, portText, progressAt, shownPorts } from "../model/firewall.ts";
+import { IP_FAMILIES } from "../model/node-annotations.ts";
 import type { LearnedFirewall } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import type { FirewallProvider } from "../ports/providers.ts";
@@ -35,10 +36,8 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
     awaited: action.awaited,
     isDestructive: !isOpening,
     objection: (firewall) => shutOut(action, firewall),
-    left: ({ rules }) => {
-      const shown = new Set(
-        rules.flatMap((rule) => ((isOpening ? rule.isOpenToAll : rule.isPlain) ? [portText(rule.ports)] : [])),
-      );
+    left: (firewall) => {
+      const shown = isOpening ? portsOfEverybody(firewall) : shownPorts(firewall);
       return action.ports.map(portText).filter((text) => shown.has(text) !== isOpening);
     },
     call: (left) => {
@@ -49,11 +48,21 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
   return await mutex.run(() => carryOut(change, action.provider, context));
 }
 
+/** The ports on which a firewall lets everybody in, of whatever family, as `portText`: by the rule that flipop makes, or by others. */
+function portsOfEverybody({ rules }: Firewall): ReadonlySet<string> {
+  const byPorts = Map.groupBy(rules, ({ ports }) => portText(ports));
+  const isOpen = (same: readonly FirewallRule[]): boolean =>
+    IP_FAMILIES.every((family) => same.some(({ openTo }) => openTo.includes(family)));
+  return new Set([...byPorts].flatMap(([text, same]) => (isOpen(same) ? [text] : [])));
+}
+
 /** Names ports that objects need and that nothing but the rules to be closed lets in; undefined when there are none. */
 function shutOut({ ports, replaced = [] }: ChangePorts, { rules }: Firewall): string | undefined {
   const closing = new Set(ports.map(portText));
-  const staying = rules.filter((rule) => rule.isOpenToAll && !(rule.isPlain && closing.has(portText(rule.ports))));
-  const shut = replaced.filter((one) => !staying.some((rule) => includesPorts(rule.ports, one))).map(portText);
+  const staying = rules.filter((rule) => !(rule.isPlain && closing.has(portText(rule.ports))));
+  const shut = replaced
+    .filter((one) => !staying.some((rule) => letsIn(rule, one)))
+    .map(({ ports: own }) => portText(own));
   return shut.length === 0 ? undefined : `nothing else lets ${[...new Set(shut)].join(", ")} in now`;
 }
 

@@ -1,6 +1,6 @@
 import type { IPFamily } from "./address-source.ts";
 import { addressesWithout, type OtherRecords, type Zone } from "./dns.ts";
-import type { PortRange } from "./firewall.ts";
+import type { PortRange, ServedPorts } from "./firewall.ts";
 import type { Reason } from "./reason.ts";
 
 /** The object an action or hold belongs to: a FloatingIPPool, a RoutedIP or a NodeDNSRecordSet. */
@@ -186,7 +186,7 @@ export interface ChangePorts extends AtFirewall {
   /** Sorted by `portText`. */
   readonly ports: readonly PortRange[];
   /** Ports that objects need there and that one of `ports` includes: it is closed only while another rule lets them in. Absent = none, or nothing is closed. */
-  readonly replaced?: readonly PortRange[];
+  readonly replaced?: readonly ServedPorts[];
   /** How many machines are behind the firewall that are no nodes of this cluster: the change is for them, too. Absent = none. */
   readonly otherMachines?: number;
 }

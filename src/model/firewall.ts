@@ -1,10 +1,12 @@
+import type { IPFamily } from "./address-source.ts";
 import type { Refusal } from "./errors.ts";
+import { IP_FAMILIES } from "./node-annotations.ts";
 
 /** An inbound rule of a cloud firewall, as far as flipop cares. */
 export interface FirewallRule {
   readonly ports: PortRange;
-  /** True when every IPv4 address may come in; other sources may stand beside that. */
-  readonly isOpenToAll: boolean;
+  /** The families of which every address may come in, IPv4 first; other sources may stand beside that. */
+  readonly openTo: readonly IPFamily[];
   /** True when its sources are exactly those flipop writes (0.0.0.0/0 and ::/0), so that what flipop asks to remove is this rule. */
   readonly isPlain: boolean;
 }
@@ -13,7 +15,7 @@ export interface FirewallRule {
 export interface Firewall {
   readonly id: string;
   readonly name: string;
-  /** Inbound rules, sorted by {@link portText}. */
+  /** Inbound rules, sorted by {@link compareRules}. */
   readonly rules: readonly FirewallRule[];
   /** How many rules it has, outbound ones included. */
   readonly ruleCount: number;
@@ -164,6 +166,40 @@ export function parsePortText(text: string): PortRange | undefined {
   const [protocol = "", ports, ...rest] = text.split("/");
   const range = rest.length > 0 ? undefined : portRange(protocol, ports ?? "");
   return range !== undefined && portText(range) === text ? range : undefined;
+}
+
+/** Every address of a family, in CIDR notation. */
+const EVERY_ADDRESS: Readonly<Record<IPFamily, string>> = { IPv4: "0.0.0.0/0", IPv6: "::/0" };
+
+/** The sources of the rules that flipop writes, in CIDR notation: every IPv4 and every IPv6 address. */
+export const EVERYBODY: readonly string[] = Object.values(EVERY_ADDRESS);
+
+/** Returns the families of which every address is among the sources of a rule, IPv4 first. Pure. */
+export function familiesIn(sources: ReadonlySet<string>): readonly IPFamily[] {
+  return IP_FAMILIES.filter((family) => sources.has(EVERY_ADDRESS[family]));
+}
+
+/** True when a rule lets every address of a family in on all of these ports: clients of an IPv6 address come from IPv6 addresses. Pure. */
+export function letsIn(rule: FirewallRule, { ports, family }: ServedPorts): boolean {
+  return rule.openTo.includes(family) && includesPorts(rule.ports, ports);
+}
+
+/** Ports that an address of a family serves. */
+export interface ServedPorts {
+  readonly ports: PortRange;
+  readonly family: IPFamily;
+}
+
+/** Puts rules in one order, whatever order they came in: by {@link portText}, then what flipop writes, then what is open to more. Pure. */
+export function compareRules(a: FirewallRule, b: FirewallRule): number {
+  const [one, other] = [portText(a.ports), portText(b.ports)];
+  if (one !== other) return one < other ? -1 : 1;
+  const [families, others] = [a.openTo.join(), b.openTo.join()];
+  return (
+    Number(b.isPlain) - Number(a.isPlain) ||
+    b.openTo.length - a.openTo.length ||
+    Number(families > others) - Number(families < others)
+  );
 }
 
 /** True when everything in `inner` is also in `outer`. */

@@ -4,7 +4,8 @@ import { ACTIONS } from "../model/action-kinds.ts";
 import type { Address } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { type RecordsFact, recordsKey } from "../model/dns.ts";
-import { type Firewall, portText } from "../model/firewall.ts";
+import { type Firewall, portText, shownPorts } from "../model/firewall.ts";
+import { IP_FAMILIES } from "../model/node-annotations.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import {
@@ -107,13 +108,13 @@ function effectOf(action: Action, context: Imagining): Facts {
   }
 }
 
-function opened({ rules, ruleCount }: Firewall, { ports, after }: ChangePorts): Partial<Firewall> {
-  const texts = new Set(rules.map((rule) => portText(rule.ports)));
-  const added = ports.filter((range) => !texts.has(portText(range)));
-  const open = rules.map((rule) => (after.includes(portText(rule.ports)) ? { ...rule, isOpenToAll: true } : rule));
+/** Rules of others for the same ports stay as they are, beside flipop's own. */
+function opened(firewall: Firewall, { ports }: ChangePorts): Partial<Firewall> {
+  const shown = shownPorts(firewall);
+  const added = ports.filter((range) => !shown.has(portText(range)));
   return {
-    rules: [...open, ...added.map((range) => ({ ports: range, isOpenToAll: true, isPlain: true }))],
-    ruleCount: ruleCount + added.length,
+    rules: [...firewall.rules, ...added.map((range) => ({ ports: range, openTo: IP_FAMILIES, isPlain: true }))],
+    ruleCount: firewall.ruleCount + added.length,
   };
 }
 

@@ -19,6 +19,7 @@ import {
 } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { OtherRecords, Zone } from "../model/dns.ts";
+import type { ServedPorts } from "../model/firewall.ts";
 import { REASONS } from "../model/reason.ts";
 import type { RunLimits } from "../model/restraint.ts";
 import type { FactValue, Selection } from "../model/run.ts";
@@ -199,7 +200,7 @@ const PORTS: Shape<ChangePorts> = fields<ChangePorts>(
     ...AT_FIREWALL,
     kind: word("open-ports", "close-ports"),
     ports: list(PORT_RANGE),
-    replaced: list(PORT_RANGE),
+    replaced: list(fields<ServedPorts>({ ports: PORT_RANGE, family: word("IPv4", "IPv6") })),
     otherMachines: number,
   },
   "impact",

@@ -246,7 +246,7 @@ const FIREWALL: Shape<Firewall> = fields<Firewall>(
   {
     id: firewallName,
     name: firewallName,
-    rules: list(fields<FirewallRule>({ ports: PORT_RANGE, isOpenToAll: flag, isPlain: flag })),
+    rules: list(fields<FirewallRule>({ ports: PORT_RANGE, openTo: list(word("IPv4", "IPv6")), isPlain: flag })),
     ruleCount: number,
     machineIDs: list(text),
     tags: list(text),

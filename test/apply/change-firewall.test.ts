@@ -27,17 +27,19 @@ const ADD: ChangeMachines = {
   awaited: ["101"],
 };
 
-/** Droplet 101 outside the firewall `web`, whose changes take two seconds to reach it. */
-function scene(): {
+/** Droplet 101 outside the firewall `web`, whose changes take two seconds to reach it; with a rule of a person for tcp/80 where a source is given. */
+function scene(source?: string): {
   readonly clock: FakeClock;
   readonly provider: MemoryFirewallProvider;
   readonly context: ApplyContext;
 } {
   const clock = new FakeClock();
+  const theirs = { protocol: "tcp" as const, ports: "80", sources: { addresses: [source ?? ""] } };
+  const inbound_rules = source === undefined ? [] : [theirs];
   const state = {
     settings: { action_delay_ms: 2000 },
     droplets: [{ id: 101, region: "nyc3" }],
-    firewalls: [{ id: ID, name: "web", inbound_rules: [], outbound_rules: [], droplet_ids: [], tags: [] }],
+    firewalls: [{ id: ID, name: "web", inbound_rules, outbound_rules: [], droplet_ids: [], tags: [] }],
   };
   const provider = new MemoryFirewallProvider({
     cloud: digitaloceanSandbox({ now: () => clock.wallMs(), state }).cloud(),
@@ -107,7 +109,7 @@ const CLOSE: ChangePorts = {
   before: ["tcp/1-1000"],
   after: [],
   awaited: [],
-  replaced: [range(80)],
+  replaced: [{ ports: range(80), family: "IPv4" }],
 };
 
 test.for([
@@ -121,3 +123,41 @@ test.for([
   const read = await clock.settle(provider.getFirewall(ID));
   expect(read?.rules.map(({ ports }) => portText(ports))).toEqual(left);
 });
+
+test.for([
+  ["IPv4", "0.0.0.0/0", "applied"],
+  ["IPv4", "::/0", "skipped"],
+  ["IPv6", "::/0", "applied"],
+  ["IPv6", "0.0.0.0/0", "skipped"],
+] as const)(
+  "of a wide rule that an %s address needs: beside a narrower one of a person from %s its removal is %s",
+  async ([family, source, outcome]) => {
+    const { clock, provider, context } = scene(source);
+    await clock.settle(provider.openPorts(ID, [range(1, 1000)]));
+    const close: ChangePorts = { ...CLOSE, replaced: [{ ports: range(80), family }] };
+    expect(await clock.settle(changePorts(close, context))).toMatchObject({ outcome });
+  },
+);
+
+const OPEN: ChangePorts = {
+  ...CLOSE,
+  kind: "open-ports",
+  id: "open-ports routedip/ingress/vip web",
+  reason: "PortsClosed",
+  ports: [range(80)],
+  before: [],
+  after: ["tcp/80"],
+};
+
+test.for(["0.0.0.0/0", "::/0"])(
+  "ports whose opening fails are not open by a rule of a person from %s alone",
+  async (source) => {
+    const { clock, provider, context } = scene(source);
+    provider.beforeCall = (operation, subject) => {
+      if (operation !== "open-ports") return undefined;
+      const facts = { provider: "digitalocean", failure: "unavailable", operation, subject, status: 503 } as const;
+      return { throw: new ProviderError({ ...facts, message: "no answer", isAmbiguous: true }) };
+    };
+    expect(await clock.settle(changePorts(OPEN, context))).toMatchObject({ outcome: "failed" });
+  },
+);

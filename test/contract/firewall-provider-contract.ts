@@ -78,12 +78,12 @@ function reading(inWorld: InFirewallWorld): void {
       id,
       name: "web",
       rules: [
-        { ports: { protocol: "icmp", from: 0, to: 0 }, isOpenToAll: true, isPlain: true },
-        { ports: range(22), isOpenToAll: false, isPlain: false },
-        { ports: range(80), isOpenToAll: true, isPlain: true },
-        { ports: range(8000, 9000), isOpenToAll: true, isPlain: false },
+        { ports: { protocol: "icmp", from: 0, to: 0 }, openTo: ["IPv4", "IPv6"], isPlain: true },
+        { ports: range(22), openTo: [], isPlain: false },
+        { ports: range(80), openTo: ["IPv4", "IPv6"], isPlain: true },
+        { ports: range(8000, 9000), openTo: ["IPv4", "IPv6"], isPlain: false },
         // The provider's own form of all ports is not the one that flipop asks for.
-        { ports: { protocol: "udp", from: 1, to: 65_535 }, isOpenToAll: true, isPlain: false },
+        { ports: { protocol: "udp", from: 1, to: 65_535 }, openTo: ["IPv4", "IPv6"], isPlain: false },
       ],
       ruleCount: 7,
       machineIDs: ["42", "7"],

@@ -25,7 +25,7 @@ export function firewallWriteContract(inWorld: InFirewallWorld): void {
 /** `PORTS` of each rule, with `!` when it is not open to all and `~` when it is not plain. */
 async function rulesOf(provider: FirewallProvider, id: string): Promise<readonly string[]> {
   const { rules } = await knownFirewall(provider, id);
-  return rules.map((rule) => `${rule.isOpenToAll ? "" : "!"}${rule.isPlain ? "" : "~"}${portText(rule.ports)}`);
+  return rules.map((rule) => `${rule.openTo.length > 0 ? "" : "!"}${rule.isPlain ? "" : "~"}${portText(rule.ports)}`);
 }
 
 function ports(inWorld: InFirewallWorld): void {

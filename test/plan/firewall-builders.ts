@@ -5,6 +5,7 @@ import {
   type PortRange,
   parsePortText,
 } from "../../src/model/firewall.ts";
+import { IP_FAMILIES } from "../../src/model/node-annotations.ts";
 import type { Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import { aPool, type PoolParts } from "./builders.ts";
 
@@ -25,7 +26,7 @@ export function aFirewall({
   open = [],
   ...override
 }: Partial<Firewall> & { readonly open?: readonly string[] } = {}): Firewall {
-  const rules = portsOf(...open).map((ports) => ({ ports, isOpenToAll: true, isPlain: true }));
+  const rules = portsOf(...open).map((ports) => ({ ports, openTo: IP_FAMILIES, isPlain: true }));
   return {
     id: "fw-web",
     name: "web",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import type { Firewall, FirewallFacts } from "../../src/model/firewall.ts";
-import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
+import { ADDRESS_ANNOTATION, IP_FAMILIES } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { IPStatus, Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import { nextLook } from "../../src/plan/next-look.ts";
@@ -401,7 +401,7 @@ describe("what is taken from a firewall", () => {
   test("is no port that flipop did not open, nor one whose rule somebody widened", () => {
     const pools = [serving({ ports: ["tcp/443"], status: { firewalls: [memoryOf([], ["101"])] } })];
     expect(steady(pools, aFirewall({ open: ["tcp/443", "tcp/80"], machineIDs: ["101"] }))).toEqual([]);
-    const rule = { ports: { protocol: "tcp", from: 80, to: 80 }, isOpenToAll: true, isPlain: false } as const;
+    const rule = { ports: { protocol: "tcp", from: 80, to: 80 }, openTo: IP_FAMILIES, isPlain: false } as const;
     const widened = aFirewall({ open: ["tcp/443"], machineIDs: ["101"] });
     expect(steady([serving({ ports: ["tcp/443"] })], { ...widened, rules: [...widened.rules, rule] })).toEqual([]);
   });
@@ -498,7 +498,26 @@ describe("what is taken from a firewall", () => {
       const actions = planOf(narrow, ["tcp/1-1000"]);
       const opening = actions.find(({ kind }) => kind === "open-ports");
       expect(closing(actions)?.requires).toEqual([opening?.id]);
-      expect(closing(actions)).toMatchObject({ replaced: [{ protocol: "tcp", from: 80, to: 80 }] });
+      expect(closing(actions)).toMatchObject({
+        replaced: [{ ports: { protocol: "tcp", from: 80, to: 80 }, family: "IPv4" }],
+      });
+    });
+
+    test("only after the port was opened to its family, where a person let in the other one alone", () => {
+      const theirs = { ports: { protocol: "tcp", from: 80, to: 80 }, openTo: ["IPv6"], isPlain: false } as const;
+      const firewall = aFirewall({ open: ["tcp/1-1000"], machineIDs: ["101", "102"] });
+      const { actions } = plan(
+        anObservation({
+          pools: [wide, narrow],
+          nodes: [onN1, n2],
+          addresses: [known(A, { holderID: "101" }), known(B, { holderID: "102" })],
+          firewalls: [firewallFacts([{ ...firewall, rules: [...firewall.rules, theirs] }])],
+        }),
+        {},
+      );
+      const opening = actions.find(({ kind }) => kind === "open-ports");
+      expect(opening).toMatchObject({ after: ["tcp/80"] });
+      expect(closing(actions)?.requires).toEqual([opening?.id]);
     });
 
     test("never while that cannot be opened yet", () => {
@@ -516,7 +535,7 @@ describe("what is taken from a firewall", () => {
     test("at once where that is open already, if it still is then", () => {
       const last = closing(planOf(narrow, ["tcp/1-1000", "tcp/80"]));
       expect(last?.requires).toEqual([]);
-      expect(last).toMatchObject({ replaced: [{ protocol: "tcp", from: 80, to: 80 }] });
+      expect(last).toMatchObject({ replaced: [{ ports: { protocol: "tcp", from: 80, to: 80 }, family: "IPv4" }] });
     });
   });
 

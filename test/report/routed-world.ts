@@ -7,6 +7,7 @@ import {
   parsePortText,
 } from "../../src/model/firewall.ts";
 import { type NodeFacts, podSelectorKey } from "../../src/model/node.ts";
+import { IP_FAMILIES } from "../../src/model/node-annotations.ts";
 import type { Observation, PodReading, PodSummary } from "../../src/model/observation.ts";
 import { objectKey, type RoutedIPStatus } from "../../src/model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer, RoutedIPIssuerSpec, RoutedIPSpec } from "../../src/model/routed-ip.ts";
@@ -76,7 +77,7 @@ export function aService(name: string, ports: readonly number[], namespace = "in
 export function aFirewall(name: string, ports: readonly string[], machineIDs: readonly string[]): Firewall {
   const rules = ports.flatMap((text): FirewallRule[] => {
     const range = parsePortText(text);
-    return range === undefined ? [] : [{ ports: range, isOpenToAll: true, isPlain: true }];
+    return range === undefined ? [] : [{ ports: range, openTo: IP_FAMILIES, isPlain: true }];
   });
   return { id: `id-${name}`, name, rules, ruleCount: rules.length, machineIDs, tags: [], ...IN_FORCE };
 }

@@ -3,6 +3,7 @@ import { changesName } from "../../src/model/action-kinds.ts";
 import type { Address, AddressFact } from "../../src/model/address.ts";
 import { type Firewall, portText } from "../../src/model/firewall.ts";
 import type { NodeFacts } from "../../src/model/node.ts";
+import { IP_FAMILIES } from "../../src/model/node-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { FINALIZER, type ObjectMeta, type Pool } from "../../src/model/resource.ts";
@@ -188,7 +189,7 @@ function withOtherRule(now: Planned, id = "", port = ""): Planned {
       return { rules: firewall.rules.filter(({ ports }) => portText(ports) !== port) };
     const ports =
       action !== undefined && "ports" in action ? action.ports.find((one) => portText(one) === port) : undefined;
-    return ports === undefined ? {} : { rules: [...firewall.rules, { ports, isOpenToAll: true, isPlain: true }] };
+    return ports === undefined ? {} : { rules: [...firewall.rules, { ports, openTo: IP_FAMILIES, isPlain: true }] };
   });
 }
 

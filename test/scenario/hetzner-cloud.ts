@@ -12,7 +12,7 @@ import type {
   ServerState,
 } from "../../src/sandbox/hetzner/project-state.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
-import { idOf, WorldCloud } from "./world-cloud.ts";
+import { idOf, ruleParts, WorldCloud } from "./world-cloud.ts";
 
 /**
  * A project of Hetzner Cloud as people and other programs of it see and change it. What a scenario calls a droplet is a server here, and a region is a location. An IPv6
@@ -228,12 +228,12 @@ function textOf(ip: string): string {
 }
 
 function ruleOf(text: string): RuleState {
-  const [protocol = "", port = null] = text.split("/");
+  const { protocol, ports: port = null, addresses } = ruleParts(text);
   return {
     direction: "in",
     protocol: protocol as RuleState["protocol"],
     port,
-    source_ips: ["0.0.0.0/0", "::/0"],
+    source_ips: [...addresses],
     destination_ips: [],
     description: null,
   };

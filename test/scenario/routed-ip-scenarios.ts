@@ -3,7 +3,7 @@ import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import { FINALIZER } from "../../src/model/resource.ts";
 import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
-import { ip } from "./scenario-names.ts";
+import { ip, ipv6, short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 /** Nodes with a ready pod `app=web` each, the Service `web` on port 30080, the issuer `cloud` and the closed firewall `web`. */
@@ -397,6 +397,8 @@ export function routedIPScenarios(scenario: Register): void {
     expect(Object.values(await world.nodes.annotations())).toEqual(["new1 of routedip/shop/vip"]);
   });
 
+  familyScenarios(scenario);
+
   scenario("suspend changes nothing, and says what it would", async (world) => {
     await routedScene(world, ["n1"]);
     await world.routedIPs.create("vip", { suspend: true });
@@ -405,6 +407,75 @@ export function routedIPScenarios(scenario: Register): void {
     await world.routedIPs.edit("vip", { suspend: false });
     await world.pass();
     expect(world.cloudWrites()).toEqual(["open tcp/30080 on web", "add n1 to web", "create for n1"]);
+  });
+}
+
+/** Firewalls where a rule of a person lets one family in. */
+function familyScenarios(scenario: Register): void {
+  for (const [ipFamily, address, theirs] of [
+    ["IPv6", ipv6(1), "tcp/30080 from 0.0.0.0/0"],
+    ["IPv4", ip(1), "tcp/30080 from ::/0"],
+  ] as const)
+    scenario(
+      `an ${ipFamily} RoutedIP opens its port beside ${theirs} of a person, and takes its own rule alone`,
+      async (world) => {
+        await routedScene(world, ["n1"], { ipFamily, routedIPReclaimPolicy: "Delete" });
+        world.cloud.removeFirewall();
+        world.cloud.firewall("web", { open: [theirs] });
+        world.cloud.address(address);
+        await world.routedIPs.create("vip", { address });
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([
+          "open tcp/30080 on web",
+          "add n1 to web",
+          `assign ${short(address)} to n1`,
+        ]);
+        expect(world.cloud.showFirewall()).toBe(`tcp/30080 ${theirs} | n1`);
+        expect(await ready(world)).toBe("True Ready");
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        await world.routedIPs.delete("vip");
+        await world.pass();
+        expect(world.cloud.showFirewall()).toBe(`${theirs} |`);
+        expect(await world.routedIPs.existing()).toEqual([]);
+      },
+    );
+
+  for (const [ipFamily, address, theirs] of [
+    ["IPv6", ipv6(1), "tcp/30080 from ::/0"],
+    ["IPv4", ip(1), "tcp/30080 from 0.0.0.0/0"],
+  ] as const)
+    scenario(`an ${ipFamily} RoutedIP is served by ${theirs} of a person, and opens nothing`, async (world) => {
+      await routedScene(world, ["n1"], { ipFamily });
+      world.cloud.removeFirewall();
+      world.cloud.firewall("web", { open: [theirs] });
+      world.cloud.address(address);
+      await world.routedIPs.create("vip", { address });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["add n1 to web", `assign ${short(address)} to n1`]);
+      expect(await ready(world)).toBe("True Ready");
+    });
+
+  scenario("RoutedIPs of both families share one rule, and the last of them takes it away", async (world) => {
+    await routedScene(world, ["n1"], { ipFamily: "IPv6", routedIPReclaimPolicy: "Delete" });
+    await world.routedIPs.issuer({ routedIPReclaimPolicy: "Delete" }, "cloud4");
+    const theirs = "tcp/30080 from 0.0.0.0/0";
+    world.cloud.removeFirewall();
+    world.cloud.firewall("web", { open: [theirs] });
+    for (const address of [ip(1), ipv6(1)]) world.cloud.address(address);
+    await world.routedIPs.create("vip", { address: ipv6(1) });
+    await world.routedIPs.create("vip4", { issuer: "cloud4", address: ip(1) });
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe(`tcp/30080 ${theirs} | n1`);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    await world.routedIPs.delete("vip");
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe(`tcp/30080 ${theirs} | n1`);
+    await world.routedIPs.delete("vip4");
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe(`${theirs} |`);
+    expect(await world.routedIPs.existing()).toEqual([]);
   });
 }
 

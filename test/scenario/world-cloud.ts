@@ -59,7 +59,7 @@ export class WorldCloud {
     throw new Error("DigitalOcean blocks no addresses");
   }
 
-  /** Makes the firewall `web`, or another, with rules for everybody (`tcp/22`) and droplets of nodes, and returns its id. */
+  /** Makes the firewall `web`, or another, with rules for everybody (`tcp/22`) or for one source (`tcp/22 from ::/0`) and droplets of nodes, and returns its id. */
   firewall(
     name = "web",
     {
@@ -73,8 +73,8 @@ export class WorldCloud {
     } = {},
   ): string {
     const inbound_rules = open.map((text) => {
-      const [protocol = "", ports = "0"] = text.split("/");
-      return { protocol: protocol as "tcp", ports, sources: { addresses: ["0.0.0.0/0", "::/0"] } };
+      const { protocol, ports = "0", addresses } = ruleParts(text);
+      return { protocol: protocol as "tcp", ports, sources: { addresses: [...addresses] } };
     });
     return this.#account.setFirewall({ name, inbound_rules, droplet_ids: nodes.map(dropletOf), tags: [...tags] });
   }
@@ -85,11 +85,13 @@ export class WorldCloud {
     if (at >= 0) this.state.firewalls.splice(at, 1);
   }
 
-  /** What a firewall lets everybody in to, and whom it covers: `tcp/22 tcp/80 | n1 n2`. */
+  /** What a firewall lets in, and whom it covers: `tcp/22 from ::/0 tcp/80 | n1 n2`, without the source where that is everybody. */
   showFirewall(name = "web"): string {
     this.settle();
     const firewall = this.state.firewalls.find((one) => one.name === name);
-    const rules = (firewall?.inbound_rules ?? []).map(({ protocol, ports }) => `${protocol}/${ports}`);
+    const rules = (firewall?.inbound_rules ?? []).map(
+      ({ protocol, ports, sources: { addresses = [] } }) => `${protocol}/${ports}${sourceText(addresses)}`,
+    );
     const nodes = (firewall?.droplet_ids ?? []).map(nodeOf);
     return firewall === undefined ? "gone" : `${rules.toSorted().join(" ")} | ${nodes.toSorted().join(" ")}`.trim();
   }
@@ -156,4 +158,21 @@ export class WorldCloud {
 /** The machine of a node, or one of nobody's. */
 export function idOf(node: string | number): number {
   return typeof node === "number" ? node : dropletOf(node);
+}
+
+const EVERYBODY = ["0.0.0.0/0", "::/0"];
+
+/** Reads a rule of a firewall as scenarios write it: `tcp/80` for everybody, `tcp/80 from ::/0` for one source. */
+export function ruleParts(text: string): {
+  readonly protocol: string;
+  readonly ports: string | undefined;
+  readonly addresses: readonly string[];
+} {
+  const [rule = "", source] = text.split(" from ");
+  const [protocol = "", ports] = rule.split("/");
+  return { protocol, ports, addresses: source === undefined ? EVERYBODY : [source] };
+}
+
+function sourceText(addresses: readonly string[]): string {
+  return EVERYBODY.every((one) => addresses.includes(one)) ? "" : ` from ${addresses.join(",")}`;
 }

@@ -1,5 +1,5 @@
-import { type Firewall, includesPorts, type PortRange, portText, progressAt } from "../../src/model/firewall.ts";
-import { FINALIZER, objectKey, type Pool } from "../../src/model/resource.ts";
+import { type Firewall, letsIn, type PortRange, portText, progressAt } from "../../src/model/firewall.ts";
+import { FINALIZER, ipFamilyOf, objectKey, type Pool } from "../../src/model/resource.ts";
 import type { SimCall } from "./faults.ts";
 import {
   type FirewallView,
@@ -229,19 +229,19 @@ function checkLetIn(
     (one) =>
       progressAt(one, machine) === "in-force" &&
       isShownBehind(monitor, one, machine) &&
-      needed.every((ports) => isShownOpen(one, ports)),
+      needed.every((ports) => isShownOpen(one, pool, ports)),
   );
   return wasDone ? [] : [{ invariant: "firewall", text: `${what}, where its firewall was never seen to be done` }];
 }
 
 /** The ports without which an address of the object is not sent anywhere, and those of them that were last seen closed. An object that has served goes on with those that are open. */
 function neededPorts(
-  { firewall, status }: Pool,
+  pool: Pool,
   newest: Firewall,
 ): { readonly needed: readonly PortRange[]; readonly shut: readonly string[] } {
-  const ports = firewall?.ports ?? [];
-  const open = ports.filter((one) => isShownOpen(newest, one));
-  const needed = wasPlaced({ status }) && open.length > 0 ? open : ports;
+  const ports = pool.firewall?.ports ?? [];
+  const open = ports.filter((one) => isShownOpen(newest, pool, one));
+  const needed = wasPlaced(pool) && open.length > 0 ? open : ports;
   return { needed, shut: needed.filter((one) => !open.includes(one)).map(portText) };
 }
 
@@ -263,13 +263,13 @@ export function checkShownOpen(monitor: Monitor, process: Process, pool: Pool, w
   const [machine] = Object.keys(status.ips).flatMap((ip) => world.address(ip)?.droplet_id ?? []);
   const isIn =
     newest !== undefined &&
-    wish.ports.every((one) => isShownOpen(newest, one)) &&
+    wish.ports.every((one) => isShownOpen(newest, pool, one)) &&
     (machine === undefined || isShownBehind(monitor, newest, String(machine)));
   if (!isIn) monitor.violated("firewall", `${what}, where its firewall was last seen to keep it out`);
 }
 
-function isShownOpen({ rules }: Firewall, ports: PortRange): boolean {
-  return rules.some((rule) => rule.isOpenToAll && includesPorts(rule.ports, ports));
+function isShownOpen({ rules }: Firewall, { spec }: Pool, ports: PortRange): boolean {
+  return rules.some((rule) => letsIn(rule, { ports, family: ipFamilyOf(spec) }));
 }
 
 function isShownBehind({ simulation }: Monitor, { machineIDs, tags }: Firewall, machine: string): boolean {

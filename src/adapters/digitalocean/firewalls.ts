@@ -1,6 +1,15 @@
 // Cloud firewalls: `/v2/firewalls`, with `/v2/droplets` for tags.
 
-import { type Firewall, type FirewallRule, type PortRange, portRange, portText } from "../../model/firewall.ts";
+import {
+  compareRules,
+  EVERYBODY,
+  type Firewall,
+  type FirewallRule,
+  familiesIn,
+  type PortRange,
+  portRange,
+  portText,
+} from "../../model/firewall.ts";
 import type { FirewallProvider, FirewallProviderReader } from "../../ports/providers.ts";
 import {
   ANY,
@@ -206,11 +215,11 @@ function knownRule(protocol: string): Schema<FirewallRule | undefined> {
     if (range === undefined) return undefined;
     const isAllowing = action === undefined || action === "allow";
     const { addresses, hasOthers } = sources;
-    const isExactly = ANYBODY.length === addresses.size && ANYBODY.every((address) => addresses.has(address));
+    const isExactly = EVERYBODY.length === addresses.size && EVERYBODY.every((address) => addresses.has(address));
     const isOurForm = range.protocol === "icmp" || written === writtenPorts(range);
     return {
       ports: range,
-      isOpenToAll: isAllowing && addresses.has("0.0.0.0/0"),
+      openTo: isAllowing ? familiesIn(addresses) : [],
       isPlain: isAllowing && isExactly && !hasOthers && isOurForm,
     };
   });
@@ -244,7 +253,7 @@ export const FIREWALL: Schema<Firewall> = map(
   (firewall) => ({
     id: firewall.id,
     name: firewall.name,
-    rules: firewall.inbound_rules.flatMap((rule) => rule ?? []).sort(byPorts),
+    rules: firewall.inbound_rules.flatMap((rule) => rule ?? []).sort(compareRules),
     ruleCount: firewall.inbound_rules.length + firewall.outbound_rules.length,
     machineIDs: sortedTexts(firewall.droplet_ids),
     tags: sortedTexts(firewall.tags),
@@ -252,19 +261,9 @@ export const FIREWALL: Schema<Firewall> = map(
   }),
 );
 
-/** Rules of the same ports in one order, too, whatever order they came in. */
-function byPorts(a: FirewallRule, b: FirewallRule): number {
-  const [one, other] = [portText(a.ports), portText(b.ports)];
-  if (one !== other) return one < other ? -1 : 1;
-  return Number(b.isPlain) - Number(a.isPlain) || Number(b.isOpenToAll) - Number(a.isOpenToAll);
-}
-
 function sortedTexts(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].sort();
 }
-
-/** The sources of the rules that flipop writes, in CIDR notation: every IPv4 and every IPv6 address. */
-const ANYBODY: readonly string[] = ["0.0.0.0/0", "::/0"];
 
 /** An inbound rule as the SDK takes it. */
 interface OpenRule {
@@ -275,7 +274,7 @@ interface OpenRule {
 
 /** The inbound rule that lets everybody in on these ports; the same value adds it and removes it. */
 export function openRule(ports: PortRange): OpenRule {
-  return { protocol: ports.protocol, ports: writtenPorts(ports), sources: { addresses: [...ANYBODY] } };
+  return { protocol: ports.protocol, ports: writtenPorts(ports), sources: { addresses: [...EVERYBODY] } };
 }
 
 /**

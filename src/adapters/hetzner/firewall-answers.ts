@@ -1,8 +1,10 @@
 // What Hetzner says of firewalls and of the servers behind them, and the rules that flipop writes.
 
 import {
+  EVERYBODY,
   FIREWALL_LABEL,
   type FirewallRule,
+  familiesIn,
   type OtherFirewalls,
   type PortRange,
   portRange,
@@ -23,9 +25,6 @@ export interface Rule {
   readonly unknownField?: string;
 }
 
-/** Everybody, in CIDR notation: every IPv4 and every IPv6 address. */
-const ANYBODY: readonly string[] = ["0.0.0.0/0", "::/0"];
-
 /** Returns the rules with one that lets everybody in on each of these ports. Pure. */
 export function withPorts(rules: readonly Rule[], ports: readonly PortRange[]): readonly Rule[] {
   const open = new Set(rules.flatMap(({ inbound }) => (inbound?.isPlain ? portText(inbound.ports) : [])));
@@ -41,7 +40,7 @@ export function withoutPorts(rules: readonly Rule[], ports: readonly PortRange[]
 /** The rule that lets everybody in on these ports. */
 function openRule(ports: PortRange): Fields {
   const port = ports.protocol === "icmp" ? {} : { port: writtenPorts(ports) };
-  return { direction: "in", protocol: ports.protocol, ...port, source_ips: ANYBODY, description: RULE_MARK };
+  return { direction: "in", protocol: ports.protocol, ...port, source_ips: EVERYBODY, description: RULE_MARK };
 }
 
 function writtenPorts({ from, to }: PortRange): string {
@@ -71,10 +70,12 @@ const RULE: Schema<Rule> = choose((fields) =>
     const unknownField = Object.keys(fields).find((field) => !FIELDS_OF_RULES.has(field));
     const ports = direction === "in" ? portRange(protocol, port) : undefined;
     const isPlain =
-      description === RULE_MARK && sources.length === ANYBODY.length && ANYBODY.every((one) => sources.includes(one));
+      description === RULE_MARK &&
+      sources.length === EVERYBODY.length &&
+      EVERYBODY.every((one) => sources.includes(one));
     return {
       written: Object.fromEntries(Object.entries(fields).filter(([, value]) => !isNothing(value))),
-      ...(ports === undefined ? {} : { inbound: { ports, isOpenToAll: sources.includes("0.0.0.0/0"), isPlain } }),
+      ...(ports === undefined ? {} : { inbound: { ports, openTo: familiesIn(new Set(sources)), isPlain } }),
       ...(unknownField === undefined ? {} : { unknownField }),
     };
   }),
@@ -172,10 +173,3 @@ export const BEGUN: Schema<Begun> = map(
     return { actionID, ...(server === undefined ? {} : { server: server.id }) };
   },
 );
-
-/** Rules of the same ports in one order, too, whatever order they came in. */
-export function byPorts(a: FirewallRule, b: FirewallRule): number {
-  const [one, other] = [portText(a.ports), portText(b.ports)];
-  if (one !== other) return one < other ? -1 : 1;
-  return Number(b.isPlain) - Number(a.isPlain) || Number(b.isOpenToAll) - Number(a.isOpenToAll);
-}

@@ -9,7 +9,7 @@
 //              firewall, and takes none from its last.
 //   Selectors  A firewall can apply to a label selector (`role=web`). That is what the port calls a tag.
 
-import { FIREWALL_LABEL, type Firewall, type PortRange, portText } from "../../model/firewall.ts";
+import { compareRules, FIREWALL_LABEL, type Firewall, type PortRange, portText } from "../../model/firewall.ts";
 import { parseLabelSelector, selects } from "../../model/label-selector.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { FirewallProvider, FirewallProviderReader } from "../../ports/providers.ts";
@@ -33,7 +33,6 @@ import {
 import {
   BEGUN,
   type Begun,
-  byPorts,
   FIREWALL,
   type FirewallAnswer,
   otherFirewalls,
@@ -147,7 +146,7 @@ class Firewalls {
     return {
       id,
       name,
-      rules: rules.flatMap(({ inbound }) => inbound ?? []).toSorted(byPorts),
+      rules: rules.flatMap(({ inbound }) => inbound ?? []).toSorted(compareRules),
       ruleCount: rules.length,
       machineIDs: sortedTexts(machineIDs),
       tags: sortedTexts(selectors),

@@ -8,15 +8,16 @@ import {
   type FirewallFact,
   type FirewallFacts,
   type FirewallLimits,
-  includesPorts,
+  letsIn,
   type PendingFirewall,
   type PortRange,
   portText,
   progressAt,
+  type ServedPorts,
 } from "../../model/firewall.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
 import type { Reason } from "../../model/reason.ts";
-import type { Pool } from "../../model/resource.ts";
+import { ipFamilyOf, type Pool } from "../../model/resource.ts";
 import { firewallPortsSubject, firewallSubject } from "../../model/retry-subject.ts";
 import { timestamp } from "../../model/time.ts";
 import type { HeldFirewall } from "../grants.ts";
@@ -99,7 +100,8 @@ export function firewallTarget(pool: Pool, context: FirewallContext): FirewallTa
     return blocked("FirewallReserved", firewall.name, true);
   if (firewall.isUnlabelled === true)
     return blocked("FirewallNotOwned", `${firewall.name} has no label ${FIREWALL_LABEL}=true`, true);
-  const closed = wish.ports.filter((ports) => !isOpen(ports, fact, context.made.get(firewall.id)));
+  const family = ipFamilyOf(pool.spec);
+  const closed = wish.ports.filter((ports) => !isOpen({ ports, family }, fact, context.made.get(firewall.id)));
   return { kind: "ready", fact, limits: facts.limits, ...changesOf(pool, firewall, facts.limits, { closed, context }) };
 }
 
@@ -306,17 +308,16 @@ function backoff({ status }: Pool, subject: string, nowMs: number): BlockedFirew
   return why === undefined ? undefined : { kind: "blocked", ...why, waitsFor: "retry" };
 }
 
-/** Open by the very rule, or by a wider one of somebody else: what flipop made for another object may go with that. */
+/** Open to the object's family, by the very rule or by a wider one of somebody else: what flipop made for another object may go with that. */
 function isOpen(
-  ports: PortRange,
+  served: ServedPorts,
   { firewall }: Extract<FirewallFact, { kind: "known" }>,
   made: ReadonlySet<string> | undefined,
 ): boolean {
   return firewall.rules.some(
     (rule) =>
-      rule.isOpenToAll &&
-      includesPorts(rule.ports, ports) &&
-      (portText(rule.ports) === portText(ports) || made?.has(portText(rule.ports)) !== true),
+      letsIn(rule, served) &&
+      (portText(rule.ports) === portText(served.ports) || made?.has(portText(rule.ports)) !== true),
   );
 }
 

@@ -3,14 +3,14 @@ import {
   type FirewallMemory,
   includesPorts,
   type PendingFirewall,
-  type PortRange,
   parsePortText,
   portText,
   progressAt,
+  type ServedPorts,
 } from "../../model/firewall.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
-import { compareText } from "../../model/resource.ts";
+import { compareText, ipFamilyOf } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import { type Extension, extendFirewall, type Wait } from "./extend-firewall.ts";
@@ -239,27 +239,29 @@ function standIns(works: readonly FirewallWork[], planned: Planned): StandsFor {
   const needed = works.flatMap(({ view: { firewall, pool }, needs }): readonly NeededPorts[] => {
     if (firewall.kind !== "ready" || needs.machines.size === 0) return [];
     const { id } = firewall.fact.firewall;
+    const family = ipFamilyOf(pool.spec);
     const missing = new Set(firewall.missing.map(portText));
     return (pool.firewall?.ports ?? []).flatMap((ports) => {
-      if (!missing.has(portText(ports))) return [{ id, ports }];
+      const served = { ports, family };
+      if (!missing.has(portText(ports))) return [{ id, served }];
       const opening = planned.at(id).ports.get(portText(ports));
-      if (opening !== undefined) return [{ id, ports, opening }];
+      if (opening !== undefined) return [{ id, served, opening }];
       const isForLater = needs.wanted.size === 0 || firewall.portsWait?.waitsFor === "retry";
-      return isForLater ? [{ id, ports, opening: "unopened" }] : [];
+      return isForLater ? [{ id, served, opening: "unopened" }] : [];
     });
   });
   return (firewallID, text) => {
     const outer = parsePortText(text);
-    const inside = needed.filter(({ id, ports }) => id === firewallID && outer && includesPorts(outer, ports));
+    const inside = needed.filter(({ id, served }) => id === firewallID && outer && includesPorts(outer, served.ports));
     const openings = inside.flatMap(({ opening }) => opening ?? []);
-    return openings.includes("unopened") ? "unopened" : { ports: inside.map(({ ports }) => ports), openings };
+    return openings.includes("unopened") ? "unopened" : { served: inside.map(({ served }) => served), openings };
   };
 }
 
 /** Ports that an object needs at a firewall; `opening` is what opens them, absent where they are open. */
 interface NeededPorts {
   readonly id: string;
-  readonly ports: PortRange;
+  readonly served: ServedPorts;
   readonly opening?: string;
 }
 

@@ -4,8 +4,8 @@ import {
   type FirewallFact,
   type FirewallFacts,
   type FirewallMemory,
-  type PortRange,
   parsePortText,
+  type ServedPorts,
   shownPorts,
 } from "../../model/firewall.ts";
 import type { Hold } from "../../model/plan.ts";
@@ -54,7 +54,7 @@ interface ReductionContext {
 export type StandsFor = (
   firewallID: string,
   portText: string,
-) => { readonly ports: readonly PortRange[]; readonly openings: readonly string[] } | "unopened";
+) => { readonly served: readonly ServedPorts[]; readonly openings: readonly string[] } | "unopened";
 
 /**
  * Removes from one firewall what flipop added for the object and no object needs any more: first ports, then machines.
@@ -93,7 +93,7 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
   const needed = ports.map(standIn).filter((one) => one !== "unopened");
   const openings = needed.flatMap((one) => one.openings);
   const afterOpening = { ...wait, requires: [...new Set([...wait.requires, ...openings])] };
-  const replaced = needed.flatMap((one) => one.ports);
+  const replaced = needed.flatMap((one) => one.served);
   const closing =
     ports.length === 0
       ? []

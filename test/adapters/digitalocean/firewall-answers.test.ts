@@ -47,10 +47,10 @@ describe("a firewall", () => {
       id,
       name: "web",
       rules: [
-        { ports: { protocol: "tcp", from: 22, to: 22 }, isOpenToAll: true, isPlain: true },
-        { ports: { protocol: "tcp", from: 22, to: 22 }, isOpenToAll: false, isPlain: false },
-        { ports: { protocol: "tcp", from: 443, to: 443 }, isOpenToAll: true, isPlain: true },
-        { ports: { protocol: "udp", from: 53, to: 53 }, isOpenToAll: true, isPlain: true },
+        { ports: { protocol: "tcp", from: 22, to: 22 }, openTo: ["IPv4", "IPv6"], isPlain: true },
+        { ports: { protocol: "tcp", from: 22, to: 22 }, openTo: [], isPlain: false },
+        { ports: { protocol: "tcp", from: 443, to: 443 }, openTo: ["IPv4", "IPv6"], isPlain: true },
+        { ports: { protocol: "udp", from: 53, to: 53 }, openTo: ["IPv4", "IPv6"], isPlain: true },
       ],
       ruleCount: 5,
       machineIDs: ["42", "7"],
@@ -124,6 +124,8 @@ describe("a firewall", () => {
   });
 });
 
+const BOTH = ["IPv4", "IPv6"];
+
 describe("a rule", () => {
   test.for([
     ["tcp", "80", 80, 80, true],
@@ -139,28 +141,31 @@ describe("a rule", () => {
   ] as const)("for %s with the ports %j is for %i to %i, and in our form: %s", async (row) => {
     const [protocol, ports, from, to, isPlain] = row;
     const rules = await decodedRules(ruleJSON(protocol, ports));
-    expect(rules).toEqual([{ ports: { protocol, from, to }, isOpenToAll: true, isPlain }]);
+    expect(rules).toEqual([{ ports: { protocol, from, to }, openTo: ["IPv4", "IPv6"], isPlain }]);
   });
 
   test.for([
-    ["both families", anybody, true, true],
-    ["both families the other way round", { addresses: ["::/0", "0.0.0.0/0"] }, true, true],
-    ["empty lists beside them", { ...anybody, tags: [], droplet_ids: [], kubernetes_ids: [] }, true, true],
-    ["IPv4 alone", { addresses: ["0.0.0.0/0"] }, true, false],
-    ["IPv6 alone", { addresses: ["::/0"] }, false, false],
-    ["one more address", { addresses: ["0.0.0.0/0", "::/0", "192.0.2.1"] }, true, false],
-    ["a tag beside them", { ...anybody, tags: ["web"] }, true, false],
-    ["a kind that is not known yet beside them", { ...anybody, vpc_uuid: "x" }, true, false],
-    ["an office", { addresses: ["192.0.2.0/24"] }, false, false],
-    ["a tag alone", { tags: ["web"] }, false, false],
-    ["nobody", {}, false, false],
-  ] as const)("for %s is open to all and plain as it should be", async ([, sources, isOpenToAll, isPlain]) => {
-    expect(await decodedRules(ruleJSON("tcp", "80", sources))).toMatchObject([{ isOpenToAll, isPlain }]);
-  });
+    ["both families", anybody, BOTH, true],
+    ["both families the other way round", { addresses: ["::/0", "0.0.0.0/0"] }, BOTH, true],
+    ["empty lists beside them", { ...anybody, tags: [], droplet_ids: [], kubernetes_ids: [] }, BOTH, true],
+    ["IPv4 alone", { addresses: ["0.0.0.0/0"] }, ["IPv4"], false],
+    ["IPv6 alone", { addresses: ["::/0"] }, ["IPv6"], false],
+    ["one more address", { addresses: ["0.0.0.0/0", "::/0", "192.0.2.1"] }, BOTH, false],
+    ["a tag beside them", { ...anybody, tags: ["web"] }, BOTH, false],
+    ["a kind that is not known yet beside them", { ...anybody, vpc_uuid: "x" }, BOTH, false],
+    ["an office", { addresses: ["192.0.2.0/24"] }, [], false],
+    ["a tag alone", { tags: ["web"] }, [], false],
+    ["nobody", {}, [], false],
+  ] as const)(
+    "for %s is open to whom it should be, and plain as it should be",
+    async ([, sources, openTo, isPlain]) => {
+      expect(await decodedRules(ruleJSON("tcp", "80", sources))).toMatchObject([{ openTo, isPlain }]);
+    },
+  );
 
   test("without sources is open to nobody", async () => {
     const rule = { protocol: "tcp", ports: "80" };
-    expect(await decodedRules(rule)).toMatchObject([{ isOpenToAll: false, isPlain: false }]);
+    expect(await decodedRules(rule)).toMatchObject([{ openTo: [], isPlain: false }]);
   });
 
   test("that denies opens nothing, one that allows does", async () => {
@@ -169,8 +174,8 @@ describe("a rule", () => {
       ruleJSON("tcp", "81", anybody, { action: "allow" }),
     );
     expect(rules).toMatchObject([
-      { isOpenToAll: false, isPlain: false },
-      { isOpenToAll: true, isPlain: true },
+      { openTo: [], isPlain: false },
+      { openTo: ["IPv4", "IPv6"], isPlain: true },
     ]);
   });
 
