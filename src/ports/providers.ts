@@ -99,7 +99,7 @@ export interface RecordSetChange {
    * added and removed. The TTL is the lower one of `after` and of the others, as read right before. Absent = all records of the name are compared, and none but `after` is left.
    */
   readonly others?: OtherRecords["expected"];
-  /** Asked right before every single request that changes something, since each may come long after the last; false ends the change there. Absent = always. */
+  /** Asked right before every single request that changes something goes out, since each may come long after the last, and may wait for its turn; false ends the change there. Absent = always. */
   readonly mayWrite?: () => boolean;
 }
 

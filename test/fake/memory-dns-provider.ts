@@ -110,6 +110,7 @@ export function memoryClient<SDK>(
     meter: { calls: counter.calls, durations: counter.durations, rateLimit: gate.rateLimit },
     for: () => caller,
     call: async (call) => {
+      if (call.permission?.isGiven() === false) return call.permission.otherwise;
       if (clock.wallMs() < closedUntilMs) {
         const reason = "an earlier answer said that it is used up, so nothing was sent";
         throw failedCall(api, call, { failure: "rate-limited", status: 0, reason, notBeforeMs: closedUntilMs });

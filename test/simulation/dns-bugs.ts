@@ -31,7 +31,7 @@ export const DNS_BUGS: readonly Mutation[] = [
     file: "src/adapters/digitalocean/write-records.ts",
     find: "  for (const ip of missing) {\n",
     replace:
-      "  for (const record of surplus) await client.call(removeCall(name, record));\n  for (const ip of missing) {\n",
+      "  for (const record of surplus) await write.client.call(removeCall(name, record));\n  for (const ip of missing) {\n",
   },
   {
     name: "The annotation of a node is published as it is written, whatever the pool knows of the address.",

@@ -7,6 +7,7 @@ import { type RecordSetName, type RecordType, setNamed, setText } from "../../mo
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
 import { type ChangeAttempt, changeRecordSet, type ReadRecords, type Wanted } from "../dns/record-sets.ts";
 import { anyList, list, object, readable } from "../http/answer.ts";
+import { whileAllowed } from "../http/api-client.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, refused } from "./api.ts";
 import { type DNSRecord, listRecords, recordOf } from "./records.ts";
@@ -31,7 +32,11 @@ export async function writeRecords(
     refuse: (reason) => refused(writingOf(fqdn), reason),
     read: (purpose) => listRecords(client.for(purpose), subject),
     attempt: (wanted, records) =>
-      attempt({ client: client.for("rest"), subject, mayWrite: change.mayWrite }, wanted, records),
+      attempt(
+        { client: client.for("rest"), subject, mayWrite: change.mayWrite ?? ((): boolean => true) },
+        wanted,
+        records,
+      ),
   });
 }
 
@@ -39,23 +44,24 @@ export async function writeRecords(
 interface Writing {
   readonly client: Client;
   readonly subject: NameSubject;
-  readonly mayWrite: RecordSetChange["mayWrite"] | undefined;
+  readonly mayWrite: () => boolean;
 }
 
 async function attempt(
-  { client, subject, mayWrite }: Writing,
+  writing: Writing,
   wanted: Wanted,
   { own, others, isOwn }: ReadRecords<DNSRecord>,
 ): Promise<ChangeAttempt<DNSRecord>> {
+  const { client, subject, mayWrite } = writing;
   let current = own;
   for (const batch of recordBatches(subject, own, wanted, others)) {
-    if (mayWrite?.() === false) return { kind: "stopped", own: current };
-    const outcome = await client.call(writeBatch(subject, batch));
+    const outcome = await client.call(whileAllowed(writeBatch(subject, batch), mayWrite));
+    if (outcome === "stopped") return { kind: "stopped", own: current };
     if (outcome.kind === "stale") {
       const expected = current.map((record) => record.address);
       return { kind: "conflict", expected, error: outcome.error, isRepeatable: true };
     }
-    if (outcome.kind === "misplaced") throw await removeStrays(client, subject, outcome, mayWrite?.() !== false);
+    if (outcome.kind === "misplaced") throw await removeStrays(writing, outcome);
     const { changed } = outcome;
     current =
       changed === undefined ? (await listRecords(client, subject)).filter(isOwn) : after(current, batch, changed);
@@ -72,14 +78,13 @@ function after(records: readonly DNSRecord[], batch: RecordBatch, changed: reado
 
 /** Takes back what landed under another name, which only the answer shows when the zone's name is not known; if it still may. Returns the error to throw. */
 async function removeStrays(
-  client: Client,
-  subject: NameSubject,
+  { client, subject, mayWrite }: Writing,
   { name, strays }: { readonly name: string; readonly strays: readonly string[] },
-  mayWrite: boolean,
 ): Promise<Error> {
   const deletes = strays.map((id) => ({ id }));
-  if (mayWrite) await client.call(writeBatch(subject, { deletes, patches: [], posts: [] }));
-  const end = mayWrite ? "was removed again" : "stands there, because this run may change nothing more: remove it";
+  const outcome = await client.call(whileAllowed(writeBatch(subject, { deletes, patches: [], posts: [] }), mayWrite));
+  const isLeft = outcome === "stopped";
+  const end = isLeft ? "stands there, because this run may change nothing more: remove it" : "was removed again";
   const reason = `it is not in that zone (Cloudflare made it ${name}, which ${end})`;
   return refused(writingOf(setText(subject)), reason);
 }

@@ -13,6 +13,7 @@ import {
   type Wanted,
 } from "../dns/record-sets.ts";
 import { AnswerFault, object, read } from "../http/answer.ts";
+import { whileAllowed } from "../http/api-client.ts";
 import { type Client, callTo, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
 import {
   type AddressRecord,
@@ -55,29 +56,35 @@ interface RecordWrite {
 }
 
 async function attempt(write: RecordWrite): Promise<ChangeAttempt<AddressRecord>> {
-  const { client, name, wanted } = write;
+  const { name, wanted } = write;
   const { own: records } = write.records;
   const { kept, missing, surplus } = recordChanges(records, wanted.addresses);
   const added: AddressRecord[] = [];
   for (const ip of missing) {
-    if (!write.mayWrite()) return stopped([...records, ...added]);
     const made = await add(write, ip);
+    if (made === "stopped") return stopped([...records, ...added]);
     if (made instanceof ProviderError) return refusedRecord([...records, ...added], made);
     added.push(made);
   }
   const settled = await settleTTL(write, { kept, added, surplus });
   if ("kind" in settled) return settled;
   for (const [at, record] of surplus.entries()) {
-    if (!write.mayWrite()) return stopped([...settled, ...surplus.slice(at)]);
-    if ((await client.call(removeCall(name, record))) === "gone") return gone([...settled, ...surplus.slice(at)]);
+    const outcome = await send(write, removeCall(name, record));
+    const left = [...settled, ...surplus.slice(at)];
+    if (outcome !== "removed") return outcome === "stopped" ? stopped(left) : gone(left);
   }
   return { kind: "written", own: settled };
 }
 
+/** Sends one request while that is allowed. */
+async function send<T>({ client, mayWrite }: RecordWrite, call: DigitalOceanCall<T>): Promise<T | "stopped"> {
+  return await client.call(whileAllowed(call, mayWrite));
+}
+
 /** The record made for an address, or the refusal, which may say that the record stands already. */
-async function add({ client, name, wanted }: RecordWrite, ip: string): Promise<AddressRecord | ProviderError> {
+async function add(write: RecordWrite, ip: string): Promise<AddressRecord | ProviderError | "stopped"> {
   try {
-    return await client.call(addCall(name, ip, wanted.ttlSeconds));
+    return await send(write, addCall(write.name, ip, write.wanted.ttlSeconds));
   } catch (error) {
     if (error instanceof ProviderError && error.failure === "refused") return error;
     throw error;
@@ -102,8 +109,9 @@ async function settleTTL(
   const first = staying.find((record) => record.ttlSeconds !== ttl);
   if (first === undefined) return staying;
   const isWritten = added.some((record) => record.ttlSeconds === ttl);
-  if (!isWritten && !write.mayWrite()) return stopped(expected);
-  if (!isWritten && (await client.call(setTTLCall(name, first, ttl))) === undefined) return gone(expected);
+  const rewritten = isWritten ? first : await send(write, setTTLCall(name, first, ttl));
+  if (rewritten === "stopped") return stopped(expected);
+  if (rewritten === undefined) return gone(expected);
   const listed = await listRecords(client, name);
   // A list that does not show what was just made is late: the answer to its making is newer.
   const seen = [...listed, ...added.filter((item) => !listed.some(({ id }) => id === item.id))];
@@ -119,14 +127,14 @@ async function settleEach(
   seen: readonly AddressRecord[],
   expected: readonly AddressRecord[],
 ): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | AttemptEnd<AddressRecord>> {
-  const { client, name } = write;
+  const { name } = write;
   const { ttlSeconds: ttl } = write.wanted;
   const settled: AddressRecord[] = [];
   for (const { id, address } of staying) {
     const record = seen.find((item) => item.id === id && item.address === address);
     if (record === undefined) return { ...gone(expected), seen };
-    if (record.ttlSeconds !== ttl && !write.mayWrite()) return stopped(expected);
-    const written = record.ttlSeconds === ttl ? record : await client.call(setTTLCall(name, record, ttl));
+    const written = record.ttlSeconds === ttl ? record : await send(write, setTTLCall(name, record, ttl));
+    if (written === "stopped") return stopped(expected);
     if (written?.address !== address) return gone(expected);
     settled.push(written);
   }

@@ -73,6 +73,16 @@ export interface Call<T, SDK> extends CallInfo {
   readonly otherwise?: { readonly value: T };
   /** Returns what a refusal means that is an answer, too; undefined when it is none. */
   readonly expected?: (refusal: Refusal) => { readonly value: T } | undefined;
+  /** Set by {@link whileAllowed}. */
+  readonly permission?: { readonly isGiven: () => boolean; readonly otherwise: T };
+}
+
+/**
+ * Returns the call as one that is sent only while `mayWrite` says so; `"stopped"` where nothing was sent for that reason. It is asked right before the request goes out, not before the call waits for its
+ * turn or for the rate limit: meanwhile another process may have become the writer.
+ */
+export function whileAllowed<T, SDK>(call: Call<T, SDK>, mayWrite: () => boolean): Call<T | "stopped", SDK> {
+  return { ...call, permission: { isGiven: mayWrite, otherwise: "stopped" } };
 }
 
 /** What is particular to one provider's API. */
@@ -142,6 +152,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     const redact = (text: string): string =>
       secrets?.redactQuoted(text) ?? (token === "" ? text : text.replaceAll(token, "[redacted]"));
     if (isUrgent(purpose)) await letMomentPass(clock, gate, budget, deadline.signal);
+    if (call.permission?.isGiven() === false) return call.permission.otherwise;
     admit(api, call, gate.closedUntilMs(), budget.putOffUntilMs(purpose));
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();

@@ -15,6 +15,7 @@ import {
   type Wanted,
 } from "../dns/record-sets.ts";
 import type { Fields } from "../http/answer.ts";
+import { type Call, type PlainRequest, whileAllowed } from "../http/api-client.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { addressesOf, type Client, type Endpoint, isAutomatic, type WebhookOptions } from "./api.ts";
 import { callOf, type SeenName, type WebhookReader } from "./read-records.ts";
@@ -157,7 +158,7 @@ export class WebhookWriter {
 
   /** Changes go one after another. Returns what became of the attempt where nothing was sent. */
   async #send(attempt: Attempt, change: SetChange): Promise<ChangeAttempt<ARecord> | undefined> {
-    const { call, before, records, mayWrite } = attempt;
+    const { call, before, records, mayWrite = (): boolean => true } = attempt;
     const earlier = this.#sent;
     const sending = (async (): Promise<ChangeAttempt<ARecord> | undefined> => {
       await earlier;
@@ -166,18 +167,18 @@ export class WebhookWriter {
         const expected = records.own.map(({ address }) => address);
         if (now.text !== before.text) return { kind: "conflict", expected, seen: now.records, isRepeatable: true };
       }
-      if (mayWrite?.() === false) return { kind: "stopped", own: records.own };
+      const write: Call<undefined, PlainRequest> = {
+        ...call,
+        send: (request) => request("POST", "/records", change),
+        read: () => undefined,
+        otherwise: { value: undefined },
+      };
       try {
-        await this.#client.for("rest").call({
-          ...call,
-          send: (request) => request("POST", "/records", change),
-          read: () => undefined,
-          otherwise: { value: undefined },
-        });
+        const outcome = await this.#client.for("rest").call(whileAllowed(write, mayWrite));
+        return outcome === "stopped" ? { kind: "stopped", own: records.own } : undefined;
       } finally {
         this.#reader.forget();
       }
-      return undefined;
     })();
     this.#sent = sending.catch(() => undefined);
     return await sending;

@@ -39,6 +39,30 @@ describe("a write", () => {
     });
   });
 
+  test("whose Lease is lost between the decision and the request sends no batch", async () => {
+    let tokens = 0;
+    // The token is read after the decision, as is the wait for its turn.
+    const options = {
+      token: (): string => {
+        tokens += 1;
+        return token;
+      },
+    };
+    await withServer(
+      one,
+      async ({ provider, server }) => {
+        const after = { addresses: [ip2], ttlSeconds: 60 };
+        const planned = { before: [ip1], after, mayWrite: () => tokens < 2 };
+        expect(await provider.writeRecords({ id: zoneID }, fqdn, planned)).toMatchObject({
+          kind: "stopped",
+          records: { addresses: [ip1] },
+        });
+        expect(server.requests.map(({ method }) => method)).toEqual(["GET"]);
+      },
+      options,
+    );
+  });
+
   test("of what is there already sends no batch", async () => {
     await withServer(one, async ({ write, server }) => {
       expect(await write([ip1])).toMatchObject({ kind: "written", records: { addresses: [ip1] } });

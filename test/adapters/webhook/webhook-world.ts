@@ -1,3 +1,4 @@
+import type { ProviderOptions } from "../../../src/adapters/http/api-client.ts";
 import { createWebhook } from "../../../src/adapters/webhook/webhook.ts";
 import type { DNSProvider, ProviderMeter } from "../../../src/ports/providers.ts";
 import type { Clock } from "../../../src/ports/system.ts";
@@ -25,7 +26,7 @@ export interface WebhookWorld {
 export async function withWebhook(
   state: unknown,
   work: (world: WebhookWorld) => Promise<void>,
-  token?: string,
+  token?: ProviderOptions["token"],
 ): Promise<void> {
   const faults = new FaultList();
   const calls: string[] = [];

@@ -472,3 +472,24 @@ test("a write whose Lease is lost while it waits for others is not sent", () =>
     expect(results.map(({ kind }) => kind)).toEqual(["written", "stopped", "stopped"]);
     expect(changes).toHaveLength(1);
   }));
+
+test("a write whose Lease is lost between the decision and the request is not sent", () => {
+  let lastCall = "";
+  let world: Parameters<Parameters<typeof withWebhook>[1]>[0] | undefined;
+  // The token is read after the decision, as is the wait for its turn.
+  const token = (): string => {
+    if (world?.calls.at(-1) === "POST /adjustendpoints") lastCall = "write";
+    return "right";
+  };
+  return withWebhook(
+    { domains: ["example.org"] },
+    async (opened) => {
+      world = opened;
+      const mayWrite = (): boolean => lastCall !== "write";
+      const planned = { ...change([], [IP1]), mayWrite };
+      expect(await opened.provider.writeRecords(ZONE, "www.example.org", planned)).toMatchObject({ kind: "stopped" });
+      expect(opened.changes).toEqual([]);
+    },
+    token,
+  );
+});
