@@ -140,19 +140,15 @@ export class Confirmer {
     }
   }
 
-  /** The addresses waited for that the account's list shows; pages are read until all are found. */
+  /** The addresses waited for that the account's list shows; pages are read until all are found, or time is over. */
   async #readList(waiting: readonly Waiting[]): Promise<Map<string, Address>> {
     const wanted = new Set(waiting.map(({ accepted }) => accepted.ip));
     const found = new Map<string, Address>();
     try {
-      for (
-        let page = 1, total = 1;
-        (page - 1) * this.#provider.pageSize < total && found.size < wanted.size;
-        page += 1
-      ) {
+      for (let page = 1, hasMore = true; hasMore && found.size < wanted.size && !this.#isOver(); page += 1) {
         const answer = await this.#provider.listPage(page);
         for (const address of answer.addresses) if (wanted.has(address.ip)) found.set(address.ip, address);
-        total = answer.total;
+        hasMore = answer.hasMore;
       }
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;

@@ -120,7 +120,7 @@ function questionsOfAddresses(
     const [{ total }, limit] = await Promise.all([addresses.listPage(1), addresses.addressLimit()]);
     // The limit that is known is that of IPv4 addresses.
     if (family === "IPv6") return;
-    counts.used = total;
+    if (total !== undefined) counts.used = total;
     if (limit !== undefined) counts.limit = limit;
   };
   return [

@@ -181,9 +181,10 @@ async function readListing(provider: IPProviderReader, wanted: WantedAddresses):
   let read: Listing = NOT_ASKED;
   try {
     const firstPage = await provider.listPage(1);
-    const { addresses, total } = firstPage;
-    const pages = Math.ceil(total / provider.pageSize);
-    read = { addresses, total, isComplete: false };
+    const { addresses, hasMore, total } = firstPage;
+    // Without a total one more page is all that is known of.
+    const pages = total === undefined ? 1 + Number(hasMore) : Math.ceil(total / provider.pageSize);
+    read = { addresses, ...(total === undefined ? {} : { total }), isComplete: false };
     const found = new Set(addresses.map(({ ip }) => ip));
     const missing = [...wanted.ips].filter((ip) => !found.has(ip)).length;
     const isOnFirst = isCheapLook && missing < pages - 1;

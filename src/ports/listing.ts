@@ -85,14 +85,14 @@ export interface Listing {
   readonly addresses: readonly Address[];
   /** True when every page was read and nothing shows that the list changed meanwhile; see {@link readList}. */
   readonly isComplete: boolean;
-  /** How many addresses the account has; absent when the list was not read. */
+  /** How many addresses the account has; absent when the list was not read, or is not complete and tells no total. */
   readonly total?: number;
 }
 
 /**
  * Reads the whole list of the account. With `isVerified` every page but the last is read a second time, and must show the same
  * addresses: else one that was deleted and one that was made meanwhile could hide a third. That is for decisions that rest on an
- * address which is not in the list, such as to buy one.
+ * address which is not in the list, such as to buy one. A list that tells no total is always read so: its pages may have shifted, and no total shows it.
  *
  * @param firstPage - the answer to `listPage(1)`, where it was read already.
  */
@@ -103,23 +103,22 @@ export async function readAllPages(
   const pages: string[] = [];
   const readPage = async (page: number): Promise<ListPage<Entry>> => {
     const answer = page === 1 && options.firstPage !== undefined ? options.firstPage : await provider.listPage(page);
-    const { addresses, others = [], total } = answer;
+    const { addresses, others = [], hasMore, total } = answer;
     pages.push(pageText(answer));
     const items = [...addresses.map((address) => ({ key: address.ip, address })), ...others.map((key) => ({ key }))];
-    return { items, hasMore: page * provider.pageSize < total, total };
+    return { items, hasMore, ...(total === undefined ? {} : { total }) };
   };
-  const {
-    items,
-    problem,
-    total = 0,
-  } = await readList(readPage, {
-    keyOf: ({ key }) => key,
-    noun: "addresses",
-    totalField: "the total",
-  });
+  const words = { keyOf: ({ key }: Entry) => key, noun: "addresses", totalField: "the total" };
+  const { items, problem, total: told } = await readList(readPage, words);
   const isWhole = problem === undefined;
-  const isSame = isWhole && options.isVerified === true ? await showsAgain(provider, pages.slice(0, -1)) : isWhole;
-  return { addresses: items.flatMap(({ address }) => address ?? []), isComplete: isSame, total };
+  const needsProof = options.isVerified === true || told === undefined;
+  const isComplete = isWhole && needsProof ? await showsAgain(provider, pages.slice(0, -1)) : isWhole;
+  const total = told ?? (isComplete ? items.length : undefined);
+  return {
+    addresses: items.flatMap(({ address }) => address ?? []),
+    isComplete,
+    ...(total === undefined ? {} : { total }),
+  };
 }
 
 /** An entry of the account's list; without an address it is something else, such as an IPv6 network. */
@@ -134,7 +133,7 @@ async function showsAgain(provider: IPProviderReader, pages: readonly string[]):
   return true;
 }
 
-/** The addresses of a page, in whatever order they came, and the total. */
-function pageText({ addresses, total }: AddressPage): string {
-  return `${total} ${addresses.map(({ ip }) => ip).toSorted()}`;
+/** The entries of a page, in whatever order they came, and the total. */
+function pageText({ addresses, others = [], total }: AddressPage): string {
+  return `${total ?? "no total"} ${[...addresses.map(({ ip }) => ip), ...others].toSorted()}`;
 }

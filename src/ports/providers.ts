@@ -11,8 +11,10 @@ export interface AddressPage {
   readonly addresses: readonly Address[];
   /** What else the page has, by their ids: what is of the other IP family. Absent = nothing. */
   readonly others?: readonly string[];
-  /** How many entries the account's list has over all pages. */
-  readonly total: number;
+  /** True when there is a page after this one. */
+  readonly hasMore: boolean;
+  /** How many entries the account's list has over all pages; absent where the API does not say. */
+  readonly total?: number;
 }
 
 /**

@@ -28,6 +28,38 @@ test.for<[number, readonly string[]]>([
   expect(provider.recorded.slice(before).map(({ operation }) => operation)).toEqual(operations);
 });
 
+test("addresses accepted together are looked for on every page of a list that tells no total", async () => {
+  const provider = new MemoryIPProvider({ cloud: new Cloud({ state: completeState({}) }) });
+  const pages: number[] = [];
+  provider.listPage = async (page) => {
+    pages.push(page);
+    const ip = IPS[page - 1] ?? "";
+    return { addresses: [{ ip, region: "fsn1", holderID: String(page), isLocked: false }], hasMore: page < IPS.length };
+  };
+  const confirmer = new Confirmer(provider, provider.clock, 60_000, new AbortController().signal);
+  const confirmations = await Promise.all(
+    IPS.map((ip) => confirmer.confirm({ ip, actionID: "" }, ({ holderID }) => holderID !== undefined)),
+  );
+  expect(confirmations.map(({ kind }) => kind)).toEqual(["confirmed", "confirmed", "confirmed"]);
+  expect(pages).toEqual([1, 2, 3]);
+});
+
+test("a list that never ends is not read for longer than the confirmation may take", async () => {
+  const clock = new FakeClock();
+  const provider = new MemoryIPProvider({ clock, cloud: new Cloud({ state: completeState({}) }) });
+  provider.listPage = async () => {
+    await clock.sleep(1000);
+    return { addresses: [], hasMore: true };
+  };
+  const confirmer = new Confirmer(provider, clock, 5000, new AbortController().signal);
+  const ended = Promise.all(
+    IPS.map((ip) => confirmer.confirm({ ip, actionID: "" }, ({ holderID }) => holderID !== undefined)),
+  );
+  await clock.advance(6000);
+  const confirmations = await ended;
+  expect(confirmations.map(({ kind }) => kind)).toEqual(["pending", "pending", "pending"]);
+});
+
 test.for(["rate-limited", "unauthorized", "forbidden"] as const)(
   "a confirmation is left to a later run as soon as a reading is refused as %s",
   async (failure) => {

@@ -18,7 +18,7 @@ function creating(inWorld: InWorld, examples: ExampleAddresses): void {
     expect(made).toMatchObject({ ip: made.ip, region: "nyc3", isLocked: false });
     expect(made.holderID).toBeUndefined();
     expect(await provider.getAddress(made.ip)).toEqual(made);
-    expect(await provider.listPage(1)).toEqual({ addresses: [made], total: 1 });
+    expect(await provider.listPage(1)).toEqual({ addresses: [made], hasMore: false, total: 1 });
   });
 
   inWorld(

@@ -46,7 +46,7 @@ export function ipProviderContract(
 function listing(inWorld: InWorld, examples: ExampleAddresses): void {
   const { ip1, ip2, many, shown } = examples;
   inWorld("is an empty page with total 0 when the account has no address", async ({ provider }) => {
-    expect(await provider.listPage(1)).toEqual({ addresses: [], total: 0 });
+    expect(await provider.listPage(1)).toEqual({ addresses: [], hasMore: false, total: 0 });
   });
 
   inWorld("shows address, region, holder and lock", async ({ provider, seed, differs }) => {
@@ -68,6 +68,7 @@ function listing(inWorld: InWorld, examples: ExampleAddresses): void {
     const pages = [await provider.listPage(1), await provider.listPage(2), await provider.listPage(3)];
     expect(pages.map((page) => page.addresses.length)).toEqual([provider.pageSize, 5, 0]);
     expect(pages.map((page) => page.total)).toEqual([count, count, count]);
+    expect(pages.map((page) => page.hasMore)).toEqual([true, false, false]);
     expect(pages.flatMap((page) => page.addresses.map((address) => address.ip)).sort()).toEqual([...ips].sort());
   });
 }

@@ -37,7 +37,8 @@ export class MemoryIPProvider extends MemoryCloudCalls implements IPProvider {
     const what = this.family === "IPv6" ? "reserved IPv6 addresses" : "reserved IPs";
     const facts = factsOf("list", "", `list the ${what} (page ${page})`, "reserved_ip:read");
     const all = this.call(facts, (caller) => this.cloud.listAddresses(caller, this.family));
-    return { addresses: all.slice((page - 1) * pageSize, page * pageSize).map(toAddress), total: all.length };
+    const addresses = all.slice((page - 1) * pageSize, page * pageSize).map(toAddress);
+    return { addresses, hasMore: page * pageSize < all.length, total: all.length };
   }
 
   async getAddress(ip: string): Promise<Address | undefined> {

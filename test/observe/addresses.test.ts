@@ -338,6 +338,7 @@ test.each([
   const provider = account(3, true);
   provider.listPage = async () => ({
     addresses: ips(shown).map((ip) => ({ ip, region: "nyc3", isLocked: false })),
+    hasMore: false,
     total,
   });
   expect((await read(provider, poolOf(3, "active"))).facts).toMatchObject({ isComplete: false });
@@ -347,9 +348,25 @@ test("a list of one page with an address twice is not complete", async () => {
   const provider = account(3, true);
   provider.listPage = async () => ({
     addresses: [0, 1, 1].map((n) => ({ ip: ips(3)[n] ?? "", region: "nyc3", isLocked: false })),
+    hasMore: false,
     total: 3,
   });
   expect((await read(provider, poolOf(3))).facts).toMatchObject({ isComplete: false });
+});
+
+test.for([
+  ["one page", 3, ["list"]],
+  ["three pages", 450, ["list", "list", "list", "list", "list"]],
+] as const)("a list of %s that tells no total ends with the page that says so", async ([, count, expected]) => {
+  const provider = account(count, true);
+  const listPage = provider.listPage.bind(provider);
+  provider.listPage = async (page) => {
+    const { total: _, ...answer } = await listPage(page);
+    return answer;
+  };
+  const { facts, calls } = await read(provider, poolOf(count));
+  expect(facts).toMatchObject({ isComplete: true, addressCount: count });
+  expect(calls.filter((call) => call === "list")).toEqual(expected);
 });
 
 test("where an address is to be bought the earlier pages are read twice", async () => {

@@ -168,9 +168,9 @@ describe("a list over several pages", () => {
   });
 });
 
-/** An account whose pages of two addresses are what `pages` says, call by call. */
+/** An account whose pages of two addresses are what `pages` says, call by call. Without a total a full page has one after it. */
 function account(
-  ...pages: readonly (readonly [text: string, total: number])[]
+  ...pages: readonly (readonly [text: string, total: number | undefined])[]
 ): IPProviderReader & { readonly asked: number[] } {
   const asked: number[] = [];
   return {
@@ -180,7 +180,8 @@ function account(
     listPage: async (page): Promise<AddressPage> => {
       const [text, total] = pages[asked.length] ?? ["", 0];
       asked.push(page);
-      return { addresses: [...text].map(addressOf), total };
+      const hasMore = total === undefined ? text.length === 2 : page * 2 < total;
+      return { addresses: [...text].map(addressOf), hasMore, ...(total === undefined ? {} : { total }) };
     },
     getAddress: async () => undefined,
     machineAddresses: async () => [],
@@ -239,6 +240,21 @@ describe("the account's list before an address is bought", () => {
     const many = account(...steady);
     expect(await readAllPages(many)).toMatchObject({ isComplete: true });
     expect(many.asked).toEqual([1, 2, 3]);
+  });
+
+  test("is never whole without totals before its earlier pages have shown the same again", async () => {
+    const untold = [
+      ["ab", undefined],
+      ["cd", undefined],
+      ["e", undefined],
+    ] as const;
+    const same = account(...untold, ["ab", undefined], ["cd", undefined]);
+    expect(await readAllPages(same)).toMatchObject({ isComplete: true, total: 5 });
+    expect(same.asked).toEqual([1, 2, 3, 1, 2]);
+    // Between the two pages b was deleted: d is on the first page now.
+    const shifted = account(["ab", undefined], ["c", undefined], ["ad", undefined]);
+    const { total, isComplete } = await readAllPages(shifted);
+    expect([total, isComplete]).toEqual([undefined, false]);
   });
 
   test("keeps every address it was shown although it is not whole", async () => {

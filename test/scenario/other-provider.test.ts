@@ -49,7 +49,7 @@ class Orbit implements IPProvider {
   }
 
   async listPage(): ReturnType<IPProvider["listPage"]> {
-    return { addresses: [...this.#addresses.values()], total: this.#addresses.size };
+    return { addresses: [...this.#addresses.values()], hasMore: false, total: this.#addresses.size };
   }
 
   async getAddress(ip: string): Promise<Address | undefined> {

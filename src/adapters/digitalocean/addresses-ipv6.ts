@@ -125,8 +125,8 @@ function aboutIPv6(call: CallInfo): CallInfo {
 function readAddressPage(body: unknown, page: number): AddressPage {
   const { reserved_ipv6s: documented, reserved_ips: other } = fieldsOf(body);
   const key = documented === undefined && other !== undefined ? "reserved_ips" : "reserved_ipv6s";
-  const { items, total } = readPage(body, { key, page, mayShrink: true }, RESERVED_IPV6);
-  return { addresses: items, total };
+  const { items, ...rest } = readPage(body, { key, page, mayShrink: true }, RESERVED_IPV6);
+  return { addresses: items, ...rest };
 }
 
 function readReservedIPv6(body: unknown): Address {

@@ -18,8 +18,8 @@ export function addressReader(client: Client): IPProviderReader {
         ...callTo("list", "", `list the reserved IPs (page ${page})`, "reserved_ip:read"),
         send: ({ reservedIPs }) => reservedIPs.get({ queryParameters: { page, perPage: PAGE_SIZE } }),
         read: (body) => {
-          const { items, total } = readPage(body, { key: "reserved_ips", page, mayShrink: true }, ADDRESS);
-          return { addresses: items, total };
+          const { items, ...rest } = readPage(body, { key: "reserved_ips", page, mayShrink: true }, ADDRESS);
+          return { addresses: items, ...rest };
         },
       }),
 

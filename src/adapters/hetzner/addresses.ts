@@ -132,8 +132,8 @@ class FloatingIPs {
     return {
       addresses: await Promise.all(addresses),
       ...(others.length === 0 ? {} : { others }),
-      // Without a total one more than is known says that there is another page.
-      total: total ?? (hasMore ? page * PAGE_SIZE + 1 : (page - 1) * PAGE_SIZE + items.length),
+      hasMore,
+      ...(total === undefined ? {} : { total }),
     };
   }
 

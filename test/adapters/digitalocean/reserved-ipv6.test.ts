@@ -156,19 +156,23 @@ describe("answers about reserved IPv6 addresses", () => {
       "a page and its total",
       list,
       { reserved_ipv6s: [bareJSON(), bareJSON({ ip: "2001:DB8:D0:0::2", droplet: { id: 43 } })], meta: { total: 201 } },
-      { addresses: [free, { ip: "2001:db8:d0::2", region: "nyc3", isLocked: false, holderID: "43" }], total: 201 },
+      {
+        addresses: [free, { ip: "2001:db8:d0::2", region: "nyc3", isLocked: false, holderID: "43" }],
+        hasMore: true,
+        total: 201,
+      },
     ],
     [
       "a list under the name that DigitalOcean's client for Go reads",
       list,
       { reserved_ips: [bareJSON()], meta: { total: 1 } },
-      { addresses: [free], total: 1 },
+      { addresses: [free], hasMore: false, total: 1 },
     ],
     [
       "a page that says there is nothing",
       list,
       { reserved_ipv6s: [], meta: { total: 0 } },
-      { addresses: [], total: 0 },
+      { addresses: [], hasMore: false, total: 0 },
     ],
     ["the IPv6 addresses of a droplet", machine, dropletWith(["2001:DB8::A", ip]), ["2001:db8::a", ip]],
     ["a droplet without IPv6", machine, dropletWith([]), []],
@@ -197,6 +201,7 @@ describe("answers about reserved IPv6 addresses", () => {
           { ip: "fd53:616d:6d60::dc9:c001", region: "nyc3", isLocked: false },
           { ip: "fd53:616d:6d60::dc9:c002", region: "nyc1", isLocked: false },
         ],
+        hasMore: false,
         total: 1,
       });
       expect(await provider.assign(known, "42")).toEqual({ ip: known, actionID: "72531856" });

@@ -35,6 +35,7 @@ describe("the list of floating IPs of two families", () => {
           { ip: "2001:db8:1:3::1", network: "2001:db8:1:3::/64", region: "fsn1", isLocked: false, isBlocked: true },
         ],
         others: ["5001", "5003"],
+        hasMore: false,
         total: 4,
       });
       expect(await addresses.listPage(1)).toMatchObject({ others: ["5002", "5004"], total: 4 });
@@ -58,7 +59,8 @@ describe("the list of floating IPs of two families", () => {
           [25, 25],
           [10, 10],
         ]);
-        expect(pages.at(-1)?.total).toBe(120);
+        expect(pages.map(({ hasMore }) => hasMore)).toEqual([true, true, false]);
+        expect(await readAllPages(port, { isVerified: true })).toMatchObject({ isComplete: true, total: 120 });
       }
     });
   });

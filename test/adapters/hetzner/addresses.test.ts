@@ -29,13 +29,26 @@ describe("the list of floating IPs", () => {
     const floating_ips = Array.from({ length: 120 }, (_, at) => ({ ip: `198.18.0.${at + 1}` }));
     await inProject({ floating_ips, settings: { tells_totals: false } }, async ({ hetzner: { addresses }, calls }) => {
       const pages = [await addresses.listPage(1), await addresses.listPage(2), await addresses.listPage(3)];
-      expect(pages.map(({ addresses: shown, total }) => [shown.length, total])).toEqual([
-        [50, 51],
-        [50, 101],
-        [20, 120],
+      expect(pages.map(({ addresses: shown, hasMore, total }) => [shown.length, hasMore, total])).toEqual([
+        [50, true, undefined],
+        [50, true, undefined],
+        [20, false, undefined],
       ]);
       expect(await addresses.getAddress("198.18.0.119")).toMatchObject({ ip: "198.18.0.119" });
       expect(calls.at(-1)).toMatch(/^GET \/v1\/floating_ips\/\d+ 200$/);
+    });
+  });
+
+  test("is whole without totals, and its earlier pages are read a second time, since no total shows that it has changed", async () => {
+    const floating_ips = Array.from({ length: 120 }, (_, at) => ({ ip: `198.18.0.${at + 1}` }));
+    await inProject({ floating_ips, settings: { tells_totals: false } }, async ({ hetzner: { addresses }, calls }) => {
+      for (const isVerified of [true, false]) {
+        calls.length = 0;
+        const listing = await readAllPages(addresses, { isVerified });
+        expect(listing).toMatchObject({ isComplete: true, total: 120 });
+        expect(listing.addresses).toHaveLength(120);
+        expect(calls).toHaveLength(5);
+      }
     });
   });
 
