@@ -138,7 +138,7 @@ export class MemoryCloudCalls implements ProviderMeter {
   private observe(status: number, retryAfterSeconds: number | undefined): number | undefined {
     const headers = new Map(Object.entries(this.cloud.rateHeaders(this.token, this.clock.wallMs())));
     if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
-    return this.gate.observe(status, headers, this.budget);
+    return this.gate.observe(status, headers, { budget: this.budget });
   }
 }
 

@@ -4,7 +4,7 @@ import type { SDK as CloudflareSDK } from "../../src/adapters/cloudflare/sdk.ts"
 import { DIGITALOCEAN_API } from "../../src/adapters/digitalocean/api.ts";
 import { openDigitalOcean } from "../../src/adapters/digitalocean/digitalocean.ts";
 import type { SDK as DigitalOceanSDK } from "../../src/adapters/digitalocean/sdk.ts";
-import { hetznerAPI } from "../../src/adapters/hetzner/api.ts";
+import { HETZNER_API } from "../../src/adapters/hetzner/api.ts";
 import { openHetzner } from "../../src/adapters/hetzner/hetzner.ts";
 import type { Answer } from "../../src/adapters/http/answer.ts";
 import {
@@ -87,7 +87,7 @@ function adapterOf(
     case "digitalocean":
       return openDigitalOcean(options, memoryClient(DIGITALOCEAN_API, digitalOceanClient(account), stage, faults)).dns;
     case "hetzner":
-      return openHetzner(options, memoryClient(hetznerAPI(), hetznerClient(account), stage, faults)).dns;
+      return openHetzner(options, memoryClient(HETZNER_API, hetznerClient(account), stage, faults)).dns;
     case "webhook": {
       const client = memoryClient(webhookAPI(account.name), webhookClient(account), stage, faults);
       return createWebhook({ ...options, name: account.name, baseURL: "http://127.0.0.1:8888" }, client);

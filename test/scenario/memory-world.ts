@@ -1,4 +1,4 @@
-import { hetznerAPI } from "../../src/adapters/hetzner/api.ts";
+import { HETZNER_API } from "../../src/adapters/hetzner/api.ts";
 import { openHetzner } from "../../src/adapters/hetzner/hetzner.ts";
 import type { Clock } from "../../src/ports/system.ts";
 import type { DigitalOceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
@@ -225,7 +225,7 @@ function memoryCloud(
   const logging = {
     beforeCall: (operation: string, subject: string) => beforeCall(recorded, inProject, operation, subject),
   };
-  const client = memoryClient(hetznerAPI(), hetznerClient(stage.account), stage, logging);
+  const client = memoryClient(HETZNER_API, hetznerClient(stage.account), stage, logging);
   const opened = openHetzner({ token: "token", userAgent: "flipop-test", clock }, client);
   const { addresses, addressesIPv6, firewalls: own } = opened;
   return { provider: addresses, providerIPv6: addressesIPv6, otherProvider: provider, firewalls: own };

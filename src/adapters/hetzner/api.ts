@@ -59,7 +59,7 @@ export type HetznerOptions = ProviderOptions;
  * @throws ConfigError when the base URL is not usable
  */
 export function createClient(options: HetznerOptions): Client {
-  return createAPIClient(hetznerAPI(), options);
+  return createAPIClient(HETZNER_API, options);
 }
 
 /** How errors speak about Hetzner. */
@@ -69,23 +69,17 @@ const TEXTS: ProviderTexts = {
   scopeAdvice: (scope) => `Give flipop a token with the permission ${scope}.`,
 };
 
-/** Returns what is particular to Hetzner's API. It remembers how many answers in a row were 429. */
-export function hetznerAPI(): ProviderAPI<PlainRequest> {
-  let refusals = 0;
-  return {
-    ...TEXTS,
-    baseURL: "https://api.hetzner.cloud/v1",
-    limits: { mostInFlight: 4, allowance: { ...ALLOWANCE, toldLimit: ALLOWANCE.calls }, timeoutMs: 15_000 },
-    open: async (baseURL) => exchangeOf(TEXTS, plainRequests(baseURL)),
-    errorBodyOf,
-    requestIDOf: ({ headers }) => oneLine(headers.get("x-correlation-id") ?? "").slice(0, 100) || undefined,
-    failureOf,
-    readRateLimit: (status, headers, nowMs) => {
-      refusals = status === 429 ? refusals + 1 : 0;
-      return readRateLimit(headers, nowMs, Math.min(FIRST_WAIT_MS * 2 ** (refusals - 1), LONGEST_WAIT_MS));
-    },
-  };
-}
+/** What is particular to Hetzner's API. */
+export const HETZNER_API: ProviderAPI<PlainRequest> = {
+  ...TEXTS,
+  baseURL: "https://api.hetzner.cloud/v1",
+  limits: { mostInFlight: 4, allowance: { ...ALLOWANCE, toldLimit: ALLOWANCE.calls }, timeoutMs: 15_000 },
+  open: async (baseURL) => exchangeOf(TEXTS, plainRequests(baseURL)),
+  errorBodyOf,
+  requestIDOf: ({ headers }) => oneLine(headers.get("x-correlation-id") ?? "").slice(0, 100) || undefined,
+  failureOf,
+  readRateLimit,
+};
 
 /** What a code means that says more than the status of the answer. */
 const FAILURES: ReadonlyMap<number | string, ProviderFailure> = new Map([
@@ -137,11 +131,11 @@ const LONGEST_WAIT_MS = 60_000;
  * What Hetzner's headers say. `RateLimit-Reset` is when all calls are there again, which can be an hour away: calls come back one each second. So a 429 is waited for by
  * growing spans, as Hetzner's own clients do.
  */
-function readRateLimit(headers: AnswerHeaders, nowMs: number, refusalMs: number): RateLimitReport {
+function readRateLimit(_status: number, headers: AnswerHeaders, nowMs: number, refusals: number): RateLimitReport {
   const rateLimit = toldRateLimit(headers);
   return {
     rateLimit,
-    refusedUntilMs: nowMs + refusalMs,
+    refusedUntilMs: nowMs + Math.min(FIRST_WAIT_MS * 2 ** (refusals - 1), LONGEST_WAIT_MS),
     ...(rateLimit.remaining === 0 ? { usedUpUntilMs: nowMs + FIRST_WAIT_MS } : {}),
   };
 }

@@ -160,7 +160,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     budget.spend();
     try {
       const answer = await exchange(call, { token, userAgent, deadline, send, redact });
-      const notBeforeMs = gate.observe(answer.status, answer.headers, budget);
+      const notBeforeMs = gate.observe(answer.status, answer.headers, { sentAtMs: startMs, budget });
       const value = interpretResponse(api, call, answer, { redact, notBeforeMs });
       outcome = "success";
       return value;

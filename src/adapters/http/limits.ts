@@ -143,8 +143,16 @@ export interface RateLimitReport {
   readonly usedUpUntilMs?: number;
 }
 
-/** Understands the rate limit headers of one provider. `nowMs` is the local wall clock. Pure. */
-export type RateLimitReading = (status: number, headers: AnswerHeaders, nowMs: number) => RateLimitReport;
+/**
+ * Understands the rate limit headers of one provider. `nowMs` is the local wall clock. `refusals` tells how many 429 came in a row, this answer included: at least 1
+ * where it is one. Pure.
+ */
+export type RateLimitReading = (
+  status: number,
+  headers: AnswerHeaders,
+  nowMs: number,
+  refusals: number,
+) => RateLimitReport;
 
 /** Returns what the headers `ratelimit-limit`, `-remaining` and `-reset` (seconds since the epoch) say, as far as they are there. Pure. */
 export function toldRateLimit(headers: AnswerHeaders): RateLimit {
@@ -159,15 +167,20 @@ export function toldRateLimit(headers: AnswerHeaders): RateLimit {
   };
 }
 
+/** The call that an answer came to. */
+interface AnsweredCall {
+  /** Monotonic milliseconds. Absent = just now. */
+  readonly sentAtMs?: number;
+  /** Knows our own calls. Absent = nobody counts them. */
+  readonly budget?: Pick<CallBudget, "usedUp">;
+}
+
 /** Keeps a provider's rate limit: closes when an answer says so and opens again by itself. */
 export interface RateLimitGate {
   /** Local milliseconds before which nothing may be sent, or undefined while the gate is open. */
   closedUntilMs(): number | undefined;
-  /**
-   * Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds.
-   * @param budget - knows our own calls. Absent = nobody counts them
-   */
-  observe(status: number, headers: AnswerHeaders, budget?: Pick<CallBudget, "usedUp">): number | undefined;
+  /** Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds. */
+  observe(status: number, headers: AnswerHeaders, call?: AnsweredCall): number | undefined;
   /** What the headers of the newest answer that had any said. */
   rateLimit(): RateLimit;
 }
@@ -176,14 +189,28 @@ export interface RateLimitGate {
  * Returns an open gate. A 429 closes it until `retry-after`, for an hour at most, else for as long as the provider's reading
  * says. An answer that says that nothing is left closes it, too, at most until the oldest of our own calls leaves the span. It never
  * opens early: a later answer can only add to the wait.
+ *
+ * Several calls may be in flight when the limit is used up, and all of them are refused then. That is one event. So only a call that was sent after the gate opened
+ * last adds to the refusals in a row, or ends their row.
  */
 export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
   let newest: RateLimit = {};
   let opensAtMonotonicMs: number | undefined;
+  /** When the gate opened last, or will open, monotonic milliseconds. */
+  let openedAtMonotonicMs = 0;
+  let refusals = 0;
 
   function close(untilMs: number, nowMs: number): void {
     const opensAtMs = clock.monotonicMs() + untilMs - nowMs;
-    if (untilMs > nowMs && opensAtMs > (opensAtMonotonicMs ?? 0)) opensAtMonotonicMs = opensAtMs;
+    if (untilMs <= nowMs || opensAtMs <= (opensAtMonotonicMs ?? 0)) return;
+    opensAtMonotonicMs = opensAtMs;
+    openedAtMonotonicMs = opensAtMs;
+  }
+
+  /** How many refusals came in a row, this answer included. */
+  function refusalsWith(status: number, sentAtMs: number): number {
+    if (sentAtMs >= openedAtMonotonicMs) refusals = status === 429 ? refusals + 1 : 0;
+    return status === 429 ? Math.max(1, refusals) : refusals;
   }
 
   /** By the local clock as it goes now, which may have leapt since. */
@@ -196,9 +223,9 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
   return {
     rateLimit: () => newest,
     closedUntilMs,
-    observe(status, headers, budget) {
+    observe(status, headers, { sentAtMs = clock.monotonicMs(), budget } = {}) {
       const nowMs = clock.wallMs();
-      const said = read(status, headers, nowMs);
+      const said = read(status, headers, nowMs, refusalsWith(status, sentAtMs));
       if (Object.keys(said.rateLimit).length > 0) newest = said.rateLimit;
       const afterMs = retryAfterMs(headers.get("retry-after"), nowMs);
       if (status === 429) close(afterMs ?? said.refusedUntilMs, nowMs);

@@ -50,7 +50,12 @@ describe("answers", () => {
       { reserved_ips: [addressJSON(ip)], meta: { total: 201 } },
       { addresses: [{ ip, region: "nyc3", isLocked: false }], hasMore: true, total: 201 },
     ],
-    ["a page that says there is nothing", list, { reserved_ips: [], meta: { total: 0 } }, { addresses: [], hasMore: false, total: 0 }],
+    [
+      "a page that says there is nothing",
+      list,
+      { reserved_ips: [], meta: { total: 0 } },
+      { addresses: [], hasMore: false, total: 0 },
+    ],
     [
       "every IPv4 address of a droplet",
       machine,

@@ -270,6 +270,21 @@ describe("what the API says otherwise", () => {
     });
   });
 
+  test("five calls at once that are all refused with 429 are waited for like one, and the next refusal twice as long", async () => {
+    await inProject({}, async ({ hetzner: { addresses }, clock, faults }) => {
+      const body = { error: { code: "rate_limit_exceeded", message: "limit" } };
+      faults.add({ server: "hetzner", status: 429, body, times: 0 });
+      for (const waits of [1, 2, 4]) {
+        const errors = await Promise.all(
+          [40, 41, 42, 43, 44].map((id) => failure(addresses.machineAddresses(`${id}`))),
+        );
+        const longest = Math.max(...errors.map(({ notBeforeMs = 0 }) => notBeforeMs));
+        expect((longest - clock.wallMs()) / 1000).toBe(waits);
+        await clock.advance(waits * 1000);
+      }
+    });
+  });
+
   test("an id that is none goes into no request", async () => {
     await inProject({ floating_ips: [{ ip: IP }] }, async ({ hetzner: { addresses }, calls }) => {
       for (const id of ["", "042", "1/2", "9007199254740993"])

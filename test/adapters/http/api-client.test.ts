@@ -33,8 +33,8 @@ function stage(answers: readonly Answer[], api: Partial<typeof SOMECLOUD> = {}, 
 
 /** As it reads the headers, and what is used up stays so for a minute. */
 function aMinute(reading: RateLimitReading): RateLimitReading {
-  return (status, headers, atMs) => {
-    const report = reading(status, headers, atMs);
+  return (status, headers, atMs, refusals) => {
+    const report = reading(status, headers, atMs, refusals);
     return report.usedUpUntilMs === undefined ? report : { ...report, usedUpUntilMs: atMs + 60_000 };
   };
 }

@@ -18,3 +18,58 @@ test.for([300_000, -300_000])("a closed gate opens at its time although the loca
   now.monotonicMs = 40_000;
   expect(gate.closedUntilMs()).toBeUndefined();
 });
+
+/** One answer: when its call was sent, when it came, and its status. */
+type Story = readonly (readonly [sentMs: number, answeredMs: number, status: number])[];
+
+test.for<[string, Story, readonly number[]]>([
+  [
+    "of calls that were in flight together are one",
+    [
+      [0, 100, 429],
+      [0, 100, 429],
+      [50, 5000, 429],
+    ],
+    [1, 1, 1],
+  ],
+  [
+    "of calls that were sent one after the other, each when the gate had opened, are counted",
+    [
+      [0, 100, 429],
+      [1100, 1200, 429],
+      [2200, 2300, 429],
+    ],
+    [1, 2, 3],
+  ],
+  [
+    "are counted on where a call that was sent before the first of them succeeds late",
+    [
+      [0, 100, 429],
+      [0, 1150, 200],
+      [1100, 1200, 429],
+    ],
+    [1, 1, 2],
+  ],
+  [
+    "begin anew after a call that was sent later has succeeded",
+    [
+      [0, 100, 429],
+      [1100, 1200, 200],
+      [1300, 1400, 429],
+    ],
+    [1, 0, 1],
+  ],
+])("refusals for the rate limit %s", ([, story, expected]) => {
+  let nowMs = 0;
+  const clock: Clock = { monotonicMs: () => nowMs, wallMs: () => nowMs, sleep: () => Promise.resolve() };
+  const told: number[] = [];
+  const gate = rateLimitGate(clock, (_, __, atMs, refusals) => {
+    told.push(refusals);
+    return { rateLimit: {}, refusedUntilMs: atMs + 1000 };
+  });
+  for (const [sentAtMs, answeredMs, status] of story) {
+    nowMs = answeredMs;
+    gate.observe(status, new Map(), { sentAtMs });
+  }
+  expect(told).toEqual(expected);
+});
