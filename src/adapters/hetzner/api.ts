@@ -87,9 +87,10 @@ const FAILURES: ReadonlyMap<number | string, ProviderFailure> = new Map([
   ["maintenance", "unavailable"],
   // The project has as many as it may have. There is no call that tells how many those are.
   ["resource_limit_exceeded", "over-quota"],
-  // "There is already an action running", and "changed during the request".
+  // "There is already an action running", "changed during the request", and what cannot be had now: nothing was changed, and soon it may work.
   ["locked", "busy"],
   ["conflict", "busy"],
+  ["resource_unavailable", "busy"],
 ]);
 
 function failureOf(status: number, { codes: [code = ""] }: ErrorBody): ProviderFailure {

@@ -236,7 +236,7 @@ describe("what the API says otherwise", () => {
   test.each([
     ["maintenance", 403, "unavailable"],
     ["conflict", 409, "busy"],
-    ["resource_unavailable", 412, "refused"],
+    ["resource_unavailable", 412, "busy"],
     ["deprecated_api_endpoint", 410, "refused"],
     ["server_error", 500, "unavailable"],
   ] as const)("%s (%i) is %s", async (code, status, expected) => {
@@ -246,7 +246,8 @@ describe("what the API says otherwise", () => {
         await addresses.listPage(1);
         const body = { error: { code, message: "said by the API", details: null } };
         faults.add({ server: "hetzner", method: "POST", status, body });
-        expect(await failure(addresses.assign(IP, "42"))).toMatchObject({ failure: expected });
+        const isAmbiguous = expected === "unavailable";
+        expect(await failure(addresses.assign(IP, "42"))).toMatchObject({ failure: expected, isAmbiguous });
       },
     );
   });
