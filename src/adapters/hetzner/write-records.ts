@@ -5,7 +5,8 @@
 //   none wanted  the set is deleted
 //
 // A change is accepted with an action, which runs until the name servers have it. Whether the set shows the change meanwhile, and whether a zone takes a second change, nobody has
-// verified. So a set is read until it shows what it should, and a zone that is busy is tried again.
+// verified. So a set is read until it shows what it should, and a zone that is busy is tried again. A request replaces what is there, and somebody else may have changed that
+// meanwhile. So the set is read before each further try, and nothing is sent again where it is not as it was.
 
 import type { Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
@@ -40,10 +41,15 @@ interface Step {
   readonly method: "POST" | "DELETE";
   readonly path: string;
   readonly body?: object;
+  /** What of the set is gone once the request has taken effect. */
+  readonly replaces: "records" | "ttl";
 }
 
 /** So many records a set can be given (documented, read 2026-11-22). */
 const MOST_RECORDS = 50;
+
+/** What became of a request. */
+type Sent = "accepted" | "changed meanwhile";
 
 /** Changes records of one project. */
 export class RecordWriter {
@@ -85,44 +91,47 @@ export class RecordWriter {
   }
 
   async #attempt(attempt: Attempt): Promise<ChangeAttempt<ARecord>> {
-    const { name, wanted, records, mayWrite } = attempt;
+    const { name, wanted, records } = attempt;
     const count = wanted.addresses.length + records.others.length;
     if (count > MOST_RECORDS)
       throw refused(name.call, `Hetzner takes ${MOST_RECORDS} records for a name at most, and it would have ${count}`);
     const steps = stepsOf(attempt);
     for (const [at, step] of steps.entries()) {
-      if (mayWrite?.() === false) return { kind: "stopped", own: at === 0 ? records.own : await this.#own(attempt) };
-      const outcome = await this.#send(attempt, step);
-      if (outcome === "changed meanwhile")
-        return { kind: "conflict", expected: records.own.map(({ address }) => address), isRepeatable: true };
+      const outcome = await this.#carryOut(attempt, step);
+      if (outcome === "stopped") return { kind: "stopped", own: at === 0 ? records.own : await this.#own(attempt) };
+      const before = at === 0 ? records.own.map(({ address }) => address) : wanted.addresses;
+      if (outcome === "changed meanwhile") return { kind: "conflict", expected: before, isRepeatable: true };
     }
     return steps.length === 0 ? { kind: "written", own: records.own } : await this.#settle(attempt);
   }
 
-  async #send(
-    { name: { zone, call } }: Attempt,
-    { method, path, body }: Step,
-  ): Promise<"accepted" | "changed meanwhile"> {
-    const send = async (tries: number): Promise<"accepted" | "changed meanwhile"> => {
+  /** Sends a request, again and again while the zone is busy. Asks whether it may write right before each try, and reads what the request replaces before each but the first. */
+  async #carryOut(attempt: Attempt, step: Step): Promise<Sent | "stopped"> {
+    for (let tries = 0; ; tries += 1) {
+      if (attempt.mayWrite?.() === false) return "stopped";
       try {
-        return await this.#client.for("rest").call<"accepted" | "changed meanwhile">({
-          ...call,
-          notFoundAdvice: missingZone(zone),
-          send: (request) => request(method, `/zones/${zone}/rrsets${path}`, body),
-          read: () => "accepted",
-          otherwise: { value: "accepted" },
-          // The set was made, or went away, since it was read. Where one is to be made, 404 is about the zone.
-          expected: (refusal) =>
-            expectedAs({ code: "uniqueness_error" }, "changed meanwhile" as const)(refusal) ??
-            (path === "" ? undefined : expectedAs("not-found", "changed meanwhile" as const)(refusal)),
-        });
+        return await this.#send(attempt, step);
       } catch (error) {
         const isBusy = error instanceof ProviderError && error.failure === "busy";
         if (!isBusy || !(await this.#pause(TRIES.busyChange, tries))) throw error;
-        return await send(tries + 1);
       }
-    };
-    return await send(0);
+      const now = await this.#reader.addressSet(attempt.name, this.#client.for("rest"));
+      if (replacedText(now, step) !== replacedText(attempt.set, step)) return "changed meanwhile";
+    }
+  }
+
+  async #send({ name: { zone, call } }: Attempt, { method, path, body }: Step): Promise<Sent> {
+    return await this.#client.for("rest").call<Sent>({
+      ...call,
+      notFoundAdvice: missingZone(zone),
+      send: (request) => request(method, `/zones/${zone}/rrsets${path}`, body),
+      read: () => "accepted",
+      otherwise: { value: "accepted" },
+      // The set was made, or went away, since it was read. Where one is to be made, 404 is about the zone.
+      expected: (refusal) =>
+        expectedAs({ code: "uniqueness_error" }, "changed meanwhile" as const)(refusal) ??
+        (path === "" ? undefined : expectedAs("not-found", "changed meanwhile" as const)(refusal)),
+    });
   }
 
   /** Looks until an accepted change is seen. @throws ProviderError where it is not */
@@ -174,9 +183,9 @@ function stepsOf({ name, set, wanted, records: { others } }: Attempt): readonly 
   const ttl = wanted.ttlSeconds;
   if (set === undefined) {
     const made = { name: name.relative, type: name.type, ttl, records: addresses.map((value) => ({ value })) };
-    return addresses.length === 0 ? [] : [{ method: "POST", path: "", body: made }];
+    return addresses.length === 0 ? [] : [{ method: "POST", path: "", body: made, replaces: "records" }];
   }
-  if (addresses.length === 0) return [{ method: "DELETE", path }];
+  if (addresses.length === 0) return [{ method: "DELETE", path, replaces: "records" }];
   const comments = new Map(set.records.map(({ value, comment }) => [value, comment]));
   const recordOf = (value: string): object => {
     const comment = comments.get(value);
@@ -186,10 +195,22 @@ function stepsOf({ name, set, wanted, records: { others } }: Attempt): readonly 
     addresses,
     set.records.map(({ value }) => value),
   );
-  return [
-    ...(isSame
-      ? []
-      : [{ method: "POST" as const, path: `${path}/actions/set_records`, body: { records: addresses.map(recordOf) } }]),
-    ...(set.ttlSeconds === ttl ? [] : [{ method: "POST" as const, path: `${path}/actions/change_ttl`, body: { ttl } }]),
-  ];
+  const setRecords: Step = {
+    method: "POST",
+    path: `${path}/actions/set_records`,
+    body: { records: addresses.map(recordOf) },
+    replaces: "records",
+  };
+  const changeTTL: Step = { method: "POST", path: `${path}/actions/change_ttl`, body: { ttl }, replaces: "ttl" };
+  return [...(isSame ? [] : [setRecords]), ...(set.ttlSeconds === ttl ? [] : [changeTTL])];
+}
+
+/** What of a set a request replaces, as text; `""` where there is no set. */
+function replacedText(set: RRset | undefined, { replaces }: Step): string {
+  if (set === undefined) return "";
+  if (replaces === "ttl") return String(set.ttlSeconds);
+  return set.records
+    .map(({ value, comment = "" }) => `${value} ${comment}`)
+    .toSorted()
+    .join("\n");
 }

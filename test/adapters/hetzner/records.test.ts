@@ -102,6 +102,68 @@ describe("a set of A records", () => {
     });
   });
 
+  test.for([
+    ["locked", 423],
+    ["conflict", 409],
+  ] as const)("that somebody else changes while a change is refused as %s is left as it is", async ([code, status]) => {
+    await inProject(state(WWW_SET), async (project) => {
+      const body = { error: { code, message: "please retry" } };
+      project.faults.add({ server: "hetzner", method: "POST", status, body });
+      const [www] = project.sandbox.project().state.zones[0]?.rrsets ?? [];
+      let asked = 0;
+      const mayWrite = (): boolean => {
+        asked += 1;
+        if (asked === 1) www?.records.push({ value: C });
+        return true;
+      };
+      expect(await write(project, [A], [B], { mayWrite })).toMatchObject({
+        kind: "stale",
+        records: { addresses: [A, C] },
+      });
+      expect(held(project)).toMatchObject({ records: [{ value: A }, { value: C }] });
+      expect(project.calls.filter((call) => call.startsWith("POST"))).toHaveLength(1);
+    });
+  });
+
+  test("of a zone that is busy is not tried again where this run may not write any more", async () => {
+    await inProject(state(WWW_SET), async (project) => {
+      const body = { error: { code: "locked", message: "there is already an action running" } };
+      project.faults.add({ server: "hetzner", method: "POST", status: 423, body });
+      let asked = 0;
+      const mayWrite = (): boolean => {
+        asked += 1;
+        return asked === 1;
+      };
+      expect(await write(project, [A], [B], { mayWrite })).toMatchObject({
+        kind: "stopped",
+        records: { addresses: [A] },
+      });
+      expect(held(project)).toMatchObject({ records: [{ value: A }] });
+    });
+  });
+
+  test("of a zone that is busy between two requests gets its TTL all the same", async () => {
+    await inProject(state({ ...WWW_SET, ttl: 300 }), async (project) => {
+      const body = { error: { code: "locked", message: "there is already an action running" } };
+      project.faults.add({ server: "hetzner", method: "POST", path: "/change_ttl$", status: 423, body });
+      expect((await write(project, [A], [B])).kind).toBe("written");
+      expect(held(project)).toMatchObject({ ttl: 60, records: [{ value: B }] });
+      const writes = project.calls
+        .filter((call) => call.startsWith("POST"))
+        .map((call) => call.replace(/^.*actions./, ""));
+      expect(writes).toEqual(["set_records 201", "change_ttl 423", "change_ttl 201"]);
+    });
+  });
+
+  test("that another writer gave the desired addresses while the zone was busy is not written again", async () => {
+    await inProject(state(WWW_SET), async (project) => {
+      const body = { error: { code: "conflict", message: "changed during the request, please retry" } };
+      project.faults.add({ server: "hetzner", method: "POST", status: 409, body, effect: true });
+      expect((await write(project, [A], [B])).kind).toBe("written");
+      expect(project.calls.filter((call) => call.startsWith("POST"))).toHaveLength(1);
+    });
+  });
+
   test("that is protected is left as it is, and the refusal says why", async () => {
     await inProject(state({ ...WWW_SET, protected: true }), async (project) => {
       const error = await failure(write(project, [A], [B]));
