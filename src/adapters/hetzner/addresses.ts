@@ -384,7 +384,11 @@ class FloatingIPs {
       send: (request) => request("GET", withQuery("/floating_ips", { name })),
       read: (body) => readPage(body, "floating_ips", this.#item).items.filter((one) => one.name === name),
     });
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      // The answer that named its action was lost: that may still run.
+      this.#doubtful.add(found.id);
+      return found;
+    }
     throw providerError(call, {
       failure: "malformed",
       status: 409,

@@ -98,6 +98,19 @@ describe("a purchase", () => {
     });
   });
 
+  test("that is found by its name counts as locked until its action has ended, also where it shows its target early", async () => {
+    const settings = { action_delay_ms: 20_000, shows_target_early: true };
+    await inProject({ ...state, settings }, async ({ hetzner: { addresses }, faults, again, clock }) => {
+      faults.add({ server: "hetzner", method: "POST", path: "/floating_ips$", cut: "after" });
+      expect(await failure(addresses.create({ machineID: "42" }, BUYER))).toMatchObject({ isAmbiguous: true });
+      const other = again().addresses;
+      const { ip } = await other.create({ machineID: "42" }, BUYER);
+      expect(await other.getAddress(ip)).toMatchObject({ holderID: "42", isLocked: true });
+      await clock.advance(20_000);
+      expect(await other.getAddress(ip)).toMatchObject({ holderID: "42", isLocked: false });
+    });
+  });
+
   test("is not answered by what an earlier one brought, which a list did not show yet", async () => {
     await inProject(state, async ({ hetzner: { addresses }, sandbox, again }) => {
       const { ip } = await addresses.create({ region: "fsn1" }, BUYER);
