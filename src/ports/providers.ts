@@ -57,6 +57,8 @@ export interface Buyer {
   readonly uid: string;
   /** Addresses that were there before: none of them is the answer to this purchase. */
   readonly knownIPs: readonly string[];
+  /** Asked right before every single request that buys; false ends the purchase there: ProviderError `put-off`. Absent = always. */
+  readonly mayBuy?: () => boolean;
 }
 
 /**
@@ -181,16 +183,18 @@ export interface FirewallProviderReader {
  * A provider whose firewalls may also be changed. Each method adds or removes what it names: what others put there stays. Where the provider knows no such call, the
  * adapter reads the firewall, and writes it as a whole; it refuses that for a firewall that is `isUnlabelled`. No write is repeated by the adapter. Each method makes
  * one at most, accepted when it resolves: `progressAt` of a later reading tells when a machine has it. ProviderError `not-found` when the firewall (or a machine) is gone.
+ *
+ * `mayWrite` is asked right before the write where the adapter reads first. If it answers false nothing is written, and the method resolves. Absent = always.
  */
 export interface FirewallProvider extends FirewallProviderReader {
   /** Lets everybody in (0.0.0.0/0 and ::/0) on these ports. */
-  openPorts(id: string, ports: readonly PortRange[]): Promise<void>;
+  openPorts(id: string, ports: readonly PortRange[], mayWrite?: () => boolean): Promise<void>;
   /** Removes the rules that {@link openPorts} made for exactly these ports; rules that are not there are no error. */
-  closePorts(id: string, ports: readonly PortRange[]): Promise<void>;
+  closePorts(id: string, ports: readonly PortRange[], mayWrite?: () => boolean): Promise<void>;
   /** Where firewalls show `othersAt`, a machine that no other firewall is in force at is refused: its first firewall would close what is open there. */
-  addMachines(id: string, machineIDs: readonly string[]): Promise<void>;
+  addMachines(id: string, machineIDs: readonly string[], mayWrite?: () => boolean): Promise<void>;
   /** Machines that are not attached are no error. Where firewalls show `othersAt`, the last firewall of a machine is refused. */
-  removeMachines(id: string, machineIDs: readonly string[]): Promise<void>;
+  removeMachines(id: string, machineIDs: readonly string[], mayWrite?: () => boolean): Promise<void>;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ChangeMachines, ChangePorts } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import { portText } from "../../src/model/firewall.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
+import type { FirewallProvider } from "../../src/ports/providers.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
@@ -78,6 +79,20 @@ test("a change whose answer was lost counts once the machines have it, not as so
   });
   expect(clock.wallMs() - startMs).toBeGreaterThanOrEqual(2000);
   expect(provider.recorded.filter(({ operation }) => operation === "add-machines")).toHaveLength(1);
+});
+
+test("a change is not sent where the Lease was lost while the provider read the firewall", async () => {
+  const { clock, provider, context } = scene();
+  let isHeld = true;
+  const sent: string[] = [];
+  const addMachines: FirewallProvider["addMachines"] = async (id, _machineIDs, mayWrite) => {
+    isHeld = false;
+    if (mayWrite?.() !== false) sent.push(id);
+  };
+  Object.assign(provider, { addMachines });
+  const losing = { ...context, lock: { ...context.lock, isHeld: () => isHeld } };
+  expect(await clock.settle(changeMachines(ADD, losing))).toMatchObject({ outcome: "skipped", reason: "LockLost" });
+  expect(sent).toEqual([]);
 });
 
 test.for(["forbidden", "unauthorized", "rate-limited"] as const)(

@@ -111,6 +111,21 @@ describe("a purchase", () => {
     });
   });
 
+  test("is not made under the next name where this run may buy nothing more", async () => {
+    await inProject(state, async ({ hetzner: { addresses }, sandbox, again }) => {
+      const { ip } = await addresses.create({ region: "fsn1" }, BUYER);
+      let asked = 0;
+      const mayBuy = (): boolean => {
+        asked += 1;
+        return asked === 1;
+      };
+      const buyer = { uid: UID, knownIPs: [ip], mayBuy };
+      const error = await failure(again().addresses.create({ region: "fsn1" }, buyer));
+      expect(error).toMatchObject({ failure: "put-off", status: 0, isAmbiguous: false });
+      expect(sandbox.project().state.floating_ips.map(({ name }) => name)).toEqual([`flipop-${UID}-1`]);
+    });
+  });
+
   test("is not answered by what an earlier one brought, which a list did not show yet", async () => {
     await inProject(state, async ({ hetzner: { addresses }, sandbox, again }) => {
       const { ip } = await addresses.create({ region: "fsn1" }, BUYER);

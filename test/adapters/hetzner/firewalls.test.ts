@@ -69,6 +69,22 @@ describe("rules", () => {
       expect(webOf(project).rules).toEqual([SSH, OPENED]);
     }));
 
+  test("are not written, nor are servers, where this run may not write any more once they were read", () =>
+    inProject(projectWith({ rules: [OPENED], servers: [42] }), async (project) => {
+      const { firewalls } = project.hetzner;
+      const reads: number[] = [];
+      const mayWrite = (): boolean => {
+        reads.push(project.calls.length);
+        return false;
+      };
+      await firewalls.openPorts("38", [{ ...HTTP, from: 81, to: 81 }], mayWrite);
+      await firewalls.closePorts("38", [HTTP], mayWrite);
+      await firewalls.addMachines("38", ["43"], mayWrite);
+      await firewalls.removeMachines("38", ["42"], mayWrite);
+      expect(writesOf(project)).toEqual([]);
+      expect(reads).toEqual([1, 2, 4, 6]);
+    }));
+
   test("are not written where the label is missing, or says no", async () => {
     for (const labels of [{}, { [FIREWALL_LABEL]: "" }, { [FIREWALL_LABEL]: "false" }, { owned: "true" }])
       await inProject(projectWith({ labels, rules: [OPENED], servers: [42] }), async (project) => {
