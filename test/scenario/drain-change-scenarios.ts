@@ -468,4 +468,29 @@ function released(scenario: Register): void {
       expect(world.cloud.addresses()).toMatchObject({ ip3: "n1" });
     },
   );
+
+  scenario(
+    "the address that a spare has replaced is used again on its cordoned node: it serves there until the spare has drained",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1"]);
+      world.cloud.address(ip(2));
+      await world.pools.edit("web", { ips: [ip(1), ip(2)], desiredIPs: 1 });
+      await world.machines("n2");
+      await cordon(world, "n1");
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 disabled n1 (AboveDesired)", "ip2 active n2"]);
+      await world.pools.edit("web", { ips: [ip(1)] });
+      await world.pass();
+      expect([world.cloudWrites(), world.dns.set("digitalocean", WWW)]).toEqual([[], ["ip1"]]);
+      world.advance(30 * SECOND);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      world.advance(31 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip2", "assign ip1 to n2"]);
+      expect(await world.show()).toEqual(["ip1 active n2"]);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    },
+  );
 }

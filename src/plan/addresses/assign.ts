@@ -118,11 +118,14 @@ function paced(
   { pace, coolOffUntilMs }: { readonly pace: Pace; readonly coolOffUntilMs: number | undefined },
 ): Step {
   const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, view, coolOffUntilMs);
-  const turn = pace.turn(ip, cooling ?? leaversStay(candidate, pace));
+  const room = cooling === undefined ? leaversStay(candidate, pace) : undefined;
+  const turn = pace.turn(ip, cooling ?? room);
   const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, ip, why)];
-  if (turn.kind === "stay") {
+  // Clients use the address until the machine is clear. A name may need it to let go of what leaves that machine.
+  const stays = turn.kind === "stay" ? turn.why : room;
+  if (stays !== undefined) {
     pace.stays(ip);
-    return { holds: held(turn.why) };
+    return { holds: held(stays) };
   }
   const spare = pace.hasLeft(ip) ? undefined : spareFor(view, candidate, pace);
   if (spare !== undefined) {
