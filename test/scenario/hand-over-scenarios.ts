@@ -5,6 +5,9 @@ import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1000;
+const CORDON = {
+  spec: { unschedulable: true, taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] },
+};
 const OTHERS = { match: { nodeLabel: "role=other" } };
 
 /** Two of `www` on n1 and n2, converged. Nodes n5 and n6 match only pools that ask for `role=other`, and wait. */
@@ -470,9 +473,7 @@ function allAtOnce(scenario: Register): void {
   scenario("a cordoned node's address that is the only one left goes at once", async (world) => {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);
     await world.machines("n3");
-    await world.nodes.patch("n2", {
-      spec: { unschedulable: true, taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] },
-    });
+    await world.nodes.patch("n2", CORDON);
     await world.pools.edit("web", { ips: [ip(2)] });
     for (let round = 0; round < 3; round += 1) {
       await world.pass();
@@ -481,4 +482,37 @@ function allAtOnce(scenario: Register): void {
     expect(await world.show()).toEqual(["ip2 active n3"]);
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
   });
+
+  for (const count of [2, 3])
+    scenario(`${count} pools pass their only addresses on in a ring, off cordoned nodes`, async (world) => {
+      const names = await ring(world, count);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip2 to n7"]);
+      for (const _name of names) {
+        expect(names.flatMap((name) => world.dns.set("digitalocean", name))).toHaveLength(count);
+        world.advance(61 * SECOND);
+        await world.pass();
+      }
+      const shown = names.flatMap((name) => world.dns.set("digitalocean", name));
+      expect(shown).toEqual(count === 2 ? ["ip2", "ip1"] : ["ip2", "ip3", "ip1"]);
+      expect(names.flatMap((name) => world.dns.history("digitalocean", name))).not.toContain("");
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    });
+}
+
+/** Pools with a name and a cordoned node each. Each pool was just given the only address of the next one. Nodes n7, n8 and n9 are free. Returns the names. */
+async function ring(world: World, count: number): Promise<readonly string[]> {
+  const pools = ["a", "b", "c"].slice(0, count);
+  const nodes = ["n1", "n2", "n3"].slice(0, count);
+  await world.machines(...nodes, "n7", "n8", "n9");
+  world.dns.zone("digitalocean");
+  for (const [at, recordName] of pools.entries()) {
+    world.cloud.address(ip(at + 1));
+    await world.pools.create(recordName, { ips: [ip(at + 1)], dnsRecordSet: www("digitalocean", { recordName }) });
+  }
+  await world.pass();
+  for (const node of nodes) await world.nodes.patch(node, CORDON);
+  for (const [at, name] of pools.entries()) await world.pools.edit(name, { ips: [ip(((at + 1) % count) + 1)] });
+  return pools.map((name) => `${name}.example.com`);
 }

@@ -64,20 +64,27 @@ export function handedOverBy(
     });
 }
 
-/** Returns the views, each with the objects that handed it addresses. Pure. */
+/** Returns the views, each with the objects that handed it addresses. These have their own former owners, too. Pure. */
 export function withFormerOwners(views: readonly PoolView[]): readonly PoolView[] {
-  const byIP = new Map<string, PoolView[]>();
-  for (const view of views)
-    for (const { ip } of view.handedOver.filter(({ isServing }) => isServing))
-      byIP.set(ip, [...(byIP.get(ip) ?? []), view]);
-  if (byIP.size === 0) return views;
-  return views.map((view) => {
-    const own = view.managed.flatMap(({ ip }) => {
-      const former = (byIP.get(ip) ?? []).filter(({ key }) => key !== view.key);
-      return former.length === 0 ? [] : [[ip, former] as const];
+  const handing = views.flatMap((view) =>
+    view.handedOver.flatMap(({ ip, isServing }) => (isServing ? [{ ip, view }] : [])),
+  );
+  if (handing.length === 0) return views;
+  const byIP = Map.groupBy(handing, ({ ip }) => ip);
+  const linked = views.map((view) => {
+    const keysOf = (ip: string): readonly string[] => (byIP.get(ip) ?? []).map((from) => from.view.key);
+    const former = view.managed.flatMap(({ ip }) => {
+      const keys = keysOf(ip).filter((key) => key !== view.key);
+      return keys.length === 0 ? [] : [{ ip, keys }];
     });
-    return own.length === 0 ? view : { ...view, formerOwners: new Map(own) };
+    const formerOwners = new Map<string, readonly PoolView[]>();
+    return { former, formerOwners, view: former.length === 0 ? view : { ...view, formerOwners } };
   });
+  const byKey = new Map(linked.map(({ view }) => [view.key, view]));
+  const ownersOf = (keys: readonly string[]): readonly PoolView[] => keys.flatMap((key) => byKey.get(key) ?? []);
+  for (const { former, formerOwners } of linked)
+    for (const { ip, keys } of former) formerOwners.set(ip, ownersOf(keys));
+  return linked.map(({ view }) => view);
 }
 
 /** Returns the views, each with what it inherited: addresses that it never used, and that names show, did until a while ago, or may show as far as is known. Pure. */
@@ -126,7 +133,7 @@ export function handOver(view: PoolView, ip: string, facts: ServingNames, ledger
     const detail = `resolvers may still hand it out for ${whose}, whose it was`;
     return { why: obstacle("Draining", detail, { waitsFor: "turn", notBeforeMs: untilMs }), isLeaving: true };
   }
-  const isWaiting = isAwaited(view, former, ledger, going) || isJoined(facts, ip, placedBy(view));
+  const isWaiting = isAwaited(view, former, { ledger, facts, going }) || isJoined(facts, ip, placedBy(view));
   const last = isWaiting ? lastServingIn(ip, facts, going) : undefined;
   const why =
     last === undefined
@@ -176,15 +183,11 @@ export function othersFirst(drain: Drain): Obstacle | undefined {
 }
 
 /** True while something else may soon serve the names that show an address, or another one of them is about to leave. */
-function isAwaited(
-  view: PoolView,
-  former: PoolView | undefined,
-  ledger: MachineLedger,
-  going: ReadonlySet<string>,
-): boolean {
+function isAwaited(view: PoolView, former: PoolView | undefined, plan: PlanSoFar): boolean {
+  const { going } = plan;
   if (view.managed.some(({ standing }) => standing.kind === "busy")) return true;
   if (former === undefined) return [...(view.inherited ?? [])].some((other) => isDraining(view, other, going));
-  return isComing(former, ledger) || former.handedOver.some((other) => isDraining(former, other.ip, going));
+  return isComing(view, former, plan) || former.handedOver.some((other) => isDraining(former, other.ip, going));
 }
 
 /** True for an address that has left the names of its former object, or of one that is gone, to go to this one. Pure. */
@@ -235,12 +238,39 @@ export function isShownByName({ status: { publishedDNS } }: Pool, ip: string): b
   return publishedDNS !== undefined && ownAddresses(publishedDNS).includes(ip);
 }
 
-/** True while an address of the object is on its way to a machine, or can be sent to one now. */
-function isComing(view: PoolView, ledger: MachineLedger): boolean {
+/** What is planned before an object has its turn. */
+interface PlanSoFar {
+  readonly ledger: MachineLedger;
+  readonly facts: ServingNames;
+  /** Addresses that leave their machines. */
+  readonly going: ReadonlySet<string>;
+}
+
+/** True while an address of the object is on its way to a machine, or can be sent to one before `next` has the address that the object hands to it. */
+function isComing(next: PoolView, view: PoolView, plan: PlanSoFar): boolean {
+  const { ledger } = plan;
   if (!isWritable(view)) return false;
   if (ledger.isPromisedTo(view.key)) return true;
-  const isFree = view.managed.some(({ ip, standing }) => standing.kind === "free" && view.inUse.has(ip));
-  return isFree && view.matches.some(({ providerID }) => hasRoom(view, ledger, view.machineOf(providerID)));
+  const isFirst = freeInUse(view).some((ip) => !waitsFor(view, ip, new Set([view.key, next.key]), plan));
+  return isFirst && view.matches.some(({ providerID }) => hasRoom(view, ledger, view.machineOf(providerID)));
+}
+
+/**
+ * True for an address that stays on its machine until one of these objects has another one that serves. Example: pools `a` and `b` exchange the only addresses of
+ * their names, and each address would wait for the other one. So neither counts as coming, and the pool whose turn is first sends its new address.
+ */
+function waitsFor(view: PoolView, ip: string, keys: ReadonlySet<string>, plan: PlanSoFar): boolean {
+  const [former] = view.formerOwners?.get(ip) ?? [];
+  if (former === undefined || plan.ledger.isPromisedTo(former.key)) return false;
+  if (lastServingIn(ip, plan.facts, plan.going) === undefined) return false;
+  if (keys.has(former.key)) return true;
+  const free = freeInUse(former);
+  const all = new Set([...keys, former.key]);
+  return free.length > 0 && free.every((other) => waitsFor(former, other, all, plan));
+}
+
+function freeInUse({ managed, inUse }: PoolView): readonly string[] {
+  return managed.flatMap(({ ip, standing }) => (standing.kind === "free" && inUse.has(ip) ? [ip] : []));
 }
 
 function hasRoom(view: PoolView, ledger: MachineLedger, machine: string | undefined): boolean {
