@@ -5,6 +5,9 @@ import { bought, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
+const CORDON = {
+  spec: { unschedulable: true, taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] },
+};
 
 /** A RoutedIP that serves with the address that flipop bought for it, published as www.example.com. */
 async function serving(
@@ -443,6 +446,20 @@ export function namedAddressScenarios(scenario: Register): void {
       expect(await world.show()).toEqual(["ip1 disabled (AboveDesired)", "new1 active n1"]);
     },
   );
+
+  scenario("a named address moves once from a cordoned node: the bought one does not go first", async (world) => {
+    await serving(world, ["n1"]);
+    world.cloud.address(ip(1));
+    await world.routedIPs.edit("vip", { address: ip(1) });
+    await world.pass();
+    await world.machines("n2");
+    await world.pods.create("web-n2", { node: "n2", labels: { app: "web" } });
+    await world.nodes.patch("n1", CORDON);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["add n2 to web", "assign ip1 to n2", "remove n1 from web"]);
+    expect(await world.showRouted()).toEqual(["ip1 active n2", "new1 disabled (AboveDesired)"]);
+    await passIdly(world);
+  });
 
   for (const nodes of [["n1", "n2"], ["n1"]])
     scenario(

@@ -127,7 +127,7 @@ function paced(
     pace.stays(ip);
     return { holds: held(stays) };
   }
-  const spare = pace.hasLeft(ip) ? undefined : spareFor(view, candidate, pace);
+  const spare = pace.hasLeft(ip) ? undefined : spareFor(view, ip, candidate, pace);
   if (spare !== undefined) {
     pace.stays(ip);
     if ("reason" in spare) return { holds: held(spare) };
@@ -143,12 +143,18 @@ function paced(
   return standing?.kind === "free" ? { sent: { ip, standing }, holds: [] } : { holds: [] };
 }
 
-/** Returns the address that is not in use and can go to a node at once, or why the first one cannot yet that is still handed out; undefined if there is none. */
+/**
+ * Returns the address that is not in use and can go to the node of a moving one at once, or why the first one cannot yet that is still handed out; undefined if there
+ * is none. Where a RoutedIP names the moving address, the one that flipop bought before is none: the named one would take its place again.
+ */
 function spareFor(
   view: PoolView,
+  moving: string,
   candidate: Candidate,
   pace: Pace,
 ): { readonly ip: string; readonly standing: Free } | Obstacle | undefined {
+  const isNamed = view.managed.some(({ ip, acquired }) => ip === moving && acquired === undefined);
+  if (view.pool.kind === "routedip" && isNamed) return undefined;
   const spares = view.managed.flatMap(({ ip, standing }) =>
     standing.kind === "free" && standing.rank !== "foreign" && !view.inUse.has(ip) ? [{ ip, standing }] : [],
   );
