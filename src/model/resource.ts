@@ -484,9 +484,13 @@ export function compareText(a: string, b: string): number {
 
 /** Returns the addresses that an object manages, in order and once each: the canonical entries of its spec, then what it acquired. */
 export function managedIPs(pool: Pool): readonly string[] {
-  const canonical = CANONICAL[ipFamilyOf(pool.spec)];
-  const listed = pool.spec.ips.flatMap((entry) => canonical(entry) ?? []);
   // What was acquired stays its own, whatever the spec says now.
   const acquired = pool.status.acquired.map(({ ip }) => ip).filter((ip) => canonicalAddress(ip) === ip);
-  return [...new Set([...listed, ...acquired])];
+  return [...new Set([...listedIPs(pool), ...acquired])];
+}
+
+/** Returns the canonical entries of a spec's addresses, in its order. Pure. */
+export function listedIPs({ spec }: Pick<Pool, "spec">): readonly string[] {
+  const canonical = CANONICAL[ipFamilyOf(spec)];
+  return spec.ips.flatMap((entry) => canonical(entry) ?? []);
 }

@@ -5,18 +5,17 @@ import { bySeniority, compareText, ownerKey } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
-import { type Claims, forgottenBy, settleClaims } from "./addresses/claims.ts";
+import { type Claims, forgottenBy } from "./addresses/claims.ts";
 import { decidePools, inTheWay, servedThere } from "./addresses/decide-pools.ts";
-import { withFormerOwners, withInherited } from "./addresses/hand-over.ts";
-import { viewPool } from "./addresses/view-pool.ts";
+import { withInherited } from "./addresses/hand-over.ts";
 import { providerBudgets } from "./budget.ts";
 import { leftAddresses, type ServingNames } from "./drain.ts";
 import { type CleanedUp, type Cleaning, finalizerStep } from "./finalizer.ts";
 import { undoneAdditions, withoutUndone } from "./firewalls/firewall-memory.ts";
-import { firewallObstacle, firewallTarget, isFirewallAwaited, madeRules } from "./firewalls/firewall-target.ts";
+import { isFirewallAwaited } from "./firewalls/firewall-target.ts";
 import { type LettingIn, type ObjectFirewalls, planFirewalls } from "./firewalls/plan-firewalls.ts";
 import { findGaps } from "./gaps.ts";
-import { type GrantJudgement, judgeGrants } from "./grants.ts";
+import { judgeGrants } from "./grants.ts";
 import { type Guarded, guarded } from "./guards.ts";
 import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
@@ -24,8 +23,6 @@ import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./n
 import { type Publisher, poolKey, poolPublisher, publisherKey, type ServedAddresses } from "./names/publishers.ts";
 import { type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
-import { emptyTarget } from "./nodes/empty-target.ts";
-import { judgeNodes, machineNodes, nodeByMachine, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
 import { byKey, sortedActions, sortedHolds } from "./order.ts";
 import { type Decision, isLeftEmpty, isWritable, type PoolView } from "./pool-view.ts";
 import {
@@ -43,22 +40,14 @@ import { type Ownership, ownership } from "./shards.ts";
 import { assessPool, type OwnPlan } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
 import { atOnce, eachInSteps, type Steps } from "./steps.ts";
-import { validatePool } from "./validate.ts";
-import {
-  decidersOf,
-  type Excess,
-  excess,
-  joinedByObject,
-  NOTHING_WITHHELD,
-  type Withheld,
-  withOthers,
-} from "./withhold.ts";
+import { type Bounds, settlePools } from "./view-pools.ts";
+import { decidersOf, type Excess, excess, joinedByObject, NOTHING_WITHHELD, withOthers } from "./withhold.ts";
 
 /**
  * Turns one observation into a plan: actions, holds, and the status that each object should have. Pure: the order of the lists changes nothing.
  *
  *   0 grants     what objects may not ask of the account                      judgeGrants
- *   1 claim      one owner per address and per DNS name                       settleClaims, settleNames
+ *   1 claim      one owner per address and per DNS name                       settlePools, settleNames
  *   2 addresses  assign, acquire, give back; senior object first              decidePools
  *                say who is hurt by each action                               impactJudge
  *     guard      keep one address of each name serving
@@ -117,9 +106,6 @@ function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toAp
   return { ...(toConfirm.length === 0 ? {} : { toConfirm }), ...(toApprove.length === 0 ? {} : { toApprove }) };
 }
 
-/** What objects may not ask of the account, what is not taken from anybody, and whose the objects are. */
-type Bounds = Pick<Claimed, "grants" | "withheld" | "ownership">;
-
 /** Plans once. What is withheld stays as it is. `later` as of a {@link Decision}. */
 function* planned(
   world: Observation,
@@ -157,9 +143,7 @@ function* planned(
 }
 
 /** The objects with their claims, before anything is decided. */
-interface Claimed {
-  /** What objects ask for and may not have. */
-  readonly grants: GrantJudgement;
+interface Claimed extends Bounds {
   readonly claims: Claims;
   /** The senior object first, as all lists of this kind. */
   readonly views: readonly PoolView[];
@@ -173,8 +157,6 @@ interface Claimed {
   readonly serving: ReadonlySet<string>;
   readonly servedBy: ServingNames["servedBy"];
   readonly left: ServingNames["left"];
-  readonly withheld: Withheld;
-  readonly ownership: Ownership;
   readonly nowMs: number;
 }
 
@@ -182,8 +164,7 @@ interface Claimed {
 function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps<Claimed> {
   const { dns, observedAtMs: nowMs } = world;
   const { grants } = bounds;
-  const claims = settleClaims(world, grants);
-  const found = yield* viewPools(world, claims, bounds, selection);
+  const { claims, views: found } = yield* settlePools(world, bounds, selection);
   const recordSets = world.recordSets
     .toSorted(bySeniority)
     .flatMap((recordSet) => checkRecordSet(recordSet, isSelected(selection, "dns", recordSet.meta), world, grants));
@@ -218,46 +199,6 @@ function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps
 function withOwners(shown: Shown, { hasOthers, isOwn }: Ownership): Shown {
   if (!hasOthers) return shown;
   return { ...shown, names: shown.names.map((name) => (isOwn(name.owner) ? name : { ...name, isOthers: true })) };
-}
-
-function* viewPools(
-  world: Observation,
-  claims: Claims,
-  { grants, withheld, ownership: { isOwn } }: Bounds,
-  selection: Selection,
-): Steps<readonly PoolView[]> {
-  const { pools, registry, firewalls, observedAtMs: nowMs } = world;
-  const providers = new Set(pools.map(({ spec }) => spec.provider));
-  const machines = new Map([...providers].map((name) => [name, machineNodes(world, name)]));
-  const context = { firewalls, made: madeRules(pools), nowMs, registry };
-  const found = new Set<string>();
-  const views = yield* eachInSteps(pools.toSorted(bySeniority), (pool) => {
-    const validation = validatePool(pool, world);
-    const verdicts = judgeNodes(pool, validation, world);
-    const empty = emptyTarget(pool, validation, world.nodes);
-    const own = machines.get(pool.spec.provider) ?? machineNodes(world, pool.spec.provider);
-    const held = grants.heldOf({ kind: pool.kind, ...pool.meta });
-    const firewall = firewallTarget(pool, { ...context, held: held.firewall });
-    const view = viewPool(pool, {
-      observation: world,
-      claims,
-      held,
-      validation,
-      verdicts,
-      emptyTarget: empty,
-      isUp: upJudge(world.nodesReadAtMs),
-      stillServes: servingJudge(validation, world.nodesReadAtMs, empty !== undefined),
-      nodeByMachine: nodeByMachine(own, verdicts.of),
-      machineless: own.machineless,
-      isSelected: isSelected(selection, pool.kind, pool.meta),
-      withheld,
-      firewall,
-      firewallObstacle: (place, isDown) => firewallObstacle(firewall, place, isDown),
-      found,
-    });
-    return isOwn(view.object) ? view : { ...view, isOthers: true as const };
-  });
-  return withFormerOwners(views);
 }
 
 /** What is planned so far, as the guards left it. */

@@ -24,6 +24,7 @@ import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
 import { grantScenarios } from "./grant-scenarios.ts";
 import { guardTourScenarios } from "./guard-tour-scenarios.ts";
 import { handOverScenarios } from "./hand-over-scenarios.ts";
+import { heirScenarios } from "./heir-scenarios.ts";
 import { noHostAddressScenarios } from "./host-address-scenarios.ts";
 import { impactScenarios } from "./impact-scenarios.ts";
 import { inheritedScenarios } from "./inherited-scenarios.ts";
@@ -122,6 +123,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "changes in the middle of a drain": drainChangeScenarios,
   "addresses handed over": handOverScenarios,
   "addresses inherited": inheritedScenarios,
+  "addresses left to heirs": heirScenarios,
   guardrails: guardTourScenarios,
   "saved plans": savedPlanScenarios,
   notices: noticeScenarios,

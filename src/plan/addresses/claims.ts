@@ -5,6 +5,7 @@ import {
   compareText,
   type IPState,
   ipFamilyOf,
+  listedIPs,
   managedIPs,
   ownerKey,
   type Pool,
@@ -12,6 +13,7 @@ import {
 } from "../../model/resource.ts";
 import type { GrantJudgement } from "../grants.ts";
 import { isNotOwn, type ManagedIP, type Released, statusOf } from "../pool-view.ts";
+import type { LeftToHeirs } from "./heirs.ts";
 
 /** Who owns which address, over all objects of the cluster. */
 export interface Claims {
@@ -25,6 +27,8 @@ export interface Claims {
   isNamed(ip: string): boolean;
   /** True when the status of an object, other than the one of this key, has the address as its own, or as one that was its own. */
   isRemembered(ip: string, key: string): boolean;
+  /** True for an address that the object of this key leaves to another one: it does not manage it any more. */
+  isLeft(ip: string, key: string): boolean;
 }
 
 /** An address that has the network of another one. */
@@ -38,24 +42,26 @@ export interface NetworkRival {
 /**
  * Settles claims. An object claims the addresses of its spec and those it acquired; suspended, invalid and deleted objects too, as long as
  * they exist. Who by status already holds an address keeps it, and of two of them the one where it is active, best on the machine that the provider names: a status from a backup takes nothing from
- * who serves. Among others the senior object wins.
+ * who serves. Among others the senior object wins. Nobody claims an address that he leaves to an heir.
  */
 export function settleClaims(
   { pools, providers, registry }: Pick<Observation, "pools" | "providers" | "registry">,
   { heldOf }: Pick<GrantJudgement, "heldOf">,
+  left: LeftToHeirs,
 ): Claims {
   const holderOf = (ip: string, { spec: { provider } }: Pool): string | undefined => {
     const fact = providers.get(provider)?.addresses.get(ip);
     const machine = fact?.kind === "known" ? fact.address.holderID : undefined;
     return machine === undefined ? undefined : registry.providerID(provider, machine);
   };
+  const isLeft = (ip: string, key: string): boolean => left.get(key)?.has(ip) === true;
   const owners = new Map<string, OwnerClaim>();
   const named = new Set<string>();
   for (const pool of pools.toSorted(bySeniority)) {
     const key = ownerKey({ kind: pool.kind, ...pool.meta });
     const held = heldOf({ kind: pool.kind, ...pool.meta }).ips;
-    // What its namespace is not granted it cannot keep from others.
-    const isOpen = (ip: string): boolean => !held.has(ip);
+    // What its namespace is not granted it cannot keep from others, nor what it leaves to them.
+    const isOpen = (ip: string): boolean => !held.has(ip) && !isLeft(ip, key);
     for (const ip of managedIPs(pool).filter(isOpen)) {
       named.add(ip);
       const rival = owners.get(ip);
@@ -76,6 +82,7 @@ export function settleClaims(
     },
     isNamed: (ip) => named.has(ip),
     isRemembered: (ip, key) => memory.get(ip)?.some((other) => other !== key) === true,
+    isLeft,
   };
 }
 
@@ -125,19 +132,24 @@ export function forgottenBy(
 ): (ip: string, isReserved: boolean) => boolean {
   let known: { readonly keys: ReturnType<typeof rememberers>; readonly managed: ReadonlySet<string> } | undefined;
   return (ip, isReserved) => {
-    known ??= { keys: rememberers(own), managed: new Set(pools.flatMap(managedIPs)) };
+    known ??= { keys: rememberers(own, pools), managed: new Set(pools.flatMap(managedIPs)) };
     return !known.keys.has(ip) && (isReserved || known.managed.has(ip));
   };
 }
 
-/** Returns by address the keys of the objects whose status has it as their own, or as one that was. Pure. */
-function rememberers(pools: readonly Pool[]): ReadonlyMap<string, readonly string[]> {
+/**
+ * Returns by address the keys of the objects whose status has it as their own, or as one that was. The status of an object that is being deleted says nothing for long: what another
+ * object names by then is not looked for there. Pure.
+ */
+function rememberers(pools: readonly Pool[], all: readonly Pool[] = pools): ReadonlyMap<string, readonly string[]> {
+  const staying = all.filter(({ meta }) => !meta.isDeleting);
+  const named = new Set(staying.length === all.length ? [] : staying.flatMap(listedIPs));
   const keys = new Map<string, string[]>();
   for (const { kind, meta, status } of pools) {
     const key = ownerKey({ kind, ...meta });
     const own = Object.entries(status.ips).flatMap(([ip, entry]) => (isNotOwn(entry) ? [] : [ip]));
     for (const ip of [...own, ...status.released.map((entry) => entry.ip)])
-      keys.set(ip, [...(keys.get(ip) ?? []), key]);
+      if (!meta.isDeleting || !named.has(ip)) keys.set(ip, [...(keys.get(ip) ?? []), key]);
   }
   return keys;
 }

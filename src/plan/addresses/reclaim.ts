@@ -62,7 +62,7 @@ function nothing(view: PoolView): Reclaim {
 }
 
 /** True for an address that the object does not ask for. One that the provider blocks is kept in its place: giving it back would only buy another one. */
-function isSurplus(view: PoolView, { ip, standing }: ManagedIP): boolean {
+export function isSurplus(view: PoolView, { ip, standing }: ManagedIP): boolean {
   return !isAsked(view, ip) && (standing.kind !== "blocked" || view.managed.length > view.desired);
 }
 

@@ -172,7 +172,7 @@ function obstacleOf({ spec }: Pool, validation: Validation, facts: ProviderFacts
   return obstacle(REFUSAL_REASONS[refusal.kind], refusal.message, { needsPerson, ...until });
 }
 
-/** The addresses that the pool manages, with their positions. An acquired one that the account does not have any more is forgotten. */
+/** The addresses that the pool manages, with their positions. An acquired one that the account does not have any more is forgotten, and one that it leaves to another object. */
 function managedAddresses(
   pool: Pool,
   acquired: readonly AcquiredIP[],
@@ -197,8 +197,8 @@ function managedAddresses(
     selectsNothing: context.emptyTarget !== undefined,
     claims,
   };
-  const all = managedIPs({ ...pool, status: { ...pool.status, acquired } });
-  const isWanted = !pool.meta.isDeleting && all.length <= (pool.spec.desiredIPs ?? pool.spec.ips.length);
+  const all = managedIPs({ ...pool, status: { ...pool.status, acquired } }).filter((ip) => !claims.isLeft(ip, key));
+  const isWanted = !pool.meta.isDeleting && all.length <= pool.spec.desiredIPs;
   return all.flatMap((ip): readonly ManagedIP[] => {
     const entry = written.has(ip) ? undefined : acquired.find((one) => one.ip === ip);
     const read = provider?.addresses.get(ip) ?? goneOrUnread(ip, facts);

@@ -1,0 +1,350 @@
+import { expect } from "vitest";
+import { SHARD_LABEL } from "../../src/model/shard.ts";
+import { WWW, www } from "./dns-scene.ts";
+import { routedScene } from "./routed-ip-scenarios.ts";
+import type { Register } from "./scenario.ts";
+import { bought, ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
+import type { Spec } from "./world-objects.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const CLEANS = { reclaimPolicy: "Delete" };
+const NAMED = { dnsRecordSet: www("digitalocean") };
+const OTHERS = { match: { nodeLabel: "role=other" } };
+
+/** What `web` has bought, with `Delete`, on n1 and so on as `www`, converged; n9 waits. Node n5 matches only pools that ask for `role=other`. */
+async function boughtBy(world: World, desiredIPs: number, spec: Spec = {}): Promise<void> {
+  const nodes = Array.from({ length: desiredIPs }, (_, index) => `n${index + 1}`);
+  await world.machines(...nodes);
+  world.dns.zone("digitalocean");
+  await world.pools.create("web", {
+    desiredIPs,
+    ...CLEANS,
+    ...NAMED,
+    match: { nodeLabel: "role!=other" },
+    ...spec,
+  });
+  await world.pass();
+  await world.machines("n9");
+  world.cloud.droplet("n5");
+  await world.nodes.create("n5", { labels: { role: "other" } });
+}
+
+/** Passes until all waits are over; then a pass writes nothing. */
+async function atRest(world: World): Promise<void> {
+  for (let round = 0; round < 4; round += 1) {
+    await world.pass();
+    world.advance(61 * SECOND);
+  }
+  await world.pass();
+  expect(world.writes()).toEqual([]);
+}
+
+/** new1 is `heir`'s now, and serves as `www` on this node; `web` is gone. */
+async function inherited(world: World, node = "n1"): Promise<void> {
+  expect(await world.show("heir")).toEqual([`new1 active ${node}`]);
+  expect(await world.pools.existing()).toEqual(["heir"]);
+  expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+  expect(world.cloud.boughtNow()).toContain(bought(1));
+  expect((await world.nodes.annotations())[node]).toBe("new1 of shop/heir");
+}
+
+/** Addresses that their object no longer needs, and that the spec of another one names. */
+export function heirScenarios(scenario: Register): void {
+  ofDeleted(scenario);
+  ofDeletedStopped(scenario);
+  ofSurplus(scenario);
+  withoutHeir(scenario);
+}
+
+function ofDeleted(scenario: Register): void {
+  scenario("a pool is deleted with Delete: another one that names its address and name serves on", async (world) => {
+    await boughtBy(world, 1);
+    await world.pools.create("heir", { ips: [bought(1)], ...NAMED });
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dnsWrites()).toEqual([]);
+    await world.pass();
+    await inherited(world);
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+  });
+
+  scenario("a deleted pool's address that another one names moves at once when its node dies", async (world) => {
+    await boughtBy(world, 1);
+    await world.pools.create("heir", { ips: [bought(1)], ...NAMED });
+    await world.pools.delete("web");
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([expect.stringMatching(/^assign new1 to n(5|9)$/)]);
+    await world.pass();
+    expect(await world.pools.existing()).toEqual(["heir"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    await atRest(world);
+  });
+
+  scenario("a RoutedIP that names address and name of a pool deleted with Delete serves on", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    world.dns.zone("digitalocean");
+    await world.pools.create("web", { desiredIPs: 1, ...CLEANS, ...NAMED });
+    await world.pass();
+    await world.routedIPs.create("vip", { address: bought(1), ...NAMED });
+    await world.pools.delete("web");
+    await world.pass();
+    await world.pass();
+    expect(await world.pools.existing()).toEqual([]);
+    expect(await world.showRouted()).toEqual(["new1 active n1"]);
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(await world.showRouted()).toEqual(["new1 active n2"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+  });
+
+  scenario("a deleted pool's addresses that nobody names are given back, beside one that is left", async (world) => {
+    await boughtBy(world, 2);
+    await world.pools.create("heir", { ips: [bought(1)], ...NAMED });
+    await world.pools.delete("web");
+    await atRest(world);
+    await inherited(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+  });
+
+  scenario("a listed address of a pool deleted with Delete goes to the one that names it, too", async (world) => {
+    world.cloud.address(ip(1));
+    await boughtBy(world, 1, { ips: [ip(1)] });
+    await world.pools.create("heir", { ips: [ip(1)], ...NAMED });
+    await world.pools.delete("web");
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    await world.pass();
+    expect(await world.pools.existing()).toEqual(["heir"]);
+    expect(await world.show("heir")).toEqual([expect.stringMatching(/^ip1 active n(5|9)$/)]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1"]);
+  });
+
+  scenario("a deleted pool's address goes to nodes of its heir once no resolver has it", async (world) => {
+    await boughtBy(world, 2);
+    await world.recordSets.create("nodes", {
+      dnsRecordSet: www("digitalocean", { recordName: "all" }),
+      addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+    });
+    await world.pass();
+    await world.pools.create("rest", { ips: [bought(2)], ...NAMED, match: { nodeLabel: "role!=other" } });
+    await world.pools.create("heir", { ips: [bought(1)], ...OTHERS });
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", "all.example.com")).toEqual(["new2"]);
+    world.advance(50 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(11 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign new1 to n5"]);
+    await atRest(world);
+    expect(await world.pools.existing()).toEqual(["rest", "heir"]);
+    expect(world.dns.set("digitalocean", "all.example.com")).toEqual(["new1", "new2"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+  });
+}
+
+/** What else keeps the deleted pool, or the run. */
+function ofDeletedStopped(scenario: Register): void {
+  scenario("a suspended pool that is being deleted keeps its address from its heir until resumed", async (world) => {
+    await boughtBy(world, 1);
+    await world.pools.edit("web", { suspend: true });
+    await world.pools.delete("web");
+    await world.pools.create("heir", { ips: [bought(1)], ...NAMED });
+    const { remaining } = await world.pass();
+    expect(await world.show("heir")).toEqual(["new1 error (Conflict)"]);
+    expect(remaining.holds.find(({ kind }) => kind === "remove-finalizer")?.reason).toBe("Suspended");
+    await world.pools.edit("web", { suspend: false });
+    await world.pass();
+    await world.pass();
+    await inherited(world);
+    await atRest(world);
+  });
+
+  scenario("a suspended heir loses nothing: the deletion ends, and its address stays in the account", async (world) => {
+    await boughtBy(world, 1);
+    await world.pools.create("heir", { ips: [bought(1)], ...NAMED, suspend: true });
+    world.dnsSafety.allowEnd(WWW);
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    await world.pass();
+    expect(await world.pools.existing()).toEqual(["heir"]);
+    await world.pools.edit("heir", { suspend: false });
+    await atRest(world);
+    await inherited(world);
+  });
+
+  scenario("runs that die anywhere while a deleted pool leaves its address never give it back", async (world) => {
+    await boughtBy(world, 1);
+    await world.pools.create("heir", { ips: [bought(1)], ...NAMED });
+    await world.pools.delete("web");
+    await world.nodes.setReady("n1", false);
+    for (let write = 1; await world.crash(write); write += 1)
+      expect(world.cloudWrites().filter((call) => call.startsWith("delete"))).toEqual([]);
+    await atRest(world);
+    expect(await world.pools.existing()).toEqual(["heir"]);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+  });
+
+  for (const objects of [["shop/heir"], ["shop/web"]])
+    scenario(
+      `a run for ${objects.join()} alone does its part of a succession, and the next one the rest`,
+      async (world) => {
+        await boughtBy(world, 1);
+        await world.pools.create("heir", { ips: [bought(1)], ...NAMED });
+        await world.pools.delete("web");
+        await world.pass({ selection: { objects } });
+        await world.pass({ selection: { objects } });
+        expect(world.cloudWrites()).toEqual([]);
+        expect(await world.pools.existing()).toContain("web");
+        await world.pass();
+        await world.pass();
+        await inherited(world);
+        await atRest(world);
+      },
+    );
+}
+
+function ofSurplus(scenario: Register): void {
+  scenario("a bought surplus address that another pool names goes to that one, and not back", async (world) => {
+    await boughtBy(world, 2);
+    await world.pools.create("heir", { ips: [bought(2)], match: { nodeLabel: "role!=other" } });
+    await world.pass();
+    expect(await world.show("heir")).toEqual(["new2 error (Conflict)"]);
+    await world.pools.edit("web", { desiredIPs: 1 });
+    await world.pass();
+    expect(await world.show("heir")).toEqual(["new2 active n2"]);
+    expect((await world.pools.status("web")).acquired.map((one) => one.ip)).toEqual([bought(1)]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+    world.dnsSafety.allowEnd(WWW);
+    await world.pools.delete("web");
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(2)]);
+    expect(await world.show("heir")).toEqual(["new2 active n2"]);
+  });
+
+  scenario("a bought surplus address drains before it goes to nodes of the pool that names it", async (world) => {
+    await boughtBy(world, 2);
+    await world.pools.create("heir", { ips: [bought(2)], ...OTHERS });
+    await world.pools.edit("web", { desiredIPs: 1 });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    expect(await world.show("heir")).toEqual(["new2 no-match n2 (Draining)"]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign new2 to n5"]);
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+  });
+
+  scenario("runs that die anywhere while a surplus address goes to another pool never give it back", async (world) => {
+    await boughtBy(world, 2);
+    await world.pools.create("heir", { ips: [bought(2)], ...OTHERS });
+    await world.pools.edit("web", { desiredIPs: 1 });
+    for (let write = 1; await world.crash(write); write += 1) expect(world.cloudWrites()).toEqual([]);
+    world.advance(61 * SECOND);
+    for (let write = 1; await world.crash(write); write += 1) world.advance(5 * SECOND);
+    await atRest(world);
+    expect(await world.show("heir")).toEqual(["new2 active n5"]);
+    expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+  });
+
+  scenario("two pools name a surplus address: the older one has it", async (world) => {
+    await boughtBy(world, 2);
+    world.advance(2000);
+    await world.pools.create("older", { ips: [bought(2)] });
+    world.advance(2000);
+    await world.pools.create("heir", { ips: [bought(2)] });
+    await world.pools.edit("web", { desiredIPs: 1 });
+    await world.pass();
+    expect(await world.show("older")).toEqual(["new2 active n2"]);
+    expect(await world.show("heir")).toEqual(["new2 error (Conflict)"]);
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+  });
+
+  scenario(
+    "a surplus address goes to a suspended pool that names it: it is there when that is resumed",
+    async (world) => {
+      await boughtBy(world, 2);
+      await world.pools.create("heir", { ips: [bought(2)], suspend: true });
+      await world.pools.edit("web", { desiredIPs: 1 });
+      await atRest(world);
+      expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+      await world.pools.edit("heir", { suspend: false });
+      await atRest(world);
+      expect(await world.show("heir")).toEqual(["new2 active n2"]);
+    },
+  );
+
+  scenario(
+    "a surplus address goes to a pool of another shard that names it",
+    async (world) => {
+      await boughtBy(world, 2);
+      await world.pools.create("heir", { ips: [bought(2)], match: { nodeLabel: "role!=other" } });
+      await world.pools.label("heir", SHARD_LABEL, "b");
+      await world.pools.edit("web", { desiredIPs: 1 });
+      for (let round = 0; round < 4; round += 1) {
+        await world.pass({ selection: { shard: "b" } });
+        await world.pass();
+        world.advance(61 * SECOND);
+      }
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      expect(await world.show("heir")).toEqual(["new2 active n2"]);
+      expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);
+    },
+    { worlds: ["memory"] },
+  );
+}
+
+/** Who names an address and may not have it, or goes itself, inherits nothing. */
+function withoutHeir(scenario: Register): void {
+  scenario("an address that a pool names without a grant is given back with its own pool", async (world) => {
+    await boughtBy(world, 2);
+    world.grants = "require";
+    await world.grant({ addresses: ip(9) });
+    await world.pools.create("heir", { ips: [bought(1), bought(2)] });
+    await world.pools.edit("web", { desiredIPs: 1 });
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+    world.dnsSafety.allowEnd(WWW);
+    await world.pools.delete("web");
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([]);
+    expect(await world.pools.existing()).toEqual(["heir"]);
+  });
+
+  scenario("an address that another pool names is given back when both are deleted", async (world) => {
+    await boughtBy(world, 1);
+    await world.pools.create("heir", {
+      ips: [bought(1)],
+      desiredIPs: 2,
+      ...CLEANS,
+      dnsRecordSet: www("digitalocean", { recordName: "heir" }),
+    });
+    await world.pass();
+    for (const name of [WWW, "heir.example.com"]) world.dnsSafety.allowEnd(name);
+    await world.pools.delete("web");
+    await world.pools.delete("heir");
+    await world.pass();
+    world.advance(MINUTE);
+    await world.pass();
+    expect(world.cloud.boughtNow()).toEqual([]);
+    expect(await world.pools.existing()).toEqual([]);
+  });
+}
