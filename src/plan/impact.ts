@@ -25,7 +25,7 @@ import type { NameTarget, ReadyTarget } from "./names/name-target.ts";
 import type { ObjectNames } from "./names/plan-dns.ts";
 import { machineNodes } from "./nodes/judge-nodes.ts";
 import { ANY_NODE, judge, type Matcher, stillServes } from "./nodes/match.ts";
-import type { ManagedIP, PoolView } from "./pool-view.ts";
+import { type ManagedIP, type PoolView, servesNow, storedDrain } from "./pool-view.ts";
 import type { CheckedRecordSet } from "./record-set-view.ts";
 import type { Validation } from "./validate.ts";
 
@@ -68,7 +68,7 @@ export function impactJudge(
     ownerOf: owners(views),
     viewOf: new Map(views.map((view) => [refKey(view.object), view])),
     recordSetOf: new Map(recordSets.map((own) => [refKey(own.publisher.ref), judgedRecordSet(own)])),
-    publishersOf: publishersOn([
+    ...namesOnRecord([
       ...views.map(({ object, pool: { status } }) => ({ object, status })),
       ...recordSets.map(({ publisher: { ref: object }, recordSet: { status } }) => ({ object, status })),
     ]),
@@ -96,6 +96,8 @@ interface JudgedFacts {
   readonly recordSetOf: ReadonlyMap<string, JudgedRecordSet>;
   /** The objects that have an address on record under a name: `PROVIDER NAME`. */
   readonly publishersOf: (name: string, ip: string) => readonly ObjectRef[];
+  /** What each name shows that some object has an address on record under. */
+  readonly shownWith: (ip: string) => readonly (readonly string[])[];
 }
 
 interface JudgedRecordSet extends CheckedRecordSet {
@@ -138,19 +140,27 @@ function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
   return new Map<string, Owner>([...remembered, ...managed]);
 }
 
-/** What is on record of names, gone through once, when an address first leaves one. */
-function publishersOn(
+/** Reads what is on record of names, once, when an address first leaves one. */
+function namesOnRecord(
   all: readonly { readonly object: ObjectRef; readonly status: Remembering }[],
-): JudgedFacts["publishersOf"] {
+): Pick<JudgedFacts, "publishersOf" | "shownWith"> {
   type Named = { readonly object: ObjectRef; readonly name: PublishedName };
-  let byName: ReadonlyMap<string, readonly Named[]> | undefined;
-  const index = (): ReadonlyMap<string, readonly Named[]> => {
+  type Index = { readonly byName: ReadonlyMap<string, readonly Named[]>; readonly shown: readonly string[][] };
+  let found: Index | undefined;
+  const index = (): Index => {
     const named = all.flatMap(({ object, status }) => rememberedNames(status).map((name) => ({ object, name })));
-    return Map.groupBy(named, ({ name: { provider, name } }) => `${provider} ${name}`);
+    const byName = Map.groupBy(named, ({ name: { provider, name } }) => `${provider} ${name}`);
+    return { byName, shown: [...byName.values()].map((own) => own.flatMap(({ name }) => ownAddresses(name))) };
   };
-  return (name, ip) => {
-    byName ??= index();
-    return (byName.get(name) ?? []).flatMap((one) => (ownAddresses(one.name).includes(ip) ? [one.object] : []));
+  return {
+    publishersOf: (name, ip) => {
+      found ??= index();
+      return (found.byName.get(name) ?? []).flatMap((one) => (ownAddresses(one.name).includes(ip) ? [one.object] : []));
+    },
+    shownWith: (ip) => {
+      found ??= index();
+      return found.shown.filter((addresses) => addresses.includes(ip));
+    },
   };
 }
 
@@ -293,8 +303,12 @@ interface Loser {
   readonly fromServing: (isMatched: boolean) => ImpactClass;
 }
 
-function leaving(object: ObjectRef, ip: string, facts: JudgedFacts): ImpactClass {
-  const { matcher, isOwn, fromServing } = loserOf(object, ip, facts);
+/**
+ * Returns who is hurt when an address leaves its node, or a name of the object.
+ * @param shown - what the name shows that the address leaves; absent = every name that is on record with it
+ */
+function leaving(object: ObjectRef, ip: string, facts: JudgedFacts, shown?: readonly string[]): ImpactClass {
+  const { matcher, isOwn, fromServing } = loserOf(object, ip, facts, shown);
   if (!isOwn) return "none";
   const { nowMs } = facts;
   const serving = facts.whereIs(ip).nodes.filter((node) => stillServes(node, matcher ?? ANY_NODE, nowMs));
@@ -304,9 +318,9 @@ function leaving(object: ObjectRef, ip: string, facts: JudgedFacts): ImpactClass
 
 /** An address that leaves a name is taken from every object that has it on record there, whichever of them writes the name. */
 function leavingName(action: WriteDNS, ip: string, facts: JudgedFacts): ImpactClass {
-  const { object, fqdn, dnsProvider } = action;
+  const { object, fqdn, dnsProvider, before } = action;
   const others = facts.publishersOf(`${dnsProvider} ${fqdn}`, ip).filter((other) => refKey(other) !== refKey(object));
-  return worst([object, ...others].map((one) => leaving(one, ip, facts)));
+  return worst([object, ...others].map((one) => leaving(one, ip, facts, before.addresses)));
 }
 
 function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts, wasOwn = false): boolean {
@@ -328,26 +342,25 @@ function mayServe(object: ObjectRef, ip: string, facts: JudgedFacts, wasOwn = fa
   }
 }
 
-function loserOf(object: ObjectRef, ip: string, facts: JudgedFacts): Loser {
+function loserOf(object: ObjectRef, ip: string, facts: JudgedFacts, shown?: readonly string[]): Loser {
   const key = refKey(object);
   const view = facts.viewOf.get(key);
-  if (view !== undefined) return asPool(view, ip, facts);
+  if (view !== undefined) return asPool(view, ip, facts, shown);
   const recordSet = facts.recordSetOf.get(key);
-  if (recordSet !== undefined) return asRecordSet(recordSet, ip, facts);
+  if (recordSet !== undefined) return asRecordSet(recordSet, ip, facts, shown);
   return { isOwn: true, fromServing: () => "reduction" };
 }
 
 /** An address that a spare has taken the place of leaves for its node's sake, too: the spec has it as before. */
-function asPool(
-  { key, pool, validation, inUse, managed, emptyTarget: empty }: PoolView,
-  ip: string,
-  { ownerOf }: JudgedFacts,
-): Loser {
-  const owner = ownerOf.get(ip);
+function asPool(view: PoolView, ip: string, facts: JudgedFacts, shown?: readonly string[]): Loser {
+  const { key, pool, validation, inUse, managed, emptyTarget: empty } = view;
+  const owner = facts.ownerOf.get(ip);
   const isListed = managed.some((address) => address.ip === ip && address.acquired === undefined);
   const isOwned = owner?.view.key === key && owner.standing !== undefined;
   const isExcess = owner?.standing?.kind === "free" && owner.standing.rank === "excess";
-  const isAsked = isOwned && (inUse.has(ip) || isListed) && !pool.meta.isDeleting;
+  const isReplaced = (): boolean =>
+    (shown === undefined ? facts.shownWith(ip) : [shown]).every((addresses) => areReplaced(view, addresses));
+  const isAsked = isOwned && !pool.meta.isDeleting && (inUse.has(ip) || (isListed && isReplaced()));
   return {
     ...matcherField(validation, empty !== undefined),
     isOwn: owner?.view.key === key || isOnRecord(pool.status, ip),
@@ -355,8 +368,27 @@ function asPool(
   };
 }
 
+/**
+ * True if spares serve in the place of the addresses that the pool does not use any more: the name has as many spares to add as it loses addresses.
+ *
+ *   the name shows the spare already     no spare: there are more addresses than the spec asks for
+ *   an address that drained and moves    no spare: it comes back
+ */
+function areReplaced({ pool, managed, inUse }: PoolView, shown: readonly string[]): boolean {
+  const serving = managed.filter(servesNow);
+  const isSpare = (ip: string): boolean => !shown.includes(ip) && storedDrain(pool, ip) === undefined;
+  const added = serving.filter(({ ip }) => inUse.has(ip) && isSpare(ip));
+  const removed = serving.filter(({ ip }) => !inUse.has(ip) && shown.includes(ip));
+  return added.length >= removed.length;
+}
+
 /** A record set loses an address when its node matches no longer, when it asks for less, or when the pool that owns the address loses it. */
-function asRecordSet({ recordSet, matcher }: JudgedRecordSet, ip: string, facts: JudgedFacts): Loser {
+function asRecordSet(
+  { recordSet, matcher }: JudgedRecordSet,
+  ip: string,
+  facts: JudgedFacts,
+  shown?: readonly string[],
+): Loser {
   const owner = facts.ownerOf.get(ip);
   const { isDeleting } = recordSet.meta;
   return {
@@ -365,7 +397,7 @@ function asRecordSet({ recordSet, matcher }: JudgedRecordSet, ip: string, facts:
     fromServing: (isMatched) => {
       if (isDeleting) return "reduction";
       if (!isMatched || (owner !== undefined && isFromFormer(owner.view, ip))) return "relocation";
-      return owner === undefined ? "reduction" : leaving(owner.view.object, ip, facts);
+      return owner === undefined ? "reduction" : leaving(owner.view.object, ip, facts, shown);
     },
   };
 }

@@ -45,8 +45,78 @@ async function expectHeld(world: World, why: string): Promise<void> {
   expect([planned, exitCodeOfRun(await world.pass(), { partialOk: false })]).toEqual([EXIT.refused, EXIT.refused]);
 }
 
+const CORDONED = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+
+/** What a person takes from the node of an address that the spec asks for no longer. */
+const LEFT: readonly (readonly [string, (world: World) => Promise<void>])[] = [
+  ["matches", async () => undefined],
+  ["is cordoned", async (world) => world.nodes.patch("n3", { spec: { unschedulable: true, taints: [CORDONED] } })],
+  ["has lost its label", async (world) => world.nodes.patch("n3", { metadata: { labels: { role: null } } })],
+];
+
+/** Pool `web`, published with three addresses on nodes `role=edge`. */
+async function edge(world: World): Promise<void> {
+  await publishedPool(world, "digitalocean", ["n1", "n2", "n3"], { approval: "Voluntary" });
+  for (const node of ["n1", "n2", "n3"]) await world.nodes.patch(node, { metadata: { labels: { role: "edge" } } });
+  await world.pools.edit("web", { match: { nodeLabel: "role=edge" } });
+  await world.pass();
+}
+
+async function reason(world: World): Promise<string> {
+  const { conditions } = await world.pools.status("web");
+  const stalled = conditions.find(({ type }) => type === "Stalled");
+  return `${stalled?.status} ${stalled?.reason}`;
+}
+
+/** An address leaves a name because the spec asks for less, whatever became of its node. */
+function fewer(scenario: Register): void {
+  for (const [what, leave] of LEFT)
+    scenario(
+      `an address beyond desiredIPs whose node ${what} leaves its name once it is approved`,
+      async (world) => {
+        await edge(world);
+        await leave(world);
+        await world.pools.edit("web", { desiredIPs: 2 });
+        for (let time = 0; time < 3; time += 1) {
+          await world.pass({ settle: true });
+          expect([world.dns.set("digitalocean", WWW), world.cloudWrites()]).toEqual([["ip1", "ip2", "ip3"], []]);
+          expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
+          expect(await reason(world)).toBe("True AwaitsApproval");
+          world.advance(61_000);
+        }
+        await world.pools.annotate("web", APPROVED_ANNOTATION, await approval(world));
+        await world.pass({ settle: true });
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+        await world.pass({ settle: true });
+        expect(world.writes()).toEqual([]);
+      },
+      HELD,
+    );
+
+  scenario(
+    "nodes that match no longer are left without an approval; the address beyond desiredIPs stays in its name",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2", "n3"], { approval: "Voluntary" });
+      await world.machines("n4", "n5");
+      for (const node of ["n4", "n5"]) await world.nodes.patch(node, { metadata: { labels: { role: "edge" } } });
+      await world.pools.edit("web", { desiredIPs: 2, match: { nodeLabel: "role=edge" } });
+      for (let time = 0; time < 6; time += 1) {
+        await world.pass({ settle: true });
+        expect(world.dns.set("digitalocean", WWW)).toContain("ip3");
+        world.advance(61_000);
+      }
+      expect(await world.show()).toEqual(["ip1 active n4", "ip2 active n5", "ip3 disabled n3 (AboveDesired)"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2", "ip3"]);
+      expect(await reason(world)).toBe("True AwaitsApproval");
+    },
+    HELD,
+  );
+}
+
 /** `spec.approval: Voluntary` and `flipop approve`. */
 export function approvalScenarios(scenario: Register): void {
+  fewer(scenario);
+
   scenario("a removal waits for an approval, and goes with one", async (world) => {
     await surplus(world);
     await expectHeld(world, "nobody has approved it");

@@ -80,6 +80,21 @@ export function limitScenarios(scenario: Register): void {
   );
 
   scenario(
+    "--max-removals 0: an address that the spec asks for no longer stays in its name, also on a cordoned node",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2", "n3"]);
+      await world.nodes.patch("n3", { spec: { taints: [CORDONED] } });
+      await world.pools.edit("web", { desiredIPs: 2 });
+      await world.pass({ restraint: limited({ removals: 0 }), settle: true });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2", "ip3"]);
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
+      await world.pass({ restraint: limited({ removals: 1 }), settle: true });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+    },
+    { ...ONLY_SINGLE, checksAnnotations: false },
+  );
+
+  scenario(
     "--max-voluntary-moves 0: a cordoned node keeps its address, its record and its annotation; a failed one is left at once",
     async (world) => {
       await publishedPool(world, "digitalocean", ["n1", "n2"]);
