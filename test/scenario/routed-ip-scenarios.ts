@@ -3,7 +3,7 @@ import { ADDRESS_ANNOTATION } from "../../src/model/node-annotations.ts";
 import { FINALIZER } from "../../src/model/resource.ts";
 import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
-import { ip, ipv6, short } from "./scenario-names.ts";
+import { bought, ip, ipv6, short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 /** Nodes with a ready pod `app=web` each, the Service `web` on port 30080, the issuer `cloud` and the closed firewall `web`. */
@@ -23,6 +23,91 @@ async function ready(world: World, name = "vip"): Promise<string> {
   const { conditions } = await world.routedIPs.status(name);
   const found = conditions.find(({ type }) => type === "Ready");
   return `${found?.status} ${found?.reason}`;
+}
+
+/** RoutedIP `vip` of the Service `web` on n1, and the Service `mail` on port 30443 with a pod on each of `nodes`. */
+async function mailScene(world: World, nodes: readonly string[]): Promise<void> {
+  await routedScene(world, ["n1", "n2"]);
+  await world.routedIPs.service([30443], "mail", { app: "mail" });
+  for (const node of nodes) await world.pods.create(`mail-${node}`, { node, labels: { app: "mail" } });
+  await world.routedIPs.create("vip", {});
+  await world.pass();
+  expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+}
+
+/** Another Service takes an address to another node: the former one is let in where it is until it has left. */
+function otherService(scenario: Register): void {
+  scenario("the port of the former Service is closed after the address has left its node", async (world) => {
+    await mailScene(world, ["n2"]);
+    await world.routedIPs.edit("vip", { serviceName: "mail" });
+    await world.pass();
+    const [opened, added, moved, ...closed] = world.cloudWrites();
+    expect([opened, added, moved]).toEqual(["open tcp/30443 on web", "add n2 to web", "assign new1 to n2"]);
+    expect(closed.toSorted()).toEqual(["close tcp/30080 on web", "remove n1 from web"]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
+
+  for (let write = 1; write <= 7; write += 1)
+    scenario(
+      `killed before write ${write} on the way to another Service, no address is at a closed port`,
+      async (world) => {
+        await mailScene(world, ["n2"]);
+        await world.routedIPs.edit("vip", { serviceName: "mail" });
+        await world.crash(write);
+        const port = world.cloud.addresses()["new1"] === "n1" ? "tcp/30080" : "tcp/30443";
+        expect(world.cloud.showFirewall()).toContain(port);
+        await world.pass({ settle: true });
+        expect(world.cloud.showFirewall()).toBe("tcp/30443 | n2");
+      },
+    );
+
+  scenario("while the assignment fails, the port of the former Service stays open", async (world) => {
+    await mailScene(world, ["n2"]);
+    world.fail({ side: "cloud", operation: "assign", kind: "500", times: 2 });
+    await world.routedIPs.edit("vip", { serviceName: "mail" });
+    for (let time = 0; time < 2; time += 1) {
+      await world.pass();
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 tcp/30443 | n1 n2");
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(10 * 60_000);
+    }
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe("tcp/30443 | n2");
+  });
+
+  scenario("while no node can take the address, the port of the former Service stays open", async (world) => {
+    await mailScene(world, ["n2"]);
+    await world.pods.setReady("mail-n2", false);
+    await world.routedIPs.edit("vip", { serviceName: "mail" });
+    await world.pass();
+    await world.pass();
+    expect(world.cloud.showFirewall()).toContain("tcp/30080");
+    expect(world.writes()).toEqual([]);
+    await world.pods.setReady("mail-n2", true);
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe("tcp/30443 | n2");
+  });
+
+  scenario("a port that two RoutedIPs leave is closed after both addresses have left", async (world) => {
+    await mailScene(world, []);
+    await world.routedIPs.create("other", {});
+    await world.pass();
+    await world.machines("n3", "n4");
+    for (const node of ["n3", "n4"]) await world.pods.create(`mail-${node}`, { node, labels: { app: "mail" } });
+    await world.pass();
+    expect(world.cloud.addresses()).toEqual({ new1: "n1", new2: "n2" });
+    world.fail({ side: "cloud", operation: "assign", kind: "500", subject: bought(2), times: 1 });
+    for (const name of ["vip", "other"]) await world.routedIPs.edit(name, { serviceName: "mail" });
+    await world.pass();
+    expect(world.cloud.showFirewall()).toContain("tcp/30080 tcp/30443");
+    world.advance(10 * 60_000);
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe("tcp/30443 | n3 n4");
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
 }
 
 /** One address that follows a Service, with its firewall. */
@@ -86,6 +171,8 @@ export function routedIPScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["open tcp/30443 on web", "close tcp/30080 on web"]);
     expect(world.cloud.showFirewall()).toBe("tcp/30443 | n1");
   });
+
+  otherService(scenario);
 
   scenario("another firewall of the issuer is in step before the old one loses what flipop added", async (world) => {
     await routedScene(world, ["n1"]);

@@ -1,4 +1,5 @@
 import { type Action, type ChangeMachines, type ChangePorts, refKey } from "../../model/action.ts";
+import { changesAddress } from "../../model/action-kinds.ts";
 import {
   type FirewallMemory,
   includesPorts,
@@ -12,7 +13,7 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
 import { compareText, ipFamilyOf } from "../../model/resource.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
-import { isWritable, type PoolView } from "../pool-view.ts";
+import { isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
 import { type Extension, extendFirewall, type Wait } from "./extend-firewall.ts";
 import { entriesOf, entryKey, type FirewallWork, firewallMemory, stillThere, storedMemory } from "./firewall-memory.ts";
 import {
@@ -24,11 +25,13 @@ import {
   leftBehind,
   mayLetGo,
   presentNeeds,
+  type ReadyTarget,
   type Sending,
   unfinishedAt,
 } from "./firewall-target.ts";
 import {
   firewallCleaning,
+  type MovesAway,
   type Reduction,
   removeUnneeded,
   type StandsFor,
@@ -98,6 +101,7 @@ export function planFirewalls(
   const taken = new Set<string>();
   const isAwaited = byOthers(works, awaitedEntries);
   const standsFor = standIns(works, planned);
+  const movesAway = departures(works, planned);
   const shared = {
     isRecorded: byOthers(works, (work) => recordedEntries(work, firewalls)),
     isInherited: byOthers(
@@ -118,6 +122,7 @@ export function planFirewalls(
             unfinished: firstUnfinished(work),
             isAwaited: (entry) => isAwaited(work, entry),
             standsFor,
+            movesAway,
             sending: allSending,
             adding,
             stillPublished,
@@ -256,6 +261,50 @@ function standIns(works: readonly FirewallWork[], planned: Planned): StandsFor {
     const openings = inside.flatMap(({ opening }) => opening ?? []);
     return openings.includes("unopened") ? "unopened" : { served: inside.map(({ served }) => served), openings };
   };
+}
+
+/**
+ * Finds the addresses that ports on record still let clients in to, on nodes that the addresses are to leave: the Service may be another one now, and the former one still
+ * has clients there. Exception: where there is no room for the ports that such an address needs next, the ones on record make room.
+ */
+function departures(works: readonly FirewallWork[], planned: Planned): MovesAway {
+  const found = new Map<string, readonly string[] | "staying">();
+  const enter = (entry: string, moves: readonly string[], isStaying: boolean): void => {
+    const known = found.get(entry) ?? [];
+    found.set(entry, isStaying || known === "staying" ? "staying" : [...known, ...moves]);
+  };
+  for (const { view, sending, needs } of works) {
+    const { firewall: target } = view;
+    if (target.kind !== "ready" || view.pool.meta.isDeleting || isWithoutRoom(target, needs, planned)) continue;
+    const leaving = sending.filter((action) => changesAddress(action) && action.before !== undefined);
+    const sent = new Set(leaving.flatMap((action) => (changesAddress(action) ? [action.ip] : [])));
+    const isStaying = view.managed.some((address) => !sent.has(address.ip) && isToLeave(view, address));
+    for (const { id, ports } of storedMemory(view))
+      for (const port of ports)
+        enter(
+          entryKey(id, port),
+          leaving.map((action) => action.id),
+          isStaying && id === target.fact.firewall.id,
+        );
+  }
+  return (entry) => found.get(entry) ?? [];
+}
+
+/** True for an address in use on a node that does not match. */
+function isToLeave({ inUse }: PoolView, { ip, standing }: ManagedIP): boolean {
+  const free = standing.kind === "placed" ? standing.staying : standing;
+  return inUse.has(ip) && free?.kind === "free" && free.from !== undefined && free.rank === "not-matching";
+}
+
+/** True while ports that are closed wait, and no retry will open them: the firewall has no room for them, or they have none beside those that are planned for others. */
+function isWithoutRoom(
+  { fact, missing, portsWait }: ReadyTarget,
+  { wanted }: FirewallNeeds,
+  planned: Planned,
+): boolean {
+  if (portsWait !== undefined) return portsWait.waitsFor !== "retry";
+  const { ports } = planned.at(fact.firewall.id);
+  return wanted.size > 0 && missing.some((one) => !ports.has(portText(one)));
 }
 
 /** Ports that an object needs at a firewall; `opening` is what opens them, absent where they are open. */

@@ -39,6 +39,7 @@ interface ReductionContext {
   /** True for a port or a machine, as `entryKey`, that may serve another object which is not behind its present firewall yet. */
   readonly isAwaited: (entry: string) => boolean;
   readonly standsFor: StandsFor;
+  readonly movesAway: MovesAway;
   /** Every action of the plan that sends an address somewhere. */
   readonly sending: readonly Sending[];
   /** Ids of what is added for the object, at its present firewall. */
@@ -56,11 +57,14 @@ export type StandsFor = (
   portText: string,
 ) => { readonly served: readonly ServedPorts[]; readonly openings: readonly string[] } | "unopened";
 
+/** The moves that take addresses of objects which have a port, as `entryKey`, on record from nodes; `staying` where one that is to leave its node is not moved by this plan. */
+export type MovesAway = (entry: string) => readonly string[] | "staying";
+
 /**
  * Removes from one firewall what flipop added for the object and no object needs any more: first ports, then machines.
  * 1. Present firewall: removes after this plan's additions there have ended, even if they failed.
  * 2. Former firewall: removes only if the present one lets clients in at every machine where an address may be, after this plan's additions succeeded.
- * 3. A machine leaves after all moves away from it have succeeded.
+ * 3. A machine leaves after all moves away from it have succeeded. A port is closed after those of the addresses that it was opened for.
  * 4. A rule that is wider than ports some object needs goes after those ports were opened by themselves; if that fails, it stays.
  * Pure.
  */
@@ -77,8 +81,10 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
     return !context.taken.has(entry) && !context.isAwaited(entry);
   };
   const standIn = (text: string): ReturnType<StandsFor> => context.standsFor(memory.id, text);
+  const movesOf = (text: string): ReturnType<MovesAway> => context.movesAway(entryKey(memory.id, text));
+  const isReplaced = (text: string): boolean => standIn(text) !== "unopened" && movesOf(text) !== "staying";
   const ports = memory.ports.filter(
-    (text) => kept?.ports.has(text) !== true && shown.has(text) && isFree(text) && standIn(text) !== "unopened",
+    (text) => kept?.ports.has(text) !== true && shown.has(text) && isFree(text) && isReplaced(text),
   );
   const unneeded = memory.machineIDs.filter(
     (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
@@ -92,7 +98,8 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
   const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
   const needed = ports.map(standIn).filter((one) => one !== "unopened");
   const openings = needed.flatMap((one) => one.openings);
-  const afterOpening = { ...wait, requires: [...new Set([...wait.requires, ...openings])] };
+  const moves = ports.map(movesOf).flatMap((ids) => (ids === "staying" ? [] : ids));
+  const afterOpening = { ...wait, requires: [...new Set([...wait.requires, ...openings, ...moves])] };
   const replaced = needed.flatMap((one) => one.served);
   const closing =
     ports.length === 0
