@@ -100,6 +100,7 @@ function meant(text: string): string {
   const [, option = "", word = ""] = /^unknown (?:option '(--?[a-z-]+)'|command '([^']*)')/.exec(text) ?? [];
   if (option === "--dry-run" || option === "--diff") return " flipop plan is the dry run.";
   if (option === "--watch" || option === "-w") return " flipop status --watch shows what changes.";
+  if (option === "--max-moves") return " Did you mean --max-voluntary-moves?";
   return word === "" ? "" : meantCommand(word, COMMANDS);
 }
 

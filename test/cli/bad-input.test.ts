@@ -73,6 +73,12 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     scene,
   ],
   [
+    "reconcile --max-moves",
+    "Unknown option '--max-moves'. Did you mean --max-voluntary-moves? See flipop reconcile --help.",
+    64,
+    scene,
+  ],
+  [
     "simulate foo",
     "Too many arguments for 'simulate'. Expected 0 arguments but got 1: foo. See flipop simulate --help.",
     64,
