@@ -17,6 +17,8 @@ export interface ShownName {
   readonly accessAtMs?: number;
   /** False where this is what status has. */
   readonly isRead: boolean;
+  /** True for a name that its object has still to clean up: nothing is ever added to it. */
+  readonly isFormer?: true;
   /** True where only the process of another shard changes it. */
   readonly isOthers?: boolean;
   /** True for a node whose addresses it is to show; absent where those of nodes are not its matter. */
@@ -99,7 +101,7 @@ interface Unwritable {
 /** No stored time is believed for longer than this beyond the TTL, milliseconds. */
 const LONGEST_DRAIN_MS = 600_000;
 /** The TTL where nothing is known of one, seconds. */
-const USUAL_TTL_SECONDS = 60;
+export const USUAL_TTL_SECONDS = 60;
 
 /**
  * Returns whether resolvers may still hand out an address that is to leave its node, also for the objects that handed it over. Pure.
@@ -147,11 +149,13 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   };
   // What was handed over leaves only the object's own names: those of its new owner go on showing it.
   const leaves = handedOver.some((handed) => handed.ip === ip) ? names.filter(isOwn) : names;
-  const showing = leaves.filter(
-    (name) =>
-      name.addresses.includes(ip) &&
-      (name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isHanded)))),
-  );
+  const unused = new Set(managed.flatMap((other) => (inUse.has(other.ip) ? [] : [other.ip])));
+  const keepsServing = (name: ShownName): boolean => {
+    // What a former name does not show already never enters it, and what is not used leaves it, too.
+    if (name.isFormer === true) return name.addresses.some((other) => !unused.has(other) && isOtherOf(name)(other));
+    return name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isHanded)));
+  };
+  const showing = leaves.filter((name) => name.addresses.includes(ip) && keepsServing(name));
   const writable = showing.filter(({ access }) => access === "now");
   const blocked = showing.find(({ access }) => access === "later");
   const own = names.filter(isOwn);

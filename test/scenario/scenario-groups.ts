@@ -21,6 +21,7 @@ import { dualStackScenarios } from "./dual-stack-scenarios.ts";
 import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
 import { fightScenarios } from "./fight-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
+import { formerNameScenarios } from "./former-name-scenarios.ts";
 import { grantScenarios } from "./grant-scenarios.ts";
 import { guardTourScenarios } from "./guard-tour-scenarios.ts";
 import { handOverScenarios } from "./hand-over-scenarios.ts";
@@ -110,6 +111,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "movable IPv6 addresses": movableIPv6Scenarios,
   "DNS annotations": dnsAnnotationScenarios,
   "foreign records": foreignRecordScenarios,
+  "former names": formerNameScenarios,
   "shared names": sharedNameScenarios,
   "shared names on trial": sharedNameTrialScenarios,
   "routed IPs": routedIPScenarios,

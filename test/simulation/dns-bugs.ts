@@ -60,8 +60,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "The old name goes although the new one cannot be written.",
     file: "src/plan/names/former-names.ts",
-    find: "  if (!isReplaced(present) || isBeingCleanedUp(present, context.cleanedUp)) return wait(NEW_NAME_FIRST);\n",
-    replace: "",
+    find: "  if (!isReplaced(present) || isBeingCleanedUp(present, context.cleanedUp))\n",
+    replace: "  if (isBeingCleanedUp(present, context.cleanedUp) && !isReplaced(present))\n",
   },
   {
     name: "The old name goes without waiting for the new one.",

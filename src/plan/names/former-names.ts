@@ -1,5 +1,6 @@
 import { nameActionID, type WriteDNS } from "../../model/action.ts";
 import {
+  AUTOMATIC_TTL_SECONDS,
   addressesWithout,
   type DNSFacts,
   type RecordSetState,
@@ -13,8 +14,8 @@ import { compareText, ownAddresses, type PublishedName } from "../../model/resou
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan } from "./name-plan.ts";
-import { isTaken } from "./name-target.ts";
-import type { Publisher } from "./publishers.ts";
+import { isTaken, type NameTarget } from "./name-target.ts";
+import { isDebouncing, type Publisher, publisherKey, type ServedAddresses } from "./publishers.ts";
 
 /** What is done about the names an object published under before. */
 export interface FormerPlan {
@@ -26,6 +27,8 @@ export interface FormerPlan {
   readonly takeoverActionIDs: readonly string[];
   /** Keys of the names whose records stay for their new owners. */
   readonly handedOver: readonly string[];
+  /** What stands under the names that the object has to clean up, before {@link actions}: its own addresses. */
+  readonly shown: readonly PublishedName[];
 }
 
 /** What this plan does for the object that owns a name now. */
@@ -48,6 +51,9 @@ interface FormerContext {
   readonly ownerPlans: ReadonlyMap<string, OwnerPlan>;
   /** Keys of the former names that this plan cleans up already: two objects may remember one. Added to. */
   readonly cleanedUp: Set<string>;
+  /** What each object has to publish, by {@link publisherKey}. */
+  readonly served: ReadonlyMap<string, ServedAddresses>;
+  readonly nowMs: number;
 }
 
 /** What is done about one former name. */
@@ -62,11 +68,11 @@ interface Step {
 
 /** Plans what happens to the records of an object's former names. Adds the names that it cleans up to `context.cleanedUp`. */
 export function planFormerNames(publisher: Publisher, present: NamePlan, context: FormerContext): FormerPlan {
-  const steps = formerNames(publisher, present).map((name) => {
+  const steps = formerNames(publisher, present.target).map((name) => {
     // What others put there is none of this object's business.
     const own = { ...name, addresses: ownAddresses(name) };
     const step = yieldToNewOwner(publisher, present, own, context) ?? cleanUp(publisher, present, own, context);
-    return { name, step };
+    return { name, step, shown: shownOf(publisher, own, context) };
   });
   return {
     actions: steps.flatMap(({ step }) => step.action ?? []),
@@ -76,11 +82,12 @@ export function planFormerNames(publisher: Publisher, present: NamePlan, context
     names: steps.flatMap(({ name, step }) => (step.isRemembered ? [name] : [])),
     takeoverActionIDs: steps.flatMap(({ step }) => step.takeoverActionID ?? []),
     handedOver: steps.flatMap(({ name, step }) => (step.isHandedOver === true ? [publishedKey(name)] : [])),
+    shown: steps.flatMap(({ shown }) => shown),
   };
 }
 
-/** Returns the names of `formerDNS`, and the last published one if the object asks for another now. Sorted, each once. */
-function formerNames({ memory, wish }: Publisher, { target }: NamePlan): readonly PublishedName[] {
+/** Returns the names of `formerDNS`, and the last published one if the object asks for another now. Sorted, each once. Pure. */
+export function formerNames({ memory, wish }: Publisher, target: NameTarget): readonly PublishedName[] {
   const present = target.kind === "none" || target.name === undefined ? undefined : nameKey(target.name);
   const isPresent = (name: PublishedName): boolean => publishedKey(name) === present;
   // An object that comes back to a former name has it as its present one, unless another object owns it by now.
@@ -150,7 +157,11 @@ function cleanUp(publisher: Publisher, present: NamePlan, former: PublishedName,
     return publisher.meta.isDeleting ? { isRemembered: false } : wait(obstacle("RecordsRetained"));
   if (context.claims.mayBeClaimed(publishedKey(former)))
     return wait(obstacle("Unreadable", "another object may ask for it whose zone could not be read"));
-  if (!isReplaced(present) || isBeingCleanedUp(present, context.cleanedUp)) return wait(NEW_NAME_FIRST);
+  if (!isReplaced(present) || isBeingCleanedUp(present, context.cleanedUp))
+    return { ...wait(NEW_NAME_FIRST), ...withdraw(publisher, former, context) };
+  // What serves no more does not wait for a write that has failed before.
+  const first = hasFailed(publisher, present) ? withdraw(publisher, former, context) : {};
+  if (first.action !== undefined) return { ...wait(NEW_NAME_FIRST), ...first };
   const found = findRecords(former, context.dns);
   if (found.kind === "nothing") return { isRemembered: false };
   if (found.kind === "records") return remove(publisher, present, former, found, context);
@@ -168,10 +179,82 @@ function isReplaced({ isInPlace, isFormerNeeded }: NamePlan): boolean {
   return isInPlace && isFormerNeeded !== true;
 }
 
+/** True if the write of the new name has failed before: it may fail again. */
+function hasFailed({ retries }: Publisher, { actions }: NamePlan): boolean {
+  return actions.some(({ fqdn }) => retries.hasFailedToAdd(fqdn));
+}
+
 /** True if another object takes away in this plan what stands under the new name. */
 function isBeingCleanedUp({ target, actions }: NamePlan, cleanedUp: ReadonlySet<string>): boolean {
   if (target.kind === "none" || target.name === undefined || actions.length > 0) return false;
   return cleanedUp.has(nameKey(target.name));
+}
+
+/**
+ * Takes out of a former name that has to wait what serves no more, as out of a present one: as long as another address of the object serves there. Nothing is added
+ * to it, and it is never emptied.
+ */
+function withdraw(publisher: Publisher, former: PublishedName, context: FormerContext): Partial<Step> {
+  const { served, dns, cleanedUp, nowMs } = context;
+  const key = publishedKey(former);
+  const found = findRecords(former, dns);
+  const mayWrite = publisher.isWritable && !isDebouncing(publisher, nowMs) && !cleanedUp.has(key);
+  const own = served.get(publisherKey(publisher));
+  if (found.kind !== "records" || !mayWrite || own === undefined) return {};
+  const { serving, undecided } = own;
+  const shown = ownPartOf(found, former);
+  const leaving = shown.filter((ip) => !serving.has(ip) && !undecided.has(ip));
+  const isServed = shown.some((ip) => serving.get(ip)?.length === 0);
+  if (!isServed || leaving.length === 0) return {};
+  const action = withdrawal(publisher, former, found, leaving);
+  const why = publisher.retries.changeObstacle(action);
+  if (why !== undefined) return { why };
+  cleanedUp.add(key);
+  return { action };
+}
+
+function withdrawal(
+  { ref }: Publisher,
+  former: PublishedName,
+  { zone, records, ttlSeconds }: FoundRecords,
+  leaving: readonly string[],
+): WriteDNS {
+  const { name: fqdn, provider: dnsProvider } = former;
+  const left = addressesWithout(records.addresses, leaving);
+  return {
+    kind: "withdraw-dns",
+    id: nameActionID("withdraw-dns", ref, { fqdn, provider: dnsProvider }),
+    object: ref,
+    reason: "RecordsDiffer",
+    requires: [],
+    follows: [],
+    dnsProvider,
+    zoneText: former.zone,
+    zone,
+    fqdn,
+    before: contentOf(records),
+    after: { addresses: left, ttlSeconds },
+    others: { addresses: left, expected: "some" },
+    ...(records.isTTLAutomatic ? { cachedSeconds: AUTOMATIC_TTL_SECONDS } : {}),
+  };
+}
+
+/** Returns what of the object's own stands under a former name that it has to clean up. Empty where nothing was read, another object owns the name, or its records are to stay. */
+function shownOf(publisher: Publisher, former: PublishedName, context: FormerContext): readonly PublishedName[] {
+  if (!isToClean(publisher, former, context.claims)) return [];
+  const found = findRecords(former, context.dns);
+  return found.kind === "records" ? [{ ...former, addresses: ownPartOf(found, former) }] : [];
+}
+
+/** True for a former name whose records the object has to remove: no other object owns it, and they are not to stay. Pure. */
+export function isToClean({ ref, reclaimPolicy }: Publisher, former: PublishedName, claims: NameClaims): boolean {
+  const owner = claims.ownerOf(publishedKey(former));
+  return reclaimPolicy === "Delete" && (owner === undefined || isSameObject(owner, ref));
+}
+
+/** Returns what of a former name's remembered addresses its records show. Pure. */
+export function ownPartOf({ records }: FoundRecords, former: PublishedName): readonly string[] {
+  return records.addresses.filter((ip) => former.addresses.includes(ip));
 }
 
 /** Only what flipop wrote goes: what somebody else put there meanwhile stays. */
@@ -217,25 +300,31 @@ function removal(
   };
 }
 
-interface FoundRecords {
+/** The records of a former name, as they were read. */
+export interface FoundRecords {
   readonly kind: "records";
   readonly zone: Zone;
   readonly records: RecordSetState;
   readonly ttlSeconds: number;
 }
 
-type Found =
-  | FoundRecords
-  | { readonly kind: "nothing" }
-  /** `isUnanswered`: the provider did not say why; no refusal, no rate limit. */
-  | { readonly kind: "unread"; readonly why: Obstacle; readonly isUnanswered: boolean };
+type Found = FoundRecords | { readonly kind: "nothing" } | UnreadFormer;
 
-function findRecords({ provider, zone, name }: PublishedName, dns: ReadonlyMap<string, DNSFacts>): Found {
+/** `isUnanswered`: the provider did not say why; no refusal, no rate limit. `isPassing`: they may be read in a later pass without anybody's help. */
+export interface UnreadFormer {
+  readonly kind: "unread";
+  readonly why: Obstacle;
+  readonly isUnanswered: boolean;
+  readonly isPassing: boolean;
+}
+
+/** Finds the records of a former name among what was read. Pure. */
+export function findRecords({ provider, zone, name }: PublishedName, dns: ReadonlyMap<string, DNSFacts>): Found {
   const facts = dns.get(provider);
   if (facts?.unusable !== undefined) {
     const { kind, message, notBeforeMs } = facts.unusable;
     const why = obstacle(REFUSAL_REASONS[kind], message, { notBeforeMs });
-    return { kind: "unread", why, isUnanswered: kind === "unanswered" };
+    return { kind: "unread", why, isUnanswered: kind === "unanswered", isPassing: kind !== "no-access" };
   }
   const found = facts?.zones.get(zone);
   if (found?.kind === "missing") return { kind: "nothing" };
@@ -247,8 +336,10 @@ function findRecords({ provider, zone, name }: PublishedName, dns: ReadonlyMap<s
 }
 
 function unread({ error, isRefused, putOffUntilMs }: UnreadDNS): Found {
-  if (putOffUntilMs !== undefined)
-    return { kind: "unread", why: obstacle("RateLimited", error, { notBeforeMs: putOffUntilMs }), isUnanswered: false };
+  if (putOffUntilMs !== undefined) {
+    const why = obstacle("RateLimited", error, { notBeforeMs: putOffUntilMs });
+    return { kind: "unread", why, isUnanswered: false, isPassing: true };
+  }
   const why = isRefused ? personNeeded("Unreadable", error) : obstacle("Unreadable", error);
-  return { kind: "unread", why, isUnanswered: true };
+  return { kind: "unread", why, isUnanswered: true, isPassing: !isRefused };
 }

@@ -66,7 +66,7 @@ export function* planDNS(
   // Where an object asks for no records of a type any more, those of the other type take their place.
   const inPlaceOf = ({ ref, wish }: Publisher): NamePlan | undefined =>
     wish.kind === "none" ? asked.get(refKey(ref)) : undefined;
-  const context = { claims, dns, ownerPlans, cleanedUp: new Set<string>() };
+  const context = { claims, dns, ownerPlans, cleanedUp: new Set<string>(), served, nowMs };
   // What deleted objects clean up is known first: it may be the new name of another object, whose old one stays then.
   const former = new Map(
     [...present]
@@ -161,7 +161,7 @@ export function untouchedNames(publisher: Publisher): ObjectNames {
   return {
     publisher,
     present: { target: { kind: "none" }, actions: [], holds: [], isInPlace: false, isRight: false },
-    former: { actions: [], holds: [], names: memory.formerDNS, takeoverActionIDs: [], handedOver: [] },
+    former: { actions: [], holds: [], names: memory.formerDNS, takeoverActionIDs: [], handedOver: [], shown: [] },
     holds: [],
     memory,
     cleaning: NOTHING_TO_CLEAN,
@@ -176,8 +176,9 @@ export function stayingAddresses(
   names: readonly ObjectNames[],
   serving: ReadonlySet<string>,
 ): ReadonlyMap<string, StayingIn> {
-  return new Map(
-    names.flatMap(({ publisher: { ref }, present: { target, actions, kept: isKept } }) => {
+  return new Map([
+    ...stayingInFormer(names),
+    ...names.flatMap(({ publisher: { ref }, present: { target, actions, kept: isKept } }) => {
       if (target.kind !== "ready") return [];
       const [write] = actions;
       const { addresses } = target.records;
@@ -187,6 +188,23 @@ export function stayingAddresses(
       const isExchanged = write?.kind === "update-dns" && exchangesAll(write);
       const stays = (ip: string): boolean => kept?.has(ip) !== false || (isExchanged && serving.has(ip));
       return addresses.filter(stays).map((ip) => [ip, { fqdn, why }] as const);
+    }),
+  ]);
+}
+
+/** Returns each address that a former name shows, and that nothing of the plan takes out of it. */
+function stayingInFormer(names: readonly ObjectNames[]): readonly (readonly [string, StayingIn])[] {
+  const all = names.map(({ former }) => former);
+  const writes = Map.groupBy(
+    all.flatMap(({ actions }) => actions),
+    ({ dnsProvider: provider, fqdn }) => nameKey({ provider, fqdn }),
+  );
+  return all.flatMap(({ shown }) =>
+    shown.flatMap((former) => {
+      const written = writes.get(publishedKey(former)) ?? [];
+      const isLeft = (ip: string): boolean => written.every(({ after }) => after.addresses.includes(ip));
+      const why = obstacle("StillPublished", former.name);
+      return former.addresses.filter(isLeft).map((ip) => [ip, { fqdn: former.name, why }] as const);
     }),
   );
 }

@@ -1,7 +1,15 @@
 import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dns.ts";
-import type { PublishedName } from "../../model/resource.ts";
-import type { ShownName } from "../drain.ts";
+import { ownAddresses, type PublishedName } from "../../model/resource.ts";
+import { type ShownName, USUAL_TTL_SECONDS } from "../drain.ts";
 import { isContested } from "./fights.ts";
+import {
+  type FoundRecords,
+  findRecords,
+  formerNames,
+  isToClean,
+  ownPartOf,
+  type UnreadFormer,
+} from "./former-names.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
 import { isPassing, isUnread, type NameTarget, type ReadyTarget } from "./name-target.ts";
@@ -20,7 +28,8 @@ export interface Shown {
    * Address → name, for each address that this pass cannot remove from its name. Such an address must stay on its machine:
    * 1. records read, but not writable now (not selected, suspended, rate limit, backoff, debounce, or it may be somebody else's): the addresses they show;
    * 2. records not readable now: the addresses that status remembers;
-   * 3. object being deleted with `Delete`: the remembered addresses of each name that cannot be cleaned up now.
+   * 3. former names that the object has to clean up, because of `Delete`: as 1 and 2;
+   * 4. object being deleted with `Delete`: the remembered addresses of each name that cannot be cleaned up now.
    * Nothing waits for a name that is invalid, whose zone is gone, or that another object owns.
    */
   readonly stuck: ReadonlyMap<string, string>;
@@ -34,13 +43,18 @@ export function shownNow(
   nowMs: number,
 ): Shown {
   const all = publishers.map((publisher) => ({ publisher, target: ownTarget(publisher, claims) }));
-  const names = all.flatMap(({ publisher, target }) => shownName(publisher, target, nowMs));
+  const former = all.flatMap(({ publisher, target }) => formerShown(publisher, target, { claims, dns, nowMs }));
+  const names = [
+    ...all.flatMap(({ publisher, target }) => shownName(publisher, target, nowMs)),
+    ...former.flatMap(({ shown }) => shown),
+  ];
   const last = all.flatMap(({ publisher, target }) => (isUnread(target) ? unreadable(publisher) : []));
-  const stuck = all.flatMap(({ publisher, target }) => {
+  const present = all.flatMap(({ publisher, target }) => {
     if (target.kind === "ready") return unwritable(publisher, target, nowMs);
     const unread = isUnread(target) ? unreadable(publisher) : [];
     return unread.length > 0 ? unread : uncleanable(publisher, claims, dns);
   });
+  const stuck = [...former.flatMap((name) => name.stuck), ...present];
   const [unknown] = all.flatMap(({ publisher, target }) => unknownName(publisher, target));
   return {
     names,
@@ -118,6 +132,77 @@ function unwritable(publisher: Publisher, target: ReadyTarget, nowMs: number): r
 /** Returns the name that status remembers as published. */
 function unreadable({ memory: { publishedDNS } }: Publisher): readonly PublishedName[] {
   return publishedDNS === undefined ? [] : [publishedDNS];
+}
+
+/** What a former name shows that its object has to clean up. */
+interface FormerShown {
+  /** Empty where the records cannot be read until a person acts. */
+  readonly shown: readonly ShownName[];
+  /** The name, if nothing can be taken out of it in this pass. */
+  readonly stuck: readonly NamedAddresses[];
+}
+
+/** What says whether former names can be cleaned up. */
+interface FormerFacts {
+  readonly claims: NameClaims;
+  readonly dns: ReadonlyMap<string, DNSFacts>;
+  readonly nowMs: number;
+}
+
+/** Returns what the former names show that an object has to clean up. Those of a deleted object only hold its addresses. */
+function formerShown(publisher: Publisher, target: NameTarget, facts: FormerFacts): readonly FormerShown[] {
+  if (publisher.meta.isDeleting) return [];
+  return formerNames(publisher, target)
+    .filter((name) => isToClean(publisher, name, facts.claims))
+    .flatMap((name) => {
+      const former = { ...name, addresses: ownAddresses(name) };
+      const found = findRecords(former, facts.dns);
+      if (found.kind === "nothing") return [];
+      return [
+        found.kind === "records" ? readFormer(publisher, former, found, facts) : unreadFormer(publisher, former, found),
+      ];
+    });
+}
+
+function readFormer(
+  publisher: Publisher,
+  former: PublishedName,
+  found: FoundRecords,
+  { claims, nowMs }: FormerFacts,
+): FormerShown {
+  const { ref: owner, isWritable, settlesAtMs, retries } = publisher;
+  const { name: fqdn } = former;
+  const addresses = ownPartOf(found, former);
+  const isSettling = isDebouncing(publisher, nowMs);
+  const isLater = isSettling || claims.mayBeClaimed(publishedKey(former));
+  const access = isWritable ? (isLater ? "later" : "now") : "never";
+  const ttlSeconds = found.records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : found.ttlSeconds;
+  const settles = isWritable && isSettling && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {};
+  const isStuck = access !== "now" || retries.removalObstacle(fqdn) !== undefined;
+  return {
+    shown: [{ owner, fqdn, addresses, ttlSeconds, access, isRead: true, isFormer: true, ...settles }],
+    stuck: isStuck ? [{ name: fqdn, addresses }] : [],
+  };
+}
+
+function unreadFormer(
+  { ref: owner, isWritable }: Publisher,
+  { name: fqdn, addresses }: PublishedName,
+  { isPassing: mayBeRead }: UnreadFormer,
+): FormerShown {
+  const stuck = [{ name: fqdn, addresses }];
+  if (!mayBeRead) return { shown: [], stuck };
+  const access = isWritable ? "later" : "never";
+  const shown = {
+    owner,
+    fqdn,
+    addresses,
+    ttlSeconds: USUAL_TTL_SECONDS,
+    access,
+    isRead: false,
+    isFormer: true,
+  } as const;
+  return { shown: [shown], stuck };
 }
 
 /** Returns the remembered addresses of each name that a deleted object would have to clean up and cannot. */
