@@ -227,10 +227,10 @@ function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact
 
 const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
 
-/** True for an address that was acquired so lately that neither the list nor a single read need show it yet. */
+/** True for an address that was bought so lately that neither the list nor a single read need show it yet. One that was found again was shown before. */
 function isNew(entry: AcquiredIP | undefined, nowMs: number): boolean {
-  const acquiredMs = pastMs(entry?.acquiredAt, nowMs);
-  return acquiredMs !== undefined && nowMs < acquiredMs + UNANSWERED_WATCH_MS;
+  const boughtMs = entry?.adopted === true ? undefined : pastMs(entry?.acquiredAt, nowMs);
+  return boughtMs !== undefined && nowMs < boughtMs + UNANSWERED_WATCH_MS;
 }
 
 const UNSHOWN: AddressFact = {
