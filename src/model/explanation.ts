@@ -26,6 +26,8 @@ export interface Gate {
   readonly notBeforeMs?: number;
   /** The node or address that it is about, where the explanation is about several. */
   readonly about?: string;
+  /** What a person can do about it, where the row of the reason does not know. */
+  readonly advice?: string;
 }
 
 /** A fact that a gate looks at. */

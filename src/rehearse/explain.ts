@@ -1,22 +1,20 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import type { AddressFact } from "../model/address.ts";
-import { sourceNamed } from "../model/address-source.ts";
 import type { ChangeTold, Explanation, Gate, Next, NodeTold, Section, Subject } from "../model/explanation.ts";
 import { placeSentence } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
 import type { NameService, Plan, PoolAssessment } from "../model/plan.ts";
 import { setNamed } from "../model/record-types.ts";
-import { type ObjectMeta, objectKey, type Pool } from "../model/resource.ts";
+import type { ObjectMeta } from "../model/resource.ts";
 import { SHARD_LABEL, shardLabels } from "../model/shard.ts";
 import { formatTime } from "../model/time.ts";
 import { plan } from "../plan/plan.ts";
-import { storedDrain } from "../plan/pool-view.ts";
 import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
 import { evidenceOf, type Looked } from "./evidence.ts";
 import { ASSUMED, type Story } from "./forward.ts";
 import {
   acquiringGates,
   addressGates,
+  approvalGates,
   firewallGates,
   graceUntilMs,
   ipOf,
@@ -43,6 +41,7 @@ import {
   pairStatement,
   shortAddressGates,
 } from "./statements.ts";
+import { factsBeyond } from "./subject-facts.ts";
 
 /** What is to be explained, and for which objects. */
 export interface Question {
@@ -245,6 +244,7 @@ function gatesOf(seen: Seen, subject: Subject, ahead: Ahead): readonly Gate[] {
         ...shortAddressGates(seen),
         ...acquiringGates(seen),
         ...nameGates(seen, namesOf(seen)),
+        ...approvalGates(seen),
       ];
   }
 }
@@ -417,68 +417,4 @@ function deadText({ shown, serving }: NameService): string {
   if (dead.length === 0) return "";
   if (dead.length < shown.length) return `, but ${dead.join(", ")} ${dead.length === 1 ? "does" : "do"} not answer now`;
   return ", but nothing there answers now, and there is nothing else to show";
-}
-
-/** What is known of an address or a node whatever objects there are. */
-function factsBeyond({ world }: Planned, subject: Subject): readonly string[] {
-  const ip = subject.kind === "ip" || subject.kind === "pair" ? subject.ip : undefined;
-  const name = subject.kind === "node" || subject.kind === "pair" ? subject.node : undefined;
-  return [
-    ...(ip === undefined ? [] : addressFacts(world, ip)),
-    ...(name === undefined ? [] : machineFacts(world, name)),
-  ];
-}
-
-function addressFacts({ providers, nodes, registry, pools }: Observation, ip: string): readonly string[] {
-  const isNamed = pools.some(({ spec, status }) => spec.ips.includes(ip) || Object.hasOwn(status.ips, ip));
-  const unnamed =
-    releasedText(pools, ip) ??
-    `No object names ${ip}: flipop leaves it where it is. A pool takes it once it stands in spec.ips.`;
-  const nodeOf = (provider: string, machine: string): string | undefined =>
-    nodes.find(({ providerID }) => registry.machineID(provider, providerID) === machine)?.name;
-  const places = [...providers.values()].flatMap(({ name, addresses }): readonly string[] => {
-    const fact = addresses.get(ip);
-    return fact === undefined
-      ? []
-      : [heldText(sourceNamed(name).provider, ip, fact, (machine) => nodeOf(name, machine))];
-  });
-  return [...(isNamed ? [] : [unnamed]), ...places];
-}
-
-/** What becomes of an address that an object has released; undefined for any other. */
-function releasedText(pools: readonly Pool[], ip: string): string | undefined {
-  const pool = pools.find(({ status }) => status.released.some((entry) => entry.ip === ip));
-  if (pool === undefined) return undefined;
-  const until = storedDrain(pool, ip);
-  const drains = until === undefined ? "" : ` Resolvers may hand it out until ${until}.`;
-  return `${pool.kind}/${objectKey(pool.meta)} has released ${ip}: it stays where it is until another address needs the machine.${drains}`;
-}
-
-function heldText(
-  provider: string,
-  ip: string,
-  fact: AddressFact,
-  nodeOf: (machine: string) => string | undefined,
-): string {
-  if (fact.kind === "gone") return `${provider} does not know ${ip}.`;
-  if (fact.kind === "gap") return `${provider} could not be asked for ${ip}: ${fact.error}`;
-  const { holderID, isLocked } = fact.address;
-  const node = holderID === undefined ? undefined : nodeOf(holderID);
-  const machine = `machine ${holderID}`;
-  const where = holderID === undefined ? "no machine" : node === undefined ? machine : `${node} (${machine})`;
-  return `${provider} has ${ip} on ${where}${isLocked ? " and is working on it" : ""}.`;
-}
-
-function machineFacts({ nodes, registry, providers }: Observation, name: string): readonly string[] {
-  const node = nodes.find((one) => one.name === name);
-  if (node === undefined) return [];
-  // Both families of a provider have the same machines.
-  const machines = [...new Set([...providers.keys()].map((source) => sourceNamed(source).provider))].flatMap(
-    (provider) => {
-      const id = registry.machineID(provider, node.providerID);
-      return id === undefined ? [] : [`${name} is machine ${id} of ${provider}.`];
-    },
-  );
-  const shown = [node.addressAnnotation, node.ipv6?.addressAnnotation].flatMap((text) => text ?? []);
-  return [...machines, ...shown.map((text) => `Its annotation says ${text}.`)];
 }

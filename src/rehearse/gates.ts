@@ -254,21 +254,33 @@ export function nameGates(seen: Seen, names: readonly { readonly fqdn: string }[
     .filter(({ subject, kind }) => kind !== "reconcile" && ACTIONS[kind].affects === "name" && isOf(subject))
     .flatMap((hold): readonly Gate[] => {
       const [gate] = gateOfHold(hold);
-      if (gate === undefined) return [];
+      if (gate === undefined || gate.id === "approval") return [];
       return [gate.id === "address" ? { ...gate, id: "name-owner" } : gate];
     });
+}
+
+/** Returns what of an object waits until a person approves it, a gate for each address or name that is to be taken from somebody. Pure. */
+export function approvalGates(seen: Seen): readonly Gate[] {
+  return holdsOf(seen).flatMap((hold) =>
+    gateOfHold(hold).flatMap((gate) => (gate.id === "approval" ? [{ ...gate, about: hold.subject }] : [])),
+  );
+}
+
+/** True for what waits until a person approves it. Pure. */
+export function awaitsApproval(hold: Hold): boolean {
+  return gateOfHold(hold).some(({ id }) => id === "approval");
 }
 
 function holdsOf({ plan, ref }: Seen): readonly Hold[] {
   return plan.holds.filter(({ object }) => refKey(object) === refKey(ref));
 }
 
-function gateOfHold({ reason, detail, notBeforeMs, subject }: Hold): readonly Gate[] {
+function gateOfHold({ reason, detail, notBeforeMs, subject, advice }: Hold): readonly Gate[] {
   const id = gateOf(reason);
   if (id === undefined) return [];
   if (isUnread(reason)) return [{ id, pass: undefined, isUnread: true, reason, detail, about: subject }];
   const until = notBeforeMs === undefined ? {} : { notBeforeMs };
-  return [{ ...shut(id, { reason, detail }), ...until }];
+  return [{ ...shut(id, { reason, detail }), ...until, ...(advice === undefined ? {} : { advice }) }];
 }
 
 function shut(

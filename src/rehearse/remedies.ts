@@ -1,11 +1,13 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { canonicalAddress } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
+import type { Approval } from "../model/approval.ts";
 import type { ChangeTold, Gate } from "../model/explanation.ts";
 import type { GateID } from "../model/gates.ts";
 import { EQUALITY } from "../model/nearest.ts";
 import { CORDON_KEY, type Taint } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
+import type { ObjectMeta } from "../model/resource.ts";
 import type { FactEdit } from "./edit.ts";
 import { editWorld } from "./edited-world.ts";
 import { meantSelector, poolOf, raisedMaxPerNode, type Seen } from "./gates.ts";
@@ -60,7 +62,7 @@ const REMEDIES: Readonly<Record<GateID, Remedy>> = {
   due: waited,
   turn: elsewhere,
   pace: waited,
-  approval: none,
+  approval: approved,
   "cool-off": waited,
   quota: withinLimit,
   "dns-valid": none,
@@ -102,13 +104,18 @@ function patchCommand({ kind, namespace, name }: ObjectRef, spec: unknown): stri
 }
 
 function withSpec(world: Observation, ref: ObjectRef, change: (spec: object) => object): Observation {
-  const changed = <O extends { readonly meta: { readonly generation: number }; readonly spec: object }>(
-    object: O,
-  ): O => ({
+  return withObject(world, ref, (object) => ({
     ...object,
     meta: { ...object.meta, generation: object.meta.generation + 1 },
     spec: change(object.spec),
-  });
+  }));
+}
+
+function withObject(
+  world: Observation,
+  ref: ObjectRef,
+  changed: <O extends { readonly meta: ObjectMeta; readonly spec: object }>(object: O) => O,
+): Observation {
   if (ref.kind === "dns")
     return {
       ...world,
@@ -153,6 +160,25 @@ function resumed(_: Gate, { seen }: Concern): readonly Change[] {
       command: `flipop resume ${isOfAll ? "--all" : refKey(ref)}`,
       message: isOfAll ? "let flipop go on for all objects" : `let flipop go on for ${refKey(ref)}`,
       make: (world) => (isOfAll ? withoutSuspensionOfAll(world) : withoutSuspension(world, ref)),
+    },
+  ];
+}
+
+/** A person approves all that the object would take from somebody now. */
+function approved(_: Gate, { seen: { plan, ref } }: Concern): readonly Change[] {
+  const asked = plan.toApprove?.find(({ object }) => refKey(object) === refKey(ref));
+  if (asked === undefined) return [];
+  const approval: Approval = { plan: new Set(asked.plan), by: "", untilMs: Number.POSITIVE_INFINITY };
+  const approve = <O extends { readonly meta: ObjectMeta }>(object: O): O => ({
+    ...object,
+    meta: { ...object.meta, approval },
+  });
+  return [
+    {
+      cost: 2,
+      command: `flipop approve ${refKey(ref)}`,
+      message: `approve what ${refKey(ref)} waits for`,
+      make: (world) => withObject(world, ref, approve),
     },
   ];
 }

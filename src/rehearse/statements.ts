@@ -6,6 +6,7 @@ import type { Obstacle, Statement } from "./counterfactual.ts";
 import {
   acquiringGates,
   addressGates,
+  approvalGates,
   ipOf,
   maxPerNode,
   nameGates,
@@ -68,7 +69,7 @@ export function nameStatement(ref: ObjectRef, ahead: Ahead): Statement {
 /** Returns the gates that keep an object's addresses from being active, each once, with the first address that it is shut for. Pure. */
 export function shortAddressGates(seen: Seen): readonly Gate[] {
   const gates = shutOf(objectGates(seen)).length > 0 ? [] : inactiveOf(seen).flatMap((ip) => shutAbout(seen, ip));
-  return gates.filter(({ id }, at) => gates.findIndex((gate) => gate.id === id) === at);
+  return gates.filter(({ id }, at) => id !== "approval" && gates.findIndex((gate) => gate.id === id) === at);
 }
 
 function shutAbout(seen: Seen, ip: string): readonly Gate[] {
@@ -255,7 +256,7 @@ function objectObstacles(seen: Seen): readonly Found[] {
   if (pool !== undefined && activeCount(seen) < pool.desired) {
     return [...firstObstacle(seen, inactiveOf(seen)), ...shutGates(acquiringGates(seen))];
   }
-  const named = shutGates(nameGates(seen, namesOf(seen)));
+  const named = shutGates([...nameGates(seen, namesOf(seen)), ...approvalGates(seen)]);
   // One node that matches would take the others from the name, which serve: the selector is what is wrong.
   if (pool === undefined && own.length > 0) return [...own, ...named];
   return [...(seen.assessment.matching.length === 0 ? nearestNode(seen) : []), ...named];

@@ -48,5 +48,7 @@ test("no node is labelled for a record set whose selector selects nothing: its n
     horizonMs: 15 * 60_000,
   });
   expect(explanation.sections[0]?.counterfactual).toBeUndefined();
-  expect(renderExplanation(explanation, { palette: PLAIN, width: 100, wide: false })).toContain("Correct spec.match");
+  expect(renderExplanation(explanation, { palette: PLAIN, width: 100, wide: false })).toContain(
+    "Correct that selector, or give nodes the labels that it asks for.",
+  );
 });

@@ -141,7 +141,7 @@ export function gateText(gate: Gate, kind: Section["object"]["kind"], nowMs: num
 }
 
 function whyShut(
-  { reason, detail, notBeforeMs }: Gate & { readonly reason: Reason },
+  { id, reason, detail, notBeforeMs, advice }: Gate & { readonly reason: Reason },
   kind: Section["object"]["kind"],
   since: string,
   nowMs: number,
@@ -154,7 +154,12 @@ function whyShut(
   const said = readableTimes(plain(detail), nowMs).replace(/\.$/, "");
   const told = said === "" ? general : tell === "detail" ? capital(said) : `${general}: ${said}`;
   const until = notBeforeMs === undefined ? "" : ` ${capital(untilText(notBeforeMs, nowMs))}.`;
-  return `${told}${since === "" ? "" : `, ${since}`}.${until}`;
+  return `${told}${since === "" ? "" : `, ${since}`}.${until}${isSaidAtGate(id) && advice !== undefined ? ` ${advice}` : ""}`;
+}
+
+/** True where the gate itself says what to do: it may be shut although the object has all that it asks for. */
+function isSaidAtGate(id: Gate["id"]): boolean {
+  return id === "approval";
 }
 
 function taintText(verdict: Parameters<typeof verdictPhrase>[0], since: string): string {
@@ -235,8 +240,9 @@ function changeText({ message, command, edit }: ChangeTold): string {
 /** What a person can do about the first gate that is shut, where flipop cannot tell a change. */
 function adviceLines({ gates, object }: Section): readonly string[] {
   const shut = gates.find(({ pass }) => pass === false);
-  if (shut?.reason === undefined) return [];
-  const { reason, detail } = shut;
-  const advice = adviceFor({ kind: "reconcile", object, subject: "", reason, detail, needsPerson: true });
+  if (shut?.reason === undefined || isSaidAtGate(shut.id)) return [];
+  const { reason, detail, advice: own } = shut;
+  const told = own === undefined ? {} : { advice: own };
+  const advice = adviceFor({ kind: "reconcile", object, subject: "", reason, detail, needsPerson: true, ...told });
   return advice === undefined ? [] : [advice];
 }
