@@ -314,9 +314,7 @@ function messageOf(seen: Seen, subject: Subject): string {
   const object = refKey(seen.ref);
   switch (subject.kind) {
     case "pair":
-      return isActive(seen, subject.ip) && ipOf(seen, subject.ip)?.nodeName === subject.node
-        ? `${subject.ip} is active on ${subject.node}.`
-        : `${placed(seen, subject.ip)} It is not on ${subject.node}.`;
+      return pairMessage(seen, subject.ip, subject.node);
     case "ip":
       return placed(seen, subject.ip);
     case "node": {
@@ -330,6 +328,15 @@ function messageOf(seen: Seen, subject: Subject): string {
     case "name":
       return wholeMessage(seen);
   }
+}
+
+function pairMessage(seen: Seen, ip: string, node: string): string {
+  const { state, nodeName } = ipOf(seen, ip) ?? {};
+  const isThere = nodeName === node && (state === "active" || state === "no-match");
+  if (!isThere) return `${placed(seen, ip)} It is not on ${node}.`;
+  return isActive(seen, ip)
+    ? `${ip} is active on ${node}.`
+    : `${placed(seen, ip)} It stays there although ${node} does not match.`;
 }
 
 /** How many of its addresses an object has. */

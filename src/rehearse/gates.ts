@@ -124,15 +124,18 @@ export function addressGates(seen: Seen, ip: string, wantedNode?: string): reado
   const fault = faultGate(entry);
   const address = known.get("address") ?? fault ?? open("address");
   const inUse = entry?.state === "disabled" ? shut("in-use", { reason: "AboveDesired", detail: "" }) : open("in-use");
-  const isElsewhere = entry?.state === "active" && entry.nodeName !== undefined && entry.nodeName !== wantedNode;
-  const stays: Gate =
-    known.get("stays") ??
-    (isElsewhere && wantedNode !== undefined
-      ? { id: "stays", pass: false, detail: "", about: entry.nodeName }
-      : open("stays"));
+  const stays = known.get("stays") ?? stayGate(seen, entry, wantedNode);
   const own = wantedNode === undefined ? [address, inUse] : [address, inUse, stays];
   const more = held.filter(({ id }) => GATES[id].of === "pair" && id !== "turn");
   return [...own, ...more];
+}
+
+/** Only a node that matches keeps its address: one that does not holds it until another can take it. */
+function stayGate(seen: Seen, entry: IPStatus | undefined, wantedNode: string | undefined): Gate {
+  const holder = entry?.state === "active" ? entry.nodeName : undefined;
+  const isKept = holder !== undefined && (poolOf(seen)?.matching ?? []).includes(holder);
+  if (!isKept || wantedNode === undefined || holder === wantedNode) return open("stays");
+  return { id: "stays", pass: false, detail: "", about: holder };
 }
 
 /** Returns until when a node that stopped matching a moment ago still counts as a match, milliseconds; undefined for any other node. Pure. */
@@ -190,11 +193,11 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
   const isMatch = pool.matching.includes(nodeName);
   const skip = pool.skipped.find((one) => one.nodeName === nodeName);
   const id = skip === undefined ? undefined : gateOf(skip.reason);
-  const others = Object.entries(pool.status.ips).filter(
-    ([address, entry]) => address !== ip && entry.nodeName === nodeName && entry.state === "active",
+  const others = Object.entries(pool.status.ips).flatMap(([address, entry]) =>
+    address !== ip && entry.nodeName === nodeName && entry.state === "active" ? [address] : [],
   );
-  const other = others.length < maxPerNode(seen) ? undefined : others[0];
-  const ofOwn = other === undefined ? undefined : gateOfOwn(other[0], ip);
+  const most = maxPerNode(seen);
+  const ofOwn = others.length < most ? undefined : gateOfOwn(others, most, ip);
   const gates = (["machine", "firewall", "free"] as const)
     .filter((gate) => gate !== "firewall" || id === "firewall")
     .map((gate): Gate => {
@@ -206,9 +209,11 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
 }
 
 /** The gate of a node that has as many of the object's own addresses as it may. It lacks none: another one is asked for only where the explanation is about that one. */
-function gateOfOwn(own: string, ip: string | undefined): Gate {
+function gateOfOwn(own: readonly string[], most: number, ip: string | undefined): Gate {
   if (ip === undefined) return { id: "free", pass: undefined, detail: "" };
-  return shut("free", { reason: "NodeHasOtherIP", detail: own }, own);
+  const detail = `already carrying ${own.join(", ")} of the same object, and may have no more than ${most}`;
+  const [about = ""] = own;
+  return { id: "free", pass: false, detail, about };
 }
 
 /** Returns the gate of an object's firewall; none where it has no firewall. What a person must do there shuts it, whatever the reason is. Pure. */

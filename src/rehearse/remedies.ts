@@ -1,5 +1,5 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
-import { canonicalAddress } from "../model/address.ts";
+import { canonicalAddress, entryOf } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import type { Approval } from "../model/approval.ts";
 import type { ChangeTold, Gate } from "../model/explanation.ts";
@@ -7,6 +7,7 @@ import type { GateID } from "../model/gates.ts";
 import { EQUALITY } from "../model/nearest.ts";
 import { CORDON_KEY, type Taint } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
+import type { Plan } from "../model/plan.ts";
 import type { ObjectMeta } from "../model/resource.ts";
 import type { FactEdit } from "./edit.ts";
 import { editWorld } from "./edited-world.ts";
@@ -344,15 +345,23 @@ function podsReady(_: Gate, { node }: Concern): readonly Change[] {
 }
 
 /** What the machine carries goes elsewhere: to a node that waits, or to none where no object wants it. */
-function freed({ detail: other }: Gate, { seen, ip }: Concern): readonly Change[] {
+function freed({ about: other = "" }: Gate, { seen, ip }: Concern): readonly Change[] {
   if (canonicalAddress(other) === undefined) return [];
   const waiting = poolOf(seen)?.waiting ?? [];
   const away = waiting.slice(0, 1).flatMap((node) => byHand(seen, other, node));
   const owners = seen.world.pools.filter(({ spec }) => spec.ips.includes(other));
-  const dropped = ip === other ? [] : listedElsewhere(seen, other);
+  const dropped = ip === other || isServing(seen.plan, other) ? [] : listedElsewhere(seen, other);
   const most = raisedMaxPerNode(seen);
   const stacked = most === undefined ? [] : ofSpec(seen, "maxPerNode", most, 2);
   return [...stacked, ...(owners.length === 0 ? [detached(other, 3)] : []), ...away, ...dropped];
+}
+
+/** True for an address that is active on a node that matches: out of its spec it would serve no more. */
+function isServing({ pools }: Plan, ip: string): boolean {
+  return pools.some(({ status: { ips }, matching }) => {
+    const { state, nodeName } = entryOf(ips, ip) ?? {};
+    return state === "active" && nodeName !== undefined && matching.includes(nodeName);
+  });
 }
 
 /** Each pool that lists an address lists it no longer; not where it was the only one, or that pool would be invalid. */
