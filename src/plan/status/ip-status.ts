@@ -146,7 +146,7 @@ function settled(
   if (view.pool.meta.isDeleting) return { ...leaving(view, ip, standing), ...failure };
   if (standing.rank === "unassigned")
     return {
-      ...(failure ?? { state: "unassigned", reason: heldBack?.reason ?? "NoCandidate" }),
+      ...(failure ?? { state: "unassigned", reason: heldBack?.reason ?? MOVING.unassigned }),
       ...leftField(view, ip),
     };
   const place = placeFields(view, ownPlace(standing));
