@@ -93,7 +93,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
     ],
   },
   free: { of: "pair", reasons: ["NodeHasForeignIP", "NodeHasOtherIP", "NodePromised", "StillPublished"] },
-  region: { of: "pair", reasons: ["RegionMismatch"] },
+  region: { of: "pair", reasons: ["RegionMismatch", "NoRegion"] },
   due: { of: "pair", reasons: ["Backoff", ...RETRY_REASONS] },
   turn: { of: "pair", reasons: ["NoCandidate"] },
   pace: { of: "pair", reasons: ["DisruptionBudget", "Draining", "LastServing", "Limited"] },
@@ -104,7 +104,6 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
     reasons: [
       "QuotaExceeded",
       "CreationRate",
-      "NoRegion",
       "AmbiguousAcquisition",
       "LostAcquisition",
       "AcquisitionUnanswered",

@@ -263,10 +263,10 @@ const ROWS = {
   NoRegion: {
     text: "No node waits for a new address, and spec.region is not set.",
     wait: "change",
-    advice: "Set spec.region.",
+    advice: "Free a matching node, or set spec.region to acquire an address that waits for one.",
     routedIP: {
       text: "No node waits for a new address, and region of the issuer is not set.",
-      advice: "Set region of the issuer.",
+      advice: "Free a matching node, or set region of the issuer to acquire an address that waits for one.",
     },
     hasAddresses: true,
   },

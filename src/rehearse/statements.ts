@@ -254,7 +254,10 @@ function objectObstacles(seen: Seen): readonly Found[] {
   if (own.some(({ gate }) => gate.id !== "selects")) return own;
   const pool = poolOf(seen);
   if (pool !== undefined && activeCount(seen) < pool.desired) {
-    return [...firstObstacle(seen, inactiveOf(seen)), ...shutGates(acquiringGates(seen))];
+    const acquiring = shutGates(acquiringGates(seen));
+    // A node that can take the new address opens the gate `region`.
+    const nearest = acquiring.some(({ gate }) => gate.id === "region") ? nearestNode(seen) : [];
+    return [...firstObstacle(seen, inactiveOf(seen)), ...nearest, ...acquiring];
   }
   const named = shutGates([...nameGates(seen, namesOf(seen)), ...approvalGates(seen)]);
   // One node that matches would take the others from the name, which serve: the selector is what is wrong.

@@ -135,7 +135,7 @@ describe("the condition Ready of a pool on whose addresses nothing serves", () =
   test("says in whole sentences that nothing can be bought", () => {
     const observation = anObservation({ pools: [aRoutedIP({ firewall: "" })] });
     expect(conditionOf(observation, "Ready", "vip")?.message).toBe(
-      "No address is active. Its address is missing: no node waits for a new address, and region of the issuer is not set. Set region of the issuer.",
+      "No address is active. Its address is missing: no node waits for a new address, and region of the issuer is not set. Free a matching node, or set region of the issuer to acquire an address that waits for one.",
     );
   });
 

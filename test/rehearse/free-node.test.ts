@@ -52,3 +52,26 @@ test("no node is labelled for a record set whose selector selects nothing: its n
     "Correct that selector, or give nodes the labels that it asks for.",
   );
 });
+
+test("an object that has no address yet is told which node to free for one, rather than to buy one for nobody", () => {
+  const cordoned = { taints: [{ key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" as const }] };
+  const observation = anObservation({
+    pools: [
+      aPool({
+        name: "web",
+        spec: { ips: [WEB] },
+        status: { ips: { [WEB]: { state: "active", nodeName: "n1", providerID: "digitalocean://101" } } },
+      }),
+      aPool({ name: "api", spec: { ips: [], desiredIPs: 1, region: "" } }),
+    ],
+    nodes: [aNode(), aNode({ name: "n2", droplet: 102, ...cordoned })],
+    addresses: [known(WEB, { holderID: "101" })],
+  });
+  const { sections } = explain(observation, {
+    subject: { kind: "object" },
+    isMeant: ({ name }) => name === "api",
+    horizonMs: 15 * 60_000,
+  });
+  expect(sections[0]?.gates.flatMap(({ id, pass }) => (pass === false ? [id] : []))).toEqual(["region"]);
+  expect(sections[0]?.counterfactual?.changes.map(({ edit }) => edit)).toEqual(["node/n2=Uncordoned"]);
+});

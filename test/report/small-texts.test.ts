@@ -22,7 +22,7 @@ describe("a plan", () => {
         "      pool/ingress/web has fewer addresses than its desiredIPs (2).\n" +
         "  ~ 1 annotation follows (-o wide shows it)\n" +
         "  ! 1 more address is missing\n" +
-        "      No node waits for a new address, and spec.region is not set. Set spec.region.\n",
+        "      No node waits for a new address, and spec.region is not set. Free a matching node, or set spec.region to acquire an address that waits for one.\n",
     );
   });
 
