@@ -203,9 +203,18 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
     .map((gate): Gate => {
       if (gate === "free" && ofOwn !== undefined) return ofOwn;
       if (skip !== undefined && id === gate) return shut(gate, skip, skip.detail);
+      if (gate === "machine" && !isMatch) return machineGate(seen, nodeName);
       return { id: gate, pass: isMatch ? true : undefined, detail: "" };
     });
   return [...gates, ...(isMatch ? laterGate(seen, nodeName) : [])];
+}
+
+/** The gate of a node that does not match, and is not asked for its machine: one of another cloud would have none even if it matched. */
+function machineGate({ world, object }: Seen, nodeName: string): Gate {
+  const { providerID = "" } = world.nodes.find(({ name }) => name === nodeName) ?? {};
+  const isOther = providerID !== "" && world.registry.machineID(object.spec.provider, providerID) === undefined;
+  if (!isOther) return { id: "machine", pass: undefined, detail: "" };
+  return shut("machine", { reason: "UnusableProviderID", detail: providerID });
 }
 
 /** The gate of a node that has as many of the object's own addresses as it may. It lacks none: another one is asked for only where the explanation is about that one. */

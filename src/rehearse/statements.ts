@@ -178,8 +178,10 @@ function obstaclesOfNode(seen: Seen, name: string, ip?: string): readonly Found[
 
 function nodeObstacles(seen: Seen, node: NodeFacts, ip?: string): readonly Found[] {
   const { name } = node;
-  const gates = [...nodeGates(seen, node), ...takingGates(seen, name, ip)];
-  return shutOf(gates).map((gate) => ({ gate, node: name, ...(ip === undefined ? {} : { ip }) }));
+  const gates = shutOf([...nodeGates(seen, node), ...takingGates(seen, name, ip)]);
+  // A machine that can never have an address comes first: whatever else its node lacks would be mended for nothing.
+  const sorted = gates.toSorted((a, b) => Number(b.id === "machine") - Number(a.id === "machine"));
+  return sorted.map((gate) => ({ gate, node: name, ...(ip === undefined ? {} : { ip }) }));
 }
 
 /** What keeps an address from being active anywhere: its own gates, else those of the node that lacks least. A node in the address's region opens the gate `region`. */

@@ -75,3 +75,24 @@ test("an object that has no address yet is told which node to free for one, rath
   expect(sections[0]?.gates.flatMap(({ id, pass }) => (pass === false ? [id] : []))).toEqual(["region"]);
   expect(sections[0]?.counterfactual?.changes.map(({ edit }) => edit)).toEqual(["node/n2=Uncordoned"]);
 });
+
+test("a node of another cloud is told to have no usable machine, and not what else it lacks to match", () => {
+  const observation = anObservation({
+    pools: [
+      aPool({
+        spec: { ips: [WEB], match: { nodeLabel: "", podNamespace: "ingress", podLabel: "app=web", tolerations: [] } },
+      }),
+    ],
+    nodes: [aNode({ providerID: "hcloud://2001" })],
+    pods: new Map([["ingress|app=web", { kind: "read", byNode: new Map() }]]),
+    addresses: [known(WEB)],
+  });
+  const { sections } = explain(observation, {
+    subject: { kind: "node", node: "n1" },
+    isMeant: () => true,
+    horizonMs: 15 * 60_000,
+  });
+  const [section] = sections;
+  expect(section?.gates.find(({ id }) => id === "machine")).toMatchObject({ pass: false, detail: "hcloud://2001" });
+  expect(section?.counterfactual).toBeUndefined();
+});
