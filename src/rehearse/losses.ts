@@ -5,7 +5,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
-import type { LossCase, Simulation, SpareNodes } from "../model/simulation.ts";
+import type { LossCase, NameFate, Simulation, SpareNodes } from "../model/simulation.ts";
 import { editWorld } from "./edited-world.ts";
 import { forward, type Happening } from "./forward.ts";
 import { namesServed } from "./serving.ts";
@@ -47,9 +47,10 @@ export function* simulateLosses(
   const losses = lossesOf(world, by);
   const isConcerned = ({ nodes }: Loss): boolean => nodes.some((node) => carriers.has(node) || shown.has(node));
   const groups = alike(losses.filter(isConcerned), carriers, shown, remaining);
+  const down = new Set(base.names.filter(({ isUnservedAtEnd }) => isUnservedAtEnd).map(keyOfName));
   const cases: LossCase[] = [];
   for (const [at, { loss, nodes }] of groups.entries()) {
-    const told = caseOf(loss, world, selection, rehearsed);
+    const told = withoutNames(caseOf(loss, world, selection, rehearsed), down);
     cases.push(
       nodes.length === loss.nodes.length
         ? told
@@ -156,6 +157,15 @@ function caseOf(
     isRehearsed: true,
     ...scarcity(sparesOf(story.remaining)),
   };
+}
+
+/** Leaves out names that have no service without any loss: none is to blame for them. */
+function withoutNames({ names, ...rest }: LossCase, down: ReadonlySet<string>): LossCase {
+  return { ...rest, names: names.filter((name) => !down.has(keyOfName(name))) };
+}
+
+function keyOfName({ provider, fqdn }: NameFate): string {
+  return `${provider} ${fqdn}`;
 }
 
 function happeningsOf(nodes: readonly string[]): readonly Happening[] {

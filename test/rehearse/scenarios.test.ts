@@ -7,6 +7,8 @@ import { ASSUMED, forward } from "../../src/rehearse/forward.ts";
 import { type LossKind, simulateLosses } from "../../src/rehearse/losses.ts";
 import { drainOf, rollingUpgradeOf, type UpgradePace } from "../../src/rehearse/scenarios.ts";
 import { simulate } from "../../src/rehearse/simulate.ts";
+import { PLAIN } from "../../src/report/text/layout.ts";
+import { renderSimulation } from "../../src/report/text/simulation.ts";
 import { aNode, anObservation, aPool, known } from "../plan/builders.ts";
 import { aRecordSet, dnsFacts, WWW } from "../plan/dns-builders.ts";
 
@@ -253,6 +255,22 @@ describe("the loss of each node in turn", () => {
       "annotate-node",
     ]);
     expect(told.cases?.map(row)).toEqual(lost(before).cases?.map(row));
+  });
+
+  test("is not to blame for a name that has no service without it", () => {
+    const before = world(3);
+    const down = ["n1", "n2", "n3"].reduce(
+      (now, node) => editWorld(now, [{ kind: "node-state", text: "", node, state: "NotReady" }]),
+      before,
+    );
+    const told = lost(down);
+    expect(told.names.map(({ fqdn, isUnservedAtEnd }) => [fqdn, isUnservedAtEnd])).toContainEqual([
+      "www.example.com",
+      true,
+    ]);
+    expect(told.cases?.flatMap(({ names }) => names.map(({ fqdn }) => fqdn))).not.toContain("www.example.com");
+    const text = renderSimulation(told, { palette: PLAIN, width: 120, wide: false });
+    expect(text).toContain("have no service.\nNo other name loses service.\n");
   });
 
   test("is the same each time", () => {

@@ -181,17 +181,12 @@ function deadText({ fqdn, dead, ttlSeconds }: NameFate): string {
 function lossSummary({ steps, names }: Simulation, cases: readonly LossCase[]): readonly string[] {
   const due = steps.reduce((sum, { actions }) => sum + actions.length, 0);
   const bad = cases.filter((one) => one.names.some((name) => name.unservedMs > 0 || name.isUnservedAtEnd));
-  const list = listText(
-    bad.map(({ lost }) => lost),
-    5,
-  );
   const scarce = Map.groupBy(
     cases
       .filter(({ spareNodes }) => spareNodes === 0)
       .flatMap((one) => one.scarce.map((object) => ({ object, count: one.losses }))),
     ({ object }) => refKey(object),
   );
-  const badCount = bad.reduce((sum, { losses }) => sum + losses, 0);
   const down = names.filter(({ isUnservedAtEnd }) => isUnservedAtEnd).map(({ fqdn }) => fqdn);
   return [
     ...(due === 0
@@ -202,9 +197,7 @@ function lossSummary({ steps, names }: Simulation, cases: readonly LossCase[]): 
     ...(down.length === 0
       ? []
       : [`Without any loss ${listText(down, 3)} ${down.length === 1 ? "has" : "have"} no service.`]),
-    badCount === 0
-      ? "No name loses service."
-      : `${countText(badCount, "loss", "losses")} ${badCount === 1 ? "leaves" : "leave"} a name without service: ${list}.`,
+    blamedText(bad, down.length > 0),
     ...[...scarce].map(
       ([key, own]) =>
         `In ${countText(
@@ -213,6 +206,17 @@ function lossSummary({ steps, names }: Simulation, cases: readonly LossCase[]): 
         )} ${key} has no spare node left: a second loss would leave an address without a node.`,
     ),
   ];
+}
+
+/** Which losses leave a name without service; `areMoreDown` = others have none whatever is lost. */
+function blamedText(bad: readonly LossCase[], areMoreDown: boolean): string {
+  if (bad.length === 0) return `No ${areMoreDown ? "other " : ""}name loses service.`;
+  const count = bad.reduce((sum, { losses }) => sum + losses, 0);
+  const list = listText(
+    bad.map(({ lost }) => lost),
+    5,
+  );
+  return `${countText(count, "loss", "losses")} ${count === 1 ? "leaves" : "leave"} ${areMoreDown ? "another" : "a"} name without service: ${list}.`;
 }
 
 function movesText({ made, needed, again }: Moves): string {
