@@ -53,7 +53,7 @@ export const RUN_CHECKS: Checks<"FLP131" | "FLP132" | "FLP133" | "FLP134" | "FLP
       return suspicious(`no CronJob or Deployment of flipop is in namespace ${namespace}`, {
         consequence,
         hint: "Install it.",
-        command: "flipop manifests | kubectl apply -f -",
+        command: "flipop manifests --image IMAGE | kubectl apply -f -",
       });
     }
     const running = workloads.filter(({ isSuspended }) => !isSuspended);

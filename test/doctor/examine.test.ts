@@ -422,3 +422,9 @@ test("without a name there is nothing to look at", () => {
   for (const code of ["FLP163", "FLP164", "FLP165", "FLP166"] as const)
     expect(resultsOf(code, answers)).toEqual(["skipped"]);
 });
+
+test("where nothing runs by itself the command that installs it names the image that it needs", () => {
+  const answers: Answers = { ...CLUSTER, workloads: known([]) };
+  const findings = examine(ALL, answers).findings.filter(({ code }) => code === "FLP133");
+  expect(JSON.stringify(findings)).toContain("flipop manifests --image IMAGE | kubectl apply -f -");
+});

@@ -48,6 +48,13 @@ describe("the condition Stalled", () => {
     );
   });
 
+  test("of a pool that is to have one address does not advise to want less", () => {
+    const pools = [aPool({ spec: { ips: [], desiredIPs: 1, region: "nyc3" } })];
+    expect(stalled(anObservation({ pools, nodes: nodes(1), provider: { addressLimit: 0 } }))).toBe(
+      "QuotaExceeded: 1 of 1 address is missing: the account's limit of 0 reserved addresses is reached. Ask the provider for a higher limit.",
+    );
+  });
+
   test("of a RoutedIP names its fields", () => {
     const observation = anObservation({
       pools: [aRoutedIP({ firewall: "", spec: { region: "nyc3" } })],

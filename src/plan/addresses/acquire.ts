@@ -277,7 +277,13 @@ function keptForOthers(
   const free = `the last ${quotaLeft === 1 ? "free address" : `${quotaLeft} free addresses`} of the account`;
   const others = more.length === 0 ? "which has none" : `and ${more.length} more that have none`;
   const who = `${ownerText(first.key)}${more.length === 0 ? ", " : " "}${others}`;
-  return personNeeded("QuotaExceeded", `${free} ${quotaLeft === 1 ? "is" : "are"} kept for ${who}`);
+  return overQuota(view, `${free} ${quotaLeft === 1 ? "is" : "are"} kept for ${who}`);
+}
+
+/** Nobody can lower desiredIPs below 1. */
+function overQuota({ desired, pool }: PoolView, detail: string): Obstacle {
+  const why = personNeeded("QuotaExceeded", detail);
+  return desired > 1 || pool.kind !== "pool" ? why : { ...why, advice: "Ask the provider for a higher limit." };
 }
 
 /** Why the next address is not acquired, although there is a place for it. */
@@ -288,7 +294,7 @@ function obstacleTo(
 ): Obstacle | undefined {
   if (budget.quotaLeft <= 0) {
     const limit = budget.limit === undefined ? "" : ` of ${budget.limit}`;
-    return personNeeded("QuotaExceeded", `the account's limit${limit} reserved addresses is reached`);
+    return overQuota(view, `the account's limit${limit} reserved addresses is reached`);
   }
   if (view.isOthers !== true && budget.run.left <= 0) return obstacle("Limited", `--max-purchases ${budget.run.limit}`);
   if (budget.rateLeft <= 0) return obstacle("CreationRate", "", { notBeforeMs: budget.rateResetMs });
