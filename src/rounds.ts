@@ -284,9 +284,9 @@ export class Rounds {
     for (;;) {
       arrived.push(...this.#looking.take());
       ended.push(...this.#scheduler.take());
-      const mayTell = this.#statuses.takeNews();
+      const hasMore = this.#takeMore();
       const nowMs = clock.monotonicMs();
-      if (arrived.length + ended.length > 0 || mayTell) newsAtMs = Math.min(newsAtMs, nowMs);
+      if (arrived.length + ended.length > 0 || hasMore) newsAtMs = Math.min(newsAtMs, nowMs);
       if (this.#isOvertaken()) overtakenAtMs = Math.min(overtakenAtMs, nowMs);
       const dueMs = Math.min(
         newsAtMs + this.#restMs(arrived, ended),
@@ -303,6 +303,12 @@ export class Rounds {
     arrived.push(...this.#looking.take());
     ended.push(...this.#scheduler.take());
     return { arrived, ended, isOvertaken, isRipe };
+  }
+
+  /** True where a status was stored that lets something be told, or an action is refused for a while, since it was last asked. */
+  #takeMore(): boolean {
+    const isRefused = this.#scheduler.takeRefusals();
+    return this.#statuses.takeNews() || isRefused;
   }
 
   /** Begins to look at what is due at the providers. Returns after how long something else is, milliseconds. */
@@ -406,9 +412,9 @@ export class Rounds {
     const { selection, settling } = this.#options;
     const startMs = clock.monotonicMs();
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
-    const underWay = this.#scheduler.open;
+    const { open, refused } = this.#scheduler;
     const planned = (): Promise<Plan> =>
-      inTurns(planInSteps(duringActions(this.observation, underWay, now), selection), clock);
+      inTurns(planInSteps(duringActions(this.observation, open, now, refused), selection), clock);
     const isAsked = mayBeUnsettled && settling !== undefined;
     if (isAsked) this.observation = unsettled(this.observation);
     let made = await planned();

@@ -16,6 +16,9 @@ import {
   unread,
 } from "./context.ts";
 
+/** So many refusals in a row are taken for a provider that is busy in passing, for a second or two. */
+const PASSING_REFUSALS = 2;
+
 /** A change of one address, and how to see that it is true. */
 interface Change {
   readonly ip: string;
@@ -36,9 +39,10 @@ interface Change {
  * already true is success, a busy provider is waited for, and a call that may have taken effect is waited for like an accepted one.
  */
 export async function changeAddress(change: Change, context: ApplyContext): Promise<Result> {
-  for (const wait of TRIES.busyChange.ms) {
+  for (const [earlier, wait] of TRIES.busyChange.ms.entries()) {
     const result = await attempt(change, context);
     if (!isBusy(result)) return result;
+    if (earlier >= PASSING_REFUSALS) context.onBusy?.();
     await context.clock.sleep(wait, context.stopWaiting);
     if (context.stopWaiting.aborted || obstacle(context) !== undefined) return await left(change, result, context);
     const objection = await changedMeanwhile(change);
@@ -86,12 +90,17 @@ async function attempt(change: Change, context: ApplyContext): Promise<Result | 
     const accepted = await change.confirmer.starting(change.call);
     return await confirm(change, accepted, acceptedAtMs);
   } catch (error) {
-    if (error instanceof ProviderError) return await afterRefusal(change, error, acceptedAtMs);
+    if (error instanceof ProviderError) return await afterRefusal(change, error, acceptedAtMs, context);
     throw error;
   }
 }
 
-async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: number): Promise<Result | Busy> {
+async function afterRefusal(
+  change: Change,
+  error: ProviderError,
+  acceptedAtMs: number,
+  context: ApplyContext,
+): Promise<Result | Busy> {
   if (error.concernsProvider) return failed(error);
   const reading = await readResult(change);
   if (reading.kind === "unreadable")
@@ -102,10 +111,16 @@ async function afterRefusal(change: Change, error: ProviderError, acceptedAtMs: 
   if (address === undefined) return skipped("IPNotFound", error.message, [notFound(change.ip)]);
   if (change.isTrue(address) && !address.isLocked) return applied({ address, acceptedAtMs });
   if (address.isLocked && (error.isAmbiguous || error.failure === "busy")) {
+    tellBusy(error, context);
     return await confirm(change, { ip: change.ip, actionID: "" }, acceptedAtMs);
   }
   if (error.failure === "busy") return { refusal: error, address };
   return await change.explain(error, address);
+}
+
+/** Somebody else is at work on the address: nobody knows for how long. */
+function tellBusy({ failure }: ProviderError, { onBusy }: ApplyContext): void {
+  if (failure === "busy") onBusy?.();
 }
 
 async function confirm(change: Change, accepted: AcceptedAction, acceptedAtMs: number): Promise<Result> {

@@ -52,6 +52,8 @@ export interface ApplyContext {
   /** By source of addresses: lets acquisitions there through one at a time, over all pools. Filled as they are needed. */
   readonly acquisitionMutexes: Map<string, Mutex>;
   readonly progress: Progress | undefined;
+  /** Is told that the provider has refused for a while what the action asks for, since it is busy. Absent = nobody asks. */
+  readonly onBusy?: () => void;
 }
 
 /** How a pass is bounded; `deadlineMs` in monotonic milliseconds. */

@@ -2,12 +2,13 @@ import {
   type Action,
   type ChangeMachines,
   type ChangePorts,
+  isAssign,
   type ObjectRef,
   refKey,
   subjectOf,
   type WriteDNS,
 } from "../model/action.ts";
-import { ACTIONS } from "../model/action-kinds.ts";
+import { ACTIONS, changesName } from "../model/action-kinds.ts";
 import { shownAddresses } from "../model/annotated.ts";
 import type { Plan } from "../model/plan.ts";
 import { waitingFor } from "../model/progress.ts";
@@ -20,14 +21,21 @@ import { operate } from "./operations.ts";
  * Carries out the actions of one plan after the other, each action as soon as those it requires or follows have ended; nothing else waits for anything. A failed action is
  * an outcome, and stops only what requires it.
  *
- * An object is planned on when its actions have ended: a newer plan has nothing to say of one that is at work, except that an address of it is to go elsewhere. That never waits for
- * anything but itself. An annotation of a node holds up only what is about that node, or about an address that it shows.
+ * An object is planned on when its actions have ended: a newer plan has nothing to say of one that is at work. Exceptions:
+ *
+ *   an address of it is to go elsewhere     that never waits for anything but itself
+ *   a busy provider refuses it for a while  what only leaves a name of the object does not wait for the end of that: nobody knows when it comes
+ *
+ * An annotation of a node holds up only what is about that node, or about an address that it shows.
  */
 export class Scheduler {
   readonly #context: ApplyContext;
   readonly #running = new Map<string, Action>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #ends = new Map<string, Outcome>();
+  /** Those of {@link #running} that a busy provider has refused for a while. */
+  readonly #refused = new Set<Action>();
+  #hasRefusal = false;
   #untold: Outcome[] = [];
   #failure: { readonly error: unknown } | undefined;
   #bell = Promise.withResolvers<void>();
@@ -39,6 +47,18 @@ export class Scheduler {
   /** The actions that have not ended as far as anybody knows: those that have begun, those that wait for one, and those of which nobody took what came of them. */
   get open(): readonly Action[] {
     return [...this.#running.values(), ...[...this.#waiting.values(), ...this.#untold].map(({ action }) => action)];
+  }
+
+  /** The actions under way that the provider has refused for a while, since it is busy. They go on. */
+  get refused(): readonly Action[] {
+    return [...this.#refused];
+  }
+
+  /** True where the provider has refused an action for a while, and nobody has asked since. */
+  takeRefusals(): boolean {
+    const has = this.#hasRefusal;
+    this.#hasRefusal = false;
+    return has;
   }
 
   /** True while an action has not ended, waits for one, or has ended and nobody took what came of it. */
@@ -53,14 +73,16 @@ export class Scheduler {
 
   /** Begins what a new plan has for objects that are at rest, and address changes of the others where nothing under way touches the same. Returns what it takes on, in that order. */
   begin(plan: Plan, actions: readonly Action[]): readonly Action[] {
-    const fresh = withoutConflicts(actions, this.open);
+    const stuck = this.#stuck();
+    const fresh = withoutConflicts(actions, { open: this.open, refused: this.refused, stuck });
+    this.#makeRoom(fresh, stuck);
     const prepared = preparations(plan, fresh, this.#context);
     for (const action of fresh) this.#waiting.set(action.id, { action, prepared });
     this.#advance();
     return fresh;
   }
 
-  /** Resolves when an action has ended since {@link take}. */
+  /** Resolves when an action has ended since {@link take}, or the provider has refused one for a while. */
   get end(): Promise<void> {
     return this.#bell.promise;
   }
@@ -89,14 +111,45 @@ export class Scheduler {
     }
   }
 
+  #refuse(action: Action): void {
+    if (this.#refused.has(action)) return;
+    this.#refused.add(action);
+    this.#hasRefusal = true;
+    this.#bell.resolve();
+  }
+
+  /** Nobody knows when an action ends that is refused: what waits for it, and is in the way of something else, is planned anew. */
+  #makeRoom(fresh: readonly Action[], stuck: readonly Action[]): void {
+    const wanted = new Set(stuck.length === 0 ? [] : fresh.filter(onlyTakesOut).flatMap(touchedBy));
+    if (!stuck.some((action) => touchedBy(action).some((thing) => wanted.has(thing)))) return;
+    for (const { id } of stuck) this.#waiting.delete(id);
+  }
+
+  /** What waits for actions that are refused, whether directly or not. */
+  #stuck(): readonly Action[] {
+    const ahead = new Set(this.refused.map(({ id }) => id));
+    const stuck = new Set<Action>();
+    const isStuck = ({ requires, follows }: Action): boolean => [...requires, ...follows].some((id) => ahead.has(id));
+    for (let before = -1; before < stuck.size; ) {
+      before = stuck.size;
+      for (const { action } of this.#waiting.values()) {
+        if (!isStuck(action)) continue;
+        stuck.add(action);
+        ahead.add(action.id);
+      }
+    }
+    return [...stuck];
+  }
+
   async #run(action: Action, prepared: Waiting["prepared"], missing: Action | undefined): Promise<void> {
     const { clock, cluster } = this.#context;
     const startedAt = clock.monotonicMs();
     try {
       const { progress } = this.#context;
+      const context = { ...this.#context, onBusy: () => this.#refuse(action) };
       const result =
         missing === undefined
-          ? await waitingFor(progress, { kind: "action", action }, () => operate(action, prepared, this.#context))
+          ? await waitingFor(progress, { kind: "action", action }, () => operate(action, prepared, context))
           : skipped("PrerequisiteFailed", unmet(missing));
       const ms = Math.round(clock.monotonicMs() - startedAt);
       const outcome: Outcome = { action, ms, endedAtMs: cluster.now(), ...result };
@@ -106,6 +159,7 @@ export class Scheduler {
       this.#failure ??= { error };
     }
     this.#running.delete(action.id);
+    this.#refused.delete(action);
     this.#advance();
     this.#bell.resolve();
   }
@@ -122,16 +176,40 @@ function workedFor(actions: readonly Action[]): ReadonlySet<string> {
   return new Set(actions.filter((action) => !onlyAnnotates(action)).map(({ object }) => refKey(object)));
 }
 
-/** The actions that may be added to those that are known. */
-function withoutConflicts(actions: readonly Action[], known: readonly Action[]): readonly Action[] {
-  if (known.length === 0) return actions;
-  const touched = new Set(known.flatMap(touchedBy));
-  const atWork = workedFor(known);
-  const mayJoin = (action: Action): boolean =>
-    (!atWork.has(refKey(action.object)) || action.kind === "assign-ip" || action.kind === "move-ip") &&
-    !touchedBy(action).some((thing) => touched.has(thing));
+/** What the actions of a new plan may be in conflict with. */
+interface Known {
+  readonly open: readonly Action[];
+  /** Those that a busy provider has refused for a while. */
+  readonly refused: readonly Action[];
+  /** Those that wait for these. */
+  readonly stuck: readonly Action[];
+}
+
+/** The actions that may be added to those that are known. What only leaves its name waits for nothing that waits for a refused action. */
+function withoutConflicts(actions: readonly Action[], { open, refused, stuck }: Known): readonly Action[] {
+  if (open.length === 0) return actions;
+  const touched = new Set(open.flatMap(touchedBy));
+  const first = open.filter((action) => !stuck.includes(action));
+  const touchedFirst = new Set(first.flatMap(touchedBy));
+  const atWork = workedFor(open);
+  const refusedFor = workedFor(refused);
+  const mayJoin = (action: Action): boolean => {
+    const key = refKey(action.object);
+    const isLeaving = refused.length > 0 && onlyTakesOut(action);
+    const isFree = !atWork.has(key) || isAssign(action) || (isLeaving && refusedFor.has(key));
+    return isFree && !touchedBy(action).some((thing) => (isLeaving ? touchedFirst : touched).has(thing));
+  };
   const left = new Set(actions.filter((action) => !mayJoin(action)).map(({ id }) => id));
-  return withoutDependents(actions, left, new Set(known.map(({ id }) => id)));
+  return withoutDependents(actions, left, new Set(first.map(({ id }) => id)));
+}
+
+/** True for a change of a name that adds nothing to it. */
+function onlyTakesOut(action: Action): boolean {
+  if (!changesName(action)) return false;
+  const { before, after } = action;
+  return (
+    after.addresses.length < before.addresses.length && after.addresses.every((ip) => before.addresses.includes(ip))
+  );
 }
 
 /** Leaves out, too, what waits for something that is left out; but not what waits for a known action. */

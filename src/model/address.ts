@@ -21,10 +21,10 @@ export interface Address {
 
 /**
  * What one pass knows of one address: read, known to be absent, or not readable in this pass. `movesTo` is the machine to which this process has asked the provider to
- * bring it, `""` for none; absent once the address was read again.
+ * bring it, `""` for none; absent once the address was read again. `isRefused` = the provider has refused that for a while now, since it is busy.
  */
 export type AddressFact =
-  | { readonly kind: "known"; readonly address: Address; readonly movesTo?: string }
+  | { readonly kind: "known"; readonly address: Address; readonly movesTo?: string; readonly isRefused?: true }
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string };
 

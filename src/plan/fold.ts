@@ -1,4 +1,12 @@
-import { type Action, type AnnotateNode, isAssign, type ObjectRef, refKey, type WriteDNS } from "../model/action.ts";
+import {
+  type Action,
+  type AnnotateNode,
+  type AssignIP,
+  isAssign,
+  type ObjectRef,
+  refKey,
+  type WriteDNS,
+} from "../model/action.ts";
 import { changesAddress, changesAnnotation, changesFirewall, changesName, providerOf } from "../model/action-kinds.ts";
 import { type Address, type AddressFact, entryOf } from "../model/address.ts";
 import { type IPFamily, sourceNamed } from "../model/address-source.ts";
@@ -63,14 +71,37 @@ export function fold(
 
 /**
  * The observation as it would be read while these actions are under way: an address that one of them is about is being worked on, and nothing else is decided for it. Pure.
+ *
+ * @param refused - those of them that a busy provider has refused for a while: until it does not, their addresses serve nobody
  */
-export function duringActions(observation: Observation, actions: readonly Action[], now: Now): Observation {
+export function duringActions(
+  observation: Observation,
+  actions: readonly Action[],
+  now: Now,
+  refused: readonly Action[] = [],
+): Observation {
   const outcomes = actions.flatMap((action): readonly Outcome[] => {
     const outcome = WHILE_RUNNING[action.kind];
     // It is about to be accepted: what has to wait after it waits from now.
     return outcome === undefined ? [] : [{ action, ms: 0, outcome, acceptedAtMs: now.nowMs }];
   });
-  return fold(observation, outcomes, now);
+  const during = fold(observation, outcomes, now);
+  // What still serves where it is goes on serving there.
+  const moves = refused.filter(isAssign).filter(({ isServing }) => isServing !== true);
+  return moves.length === 0 ? during : { ...during, providers: withRefused(during.providers, moves) };
+}
+
+function withRefused(providers: Observation["providers"], moves: readonly AssignIP[]): Observation["providers"] {
+  return new Map(
+    [...providers].map(([name, facts]) => {
+      const addresses = new Map<string, AddressFact>(facts.addresses);
+      for (const { ip, provider } of moves) {
+        const fact = provider === name ? addresses.get(ip) : undefined;
+        if (fact?.kind === "known") addresses.set(ip, { ...fact, isRefused: true });
+      }
+      return [name, { ...facts, addresses }] as const;
+    }),
+  );
 }
 
 /** As what an action counts while it runs; undefined where only one action at a time may touch what it changes. */

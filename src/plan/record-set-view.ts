@@ -132,10 +132,13 @@ export function viewRecordSet(
     publisher,
     served:
       annotatedFamily(spec.addressType) !== undefined || inGrace.length + verdicts.undecided.length > 0
-        ? recordSetAddresses(verdicts.matches.map(offered), [
-            ...inGrace.map(({ node }) => offered(node)),
-            ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
-          ])
+        ? {
+            ...recordSetAddresses(verdicts.matches.map(offered), [
+              ...inGrace.map(({ node }) => offered(node)),
+              ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
+            ]),
+            failed: verified.failed,
+          }
         : ownNodeAddresses(verdicts.matches, spec.addressType, recordType),
   };
 }

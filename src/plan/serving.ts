@@ -1,4 +1,5 @@
 import { type AssignIP, refKey } from "../model/action.ts";
+import { ipSubject } from "../model/retry-subject.ts";
 import type { ShownName } from "./drain.ts";
 import type { LettingIn } from "./firewalls/plan-firewalls.ts";
 import type { ServedAddresses } from "./names/publishers.ts";
@@ -63,7 +64,17 @@ export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], 
   for (const ip of view.staying ?? []) serving.set(ip, []);
   // What takes the place of another one is published once it is there.
   for (const { id, ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, [id]);
-  return { serving, undecided };
+  return { serving, undecided, failed: failedBefore([view], assignments) };
+}
+
+/** The addresses of these assignments that serve nobody, and could not be brought to a node when that was tried last. */
+function failedBefore(views: readonly PoolView[], assignments: readonly AssignIP[]): ReadonlySet<string> {
+  const retriesOf = new Map(views.map(({ object, retries }) => [refKey(object), retries]));
+  return new Set(
+    assignments.flatMap(({ object, ip, isServing }) =>
+      isServing !== true && retriesOf.get(refKey(object))?.of(ipSubject(ip)) !== undefined ? [ip] : [],
+    ),
+  );
 }
 
 /** Where an address that a pool manages serves, as confirmed in this pass, or `after` these actions of the plan, given by their ids. */
@@ -89,6 +100,8 @@ export interface VerifiedAddresses {
   readonly undecided: readonly RememberedAddress[];
   /** Pools whose addresses could be looked at, `NAMESPACE/NAME`: what their annotations say beyond {@link byIP} is out of date. */
   readonly pools: ReadonlySet<string>;
+  /** As {@link ServedAddresses.failed}. */
+  readonly failed: ReadonlySet<string>;
 }
 
 /** Collects what pools confirmed, over all of them. Pure. */
@@ -107,6 +120,7 @@ export function verifiedAddresses(
     byNode: Map.groupBy(placed, ({ nodeName }) => nodeName),
     undecided: rememberedBy(views, byIP),
     pools,
+    failed: failedBefore(views, assignments),
   };
 }
 

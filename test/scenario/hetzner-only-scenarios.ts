@@ -62,6 +62,30 @@ export function hetznerOnlyScenarios(scenario: Register): void {
   );
 
   scenario(
+    "an address that Hetzner has locked on a dead node leaves its name while it is waited for",
+    async (world) => {
+      await world.machines("n1", "n2");
+      for (const number of [1, 2]) world.cloud.address(ip(number));
+      world.dns.zone("hetzner");
+      await world.pools.create("web", { ips: [ip(1), ip(2)], dnsRecordSet: www("hetzner") });
+      await world.pass();
+      expect(world.dns.set("hetzner", WWW)).toEqual(["ip1", "ip2"]);
+      await world.machines("n3");
+      await world.nodes.setReady("n1", false);
+      world.cloud.lock(ip(1));
+      await world.pass();
+      expect(world.dns.set("hetzner", WWW)).toEqual(["ip2"]);
+      world.cloud.lock(ip(1), false);
+      for (const seconds of [60, 60]) {
+        world.advance(seconds * SECOND);
+        await world.pass();
+      }
+      expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+      expect(world.dns.set("hetzner", WWW)).toEqual(["ip1", "ip2"]);
+    },
+  );
+
+  scenario(
     "a protected address is not given back: nothing is taken from it before a person has decided",
     async (world) => {
       await world.machines("n1");

@@ -49,6 +49,7 @@ import { printedScenarios } from "./printed-scenarios.ts";
 import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { recoveryFirstScenarios } from "./recovery-first-scenarios.ts";
+import { refusedMoveScenarios } from "./refused-move-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
@@ -133,4 +134,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "no address of hosts": noHostAddressScenarios,
   "objects that change their shard": shardScenarios,
   "recovery first": recoveryFirstScenarios,
+  "refused moves": refusedMoveScenarios,
 };

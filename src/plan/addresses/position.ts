@@ -138,6 +138,8 @@ interface StandingContext {
   readonly key: string;
 }
 
+type KnownAddress = Extract<AddressFact, { readonly kind: "known" }>;
+
 /** The standing of one address of a pool. Pure. */
 export function standingOf(ip: string, fact: AddressFact, context: StandingContext): Standing {
   const ungranted = context.held.ips.get(ip);
@@ -156,17 +158,22 @@ export function standingOf(ip: string, fact: AddressFact, context: StandingConte
     case "gone":
       return { kind: "gone" };
     case "known":
-      return knownStanding(fact.address, context);
+      return knownStanding(fact, context);
   }
 }
 
-function knownStanding(address: Address, context: StandingContext): Standing {
+function knownStanding({ address, isRefused }: KnownAddress, context: StandingContext): Standing {
   const holder = holderOf(address, context);
   if (address.isBlocked) return { kind: "blocked", on: holder };
   const node = context.nodeByMachine.get(holder?.machineID ?? "");
   if (address.isLocked) {
     const isOurs = holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context);
-    return { kind: "busy", holder, isForeign: !isOurs, ...(isLost(address, context) ? { isLost: true } : {}) };
+    return {
+      kind: "busy",
+      holder,
+      isForeign: !isOurs,
+      ...(isLost(address, isRefused === true, context) ? { isLost: true } : {}),
+    };
   }
   if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
   if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
@@ -178,19 +185,22 @@ function knownStanding(address: Address, context: StandingContext): Standing {
     : { kind: "foreign", holder };
 }
 
-/** True for an address that the provider is working on where neither the node of the machine that has it serves, nor that of the machine that the object has sent it to. */
-function isLost({ ip, holderID }: Address, context: StandingContext): boolean {
+/**
+ * True for an address that the provider is working on where neither the node of the machine that has it serves, nor that of the machine that the object has sent it to. While the
+ * provider refuses to send it there, only the node counts that the object wants it to leave.
+ */
+function isLost({ ip, holderID }: Address, isRefused: boolean, context: StandingContext): boolean {
   const { pool, machineOf, nodeByMachine, machineless } = context;
   const entry = statusOf(pool, ip);
-  const target = isSent(entry) ? machineOf(entry?.providerID ?? "") : undefined;
+  const target = isSent(entry) && !isRefused ? machineOf(entry?.providerID ?? "") : undefined;
   const machines = [holderID, target].flatMap((machine) => machine ?? []);
   const serves = (machine: string): boolean => {
     const node = nodeByMachine.get(machine);
     if (node === undefined) return machineless.length > 0 || !isFormerNode(ip, machine, context);
     const standing = onNode(ip, node, machine, context);
-    return standing.kind !== "free" || standing.isServing === true || context.isUp(node);
+    return standing.kind !== "free" || standing.isServing === true || (!isRefused && context.isUp(node));
   };
-  return machines.length > 0 && !machines.some(serves);
+  return (isRefused || machines.length > 0) && !machines.some(serves);
 }
 
 /** Where an address is; with the node's name when the machine is a node of this cluster. */

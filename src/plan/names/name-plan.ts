@@ -353,12 +353,13 @@ type RecordDecision =
 
 /**
  * Decides the addresses of a name. What serves is in; what is undecided stays as it is; everything else leaves, but only when something serves: a name is never
- * emptied, unless `whenEmpty: Delete` asks for it and nothing is undecided. Where it asks for that, what is known not to serve does not wait for the undecided. Pure.
+ * emptied, unless `whenEmpty: Delete` asks for it and nothing is undecided. Where it asks for that, what is known not to serve does not wait for the undecided. What is to serve
+ * again in a moment stays meanwhile, unless that has failed before: then it leaves first, and nothing that has to wait is added with that. Pure.
  *
  * @param isReplaced - true for an address that serves nobody while others publish under the name: it leaves though nothing of the object serves
  */
 function decideRecords(
-  { serving, undecided }: ServedAddresses,
+  { serving, undecided, failed }: ServedAddresses,
   records: RecordSetState,
   whenEmpty: Publisher["whenEmpty"],
   isReplaced: (address: string) => boolean,
@@ -374,6 +375,13 @@ function decideRecords(
   }
   const { isServed, waiting, addresses: all } = servingSet(serving);
   const present = waiting.length === 0 ? new Set<string>() : new Set(records.addresses);
+  const isFailing = (address: string): boolean => present.has(address) && failed?.has(address) === true;
+  if (isServed && waiting.some(([address]) => isFailing(address))) {
+    const spared = [...serving].flatMap(([address, first]) =>
+      first.length === 0 || (present.has(address) && !isFailing(address)) ? [address] : [],
+    );
+    return { kind: "set", addresses: recordAddresses([...spared, ...staying]), isUndecided, requires: [] };
+  }
   // Where nothing of the set serves yet, what it shows now stays until something does.
   const requires = waiting.flatMap(([address, first]) => (isServed && present.has(address) ? [] : first));
   const addresses = isUndecided ? recordAddresses([...serving.keys(), ...staying]) : all;

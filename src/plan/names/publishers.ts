@@ -201,6 +201,8 @@ export interface ServedAddresses {
   readonly serving: ReadonlyMap<string, readonly string[]>;
   /** Neither added nor removed: could not be read, or on its way. */
   readonly undecided: ReadonlySet<string>;
+  /** Those of {@link serving} that did not come where they would serve when it was tried last: that it goes well now is not to be expected. Absent = none. */
+  readonly failed?: ReadonlySet<string>;
 }
 
 /** True while an object's records wait for nodes that are just changing, whatever the records should be. Pure. */
