@@ -64,7 +64,8 @@ export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], 
   for (const ip of view.staying ?? []) serving.set(ip, []);
   // What takes the place of another one is published once it is there.
   for (const { id, ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, [id]);
-  return { serving, undecided, failed: failedBefore([view], assignments) };
+  const failed = failedBefore([view], assignments);
+  return { serving, undecided, ...(failed.size === 0 ? {} : { failed }) };
 }
 
 /** The addresses of these assignments that serve nobody, and could not be brought to a node when that was tried last. */
