@@ -101,13 +101,7 @@ export const GATES: Readonly<Record<GateID, GateFacts>> = {
   "cool-off": { of: "pair", reasons: ["CoolOff"] },
   quota: {
     of: "object",
-    reasons: [
-      "QuotaExceeded",
-      "CreationRate",
-      "AmbiguousAcquisition",
-      "LostAcquisition",
-      "AcquisitionUnanswered",
-    ],
+    reasons: ["QuotaExceeded", "CreationRate", "AmbiguousAcquisition", "LostAcquisition", "AcquisitionUnanswered"],
   },
   "dns-valid": { of: "name", reasons: ["InvalidDNS"] },
   zone: { of: "name", reasons: ["ZoneNotFound"] },

@@ -55,8 +55,7 @@ export function lastForCertain(
 export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], lettingIn: LettingIn): ServedAddresses {
   const serving = new Map<string, readonly string[]>();
   const undecided = new Set<string>();
-  for (const { ip, standing } of view.managed) {
-    if (!view.inUse.has(ip)) continue;
+  for (const { ip, standing } of view.managed.filter((address) => view.inUse.has(address.ip))) {
     const verified = verify(view, standing, lettingIn);
     if (verified.kind === "undecided") undecided.add(ip);
     if (verified.kind === "on-node") serving.set(ip, verified.after);
