@@ -158,7 +158,7 @@ function cleanUp(publisher: Publisher, present: NamePlan, former: PublishedName,
   if (context.claims.mayBeClaimed(publishedKey(former)))
     return wait(obstacle("Unreadable", "another object may ask for it whose zone could not be read"));
   if (!isReplaced(present) || isBeingCleanedUp(present, context.cleanedUp))
-    return { ...wait(NEW_NAME_FIRST), ...withdraw(publisher, former, context) };
+    return { ...newNameFirst(publisher, former), ...withdraw(publisher, former, context) };
   // What serves no more does not wait for a write that has failed before.
   const first = hasFailed(publisher, present) ? withdraw(publisher, former, context) : {};
   if (first.action !== undefined) return { ...wait(NEW_NAME_FIRST), ...first };
@@ -172,6 +172,12 @@ function cleanUp(publisher: Publisher, present: NamePlan, former: PublishedName,
 
 function wait(why: Obstacle): Step {
   return { isRemembered: true, why };
+}
+
+/** Lets a former name wait for the new one. Where a change of it failed, its records count as fixed until the next attempt: then it is looked at again. */
+function newNameFirst({ retries }: Publisher, { name }: PublishedName): Step {
+  const notBeforeMs = retries.removalObstacle(name)?.notBeforeMs;
+  return wait(notBeforeMs === undefined ? NEW_NAME_FIRST : { ...NEW_NAME_FIRST, notBeforeMs });
 }
 
 /** True once clients find under the new name what serves; where nothing may serve, once it is as it should be. */
