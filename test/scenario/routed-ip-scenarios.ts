@@ -342,10 +342,12 @@ export function routedIPScenarios(scenario: Register): void {
   );
 
   scenario(
-    "statuses are stored slowly: what waits for the heir's record is done in the same pass",
+    "statuses are stored slowly: what waits for the heir's record is done in the next pass",
     async (world) => {
       await deletedBesideHeir(world);
       world.takesMs = ({ method }) => (method === "patchRoutedIPStatus" ? 400 : 0);
+      await world.pass();
+      expect(await world.routedIPs.existing()).toEqual(["vip", "heir"]);
       await world.pass();
       world.takesMs = undefined;
       expect(await world.routedIPs.existing()).toEqual(["heir"]);
