@@ -203,7 +203,7 @@ function managedAddresses(
     const entry = written.has(ip) ? undefined : acquired.find((one) => one.ip === ip);
     const read = provider?.addresses.get(ip) ?? goneOrUnread(ip, facts);
     // To forget one that the pool wants would be to buy another one.
-    const isUnshown = read.kind === "gone" && isWanted && isNew(entry, facing.nowMs);
+    const isUnshown = read.kind === "gone" && isWanted && !wasOnNode(pool, ip) && isNew(entry, facing.nowMs);
     const standing = standingOf(ip, isUnshown ? UNSHOWN : read, facing);
     // With nobody to serve instead, what serves stays.
     const placed = (address: ManagedIP): ManagedIP =>
@@ -226,6 +226,12 @@ function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact
 }
 
 const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
+
+/** True for an address that was seen on a node. */
+function wasOnNode(pool: Pool, ip: string): boolean {
+  const entry = statusOf(pool, ip);
+  return entry !== undefined && wasPlaced(entry);
+}
 
 /** True for an address that was bought so lately that neither the list nor a single read need show it yet. One that was found again was shown before. */
 function isNew(entry: AcquiredIP | undefined, nowMs: number): boolean {
