@@ -56,6 +56,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "a RoutedIP whose issuer has ipFamily IPv6 gets its address",
   ],
   "its lists do not lag": ["32g", "32m", "32n"],
+  "a purchase is asked about once more, right before it is sent": ["a signal while addresses are assigned"],
   "a limit shows only in the refusal": [
     "the account's limit is reached",
     "an address is deleted by hand and the account is at its limit",
