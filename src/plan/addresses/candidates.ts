@@ -63,7 +63,7 @@ export function findCandidates(
     }
     if (ledger.isBeingCleared(machine, view)) coming.push({ ...candidate, leaving: [] });
     const verdicts = skippedNode(candidate, availability, view);
-    strange.push(...verdicts.filter(() => isOfNobody(availability)));
+    strange.push(...ofNobody(availability, verdicts));
     skipped.push(...verdicts);
   }
   const others = candidates.length + coming.length + skipped.length - strange.length;
@@ -71,8 +71,9 @@ export function findCandidates(
   return { candidates: inTurn(candidates, view, ledger), coming, skipped, closed };
 }
 
-function isOfNobody(availability: Availability): boolean {
-  return availability.kind === "carries" && !availability.isNamed;
+/** The verdicts of a node whose machine has an address that no object names; none of any other node. */
+function ofNobody(availability: Availability, verdicts: readonly NodeVerdict[]): readonly NodeVerdict[] {
+  return availability.kind === "carries" && !availability.isNamed ? verdicts : [];
 }
 
 /**

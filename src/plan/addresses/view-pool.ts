@@ -156,8 +156,13 @@ function emptyTargetField(
 
 /** True for an address that served somewhere, and serves nowhere now. */
 function hasLeft(pool: Pool, { ip, standing }: ManagedIP): boolean {
+  return standing.kind === "free" && wasOnNode(pool, ip);
+}
+
+/** True for an address that the status has, or had, on a node. */
+function wasOnNode(pool: Pool, ip: string): boolean {
   const entry = statusOf(pool, ip);
-  return standing.kind === "free" && entry !== undefined && wasPlaced(entry);
+  return entry !== undefined && wasPlaced(entry);
 }
 
 /** Why nothing at all can be done for a pool in this pass; undefined when something can. */
@@ -226,12 +231,6 @@ function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact
 }
 
 const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
-
-/** True for an address that was seen on a node. */
-function wasOnNode(pool: Pool, ip: string): boolean {
-  const entry = statusOf(pool, ip);
-  return entry !== undefined && wasPlaced(entry);
-}
 
 /** True for an address that was bought so lately that neither the list nor a single read need show it yet. One that was found again was shown before. */
 function isNew(entry: AcquiredIP | undefined, nowMs: number): boolean {
