@@ -32,11 +32,7 @@ export async function writeRecords(
     refuse: (reason) => refused(writingOf(fqdn), reason),
     read: (purpose) => listRecords(client.for(purpose), subject),
     attempt: (wanted, records) =>
-      attempt(
-        { client: client.for("rest"), subject, mayWrite: change.mayWrite ?? ((): boolean => true) },
-        wanted,
-        records,
-      ),
+      attempt({ client: client.for("rest"), subject, mayWrite: change.mayWrite }, wanted, records),
   });
 }
 
@@ -44,7 +40,7 @@ export async function writeRecords(
 interface Writing {
   readonly client: Client;
   readonly subject: NameSubject;
-  readonly mayWrite: () => boolean;
+  readonly mayWrite: RecordSetChange["mayWrite"] | undefined;
 }
 
 async function attempt(

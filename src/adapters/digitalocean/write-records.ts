@@ -2,7 +2,7 @@
 
 import { ProviderError } from "../../model/errors.ts";
 import { setText } from "../../model/record-types.ts";
-import type { DNSProvider, DNSProviderReader } from "../../ports/providers.ts";
+import type { DNSProvider, DNSProviderReader, RecordSetChange } from "../../ports/providers.ts";
 import {
   type AttemptEnd,
   type ChangeAttempt,
@@ -33,7 +33,7 @@ export function recordWriter(client: Client): Omit<DNSProvider, keyof DNSProvide
       const doing = `write ${recordsOf(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
       const call = callTo("records", fqdn, doing, "domain:update");
       const name = recordName(call, zone);
-      const { mayWrite = (): boolean => true } = change;
+      const { mayWrite } = change;
       return changeRecordSet(change, {
         fqdn: setText(name),
         ttlRules: TTL_RULES,
@@ -50,7 +50,7 @@ interface RecordWrite {
   readonly client: Client;
   readonly name: RecordName;
   readonly wanted: Wanted;
-  readonly mayWrite: () => boolean;
+  readonly mayWrite: RecordSetChange["mayWrite"] | undefined;
   /** As they were read, by id. */
   readonly records: ReadRecords<AddressRecord>;
 }

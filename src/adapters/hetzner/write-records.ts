@@ -5,8 +5,8 @@
 //   none wanted  the set is deleted
 //
 // A change is accepted with an action, which runs until the name servers have it. Whether the set shows the change meanwhile, and whether a zone takes a second change, nobody has
-// verified. So a set is read until it shows what it should, and a zone that is busy is tried again. A request replaces what is there, and somebody else may have changed that
-// meanwhile. So the set is read before each further try, and nothing is sent again where it is not as it was.
+// verified. So a set is read until it shows what it should, and a zone that is busy is tried again. A request replaces what the set had before. Somebody
+// else may have changed that since the first try. So the set is read before each further try, and nothing is sent again if it has changed.
 
 import type { Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";
@@ -105,7 +105,7 @@ export class RecordWriter {
     return steps.length === 0 ? { kind: "written", own: records.own } : await this.#settle(attempt);
   }
 
-  /** Sends a request, again and again while the zone is busy. Asks whether it may write right before each try, and reads what the request replaces before each but the first. */
+  /** Sends a request. While the zone is busy it tries again. Before each try it asks whether it may write. Before each further try it reads what the request replaces. */
   async #carryOut(attempt: Attempt, step: Step): Promise<Sent | "stopped"> {
     for (let tries = 0; ; tries += 1) {
       if (attempt.mayWrite?.() === false) return "stopped";

@@ -78,11 +78,16 @@ export interface Call<T, SDK> extends CallInfo {
 }
 
 /**
- * Returns the call as one that is sent only while `mayWrite` says so; `"stopped"` where nothing was sent for that reason. It is asked right before the request goes out, not before the call waits for its
- * turn or for the rate limit: meanwhile another process may have become the writer.
+ * Returns the call as one that is sent only if `mayWrite` says yes. Otherwise nothing is sent, and the answer is `"stopped"`. The question comes right before the
+ * request goes out. A call first waits for its turn and for the rate limit, and meanwhile another process may have become the writer.
+ *
+ * @param mayWrite - absent = always yes
  */
-export function whileAllowed<T, SDK>(call: Call<T, SDK>, mayWrite: () => boolean): Call<T | "stopped", SDK> {
-  return { ...call, permission: { isGiven: mayWrite, otherwise: "stopped" } };
+export function whileAllowed<T, SDK>(
+  call: Call<T, SDK>,
+  mayWrite: (() => boolean) | undefined,
+): Call<T | "stopped", SDK> {
+  return mayWrite === undefined ? call : { ...call, permission: { isGiven: mayWrite, otherwise: "stopped" } };
 }
 
 /** What is particular to one provider's API. */

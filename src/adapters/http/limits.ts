@@ -144,8 +144,8 @@ export interface RateLimitReport {
 }
 
 /**
- * Understands the rate limit headers of one provider. `nowMs` is the local wall clock. `refusals` tells how many 429 came in a row, this answer included: at least 1
- * where it is one. Pure.
+ * Understands the rate limit headers of one provider. `nowMs` is the local wall clock. `refusals` counts the 429 answers in a row. An answer that is a 429 itself
+ * counts, too. Pure.
  */
 export type RateLimitReading = (
   status: number,
@@ -190,34 +190,30 @@ export interface RateLimitGate {
  * says. An answer that says that nothing is left closes it, too, at most until the oldest of our own calls leaves the span. It never
  * opens early: a later answer can only add to the wait.
  *
- * Several calls may be in flight when the limit is used up, and all of them are refused then. That is one event. So only a call that was sent after the gate opened
- * last adds to the refusals in a row, or ends their row.
+ * Several calls may be in flight when the limit is used up. All of them are refused then, and that counts as one refusal. So an answer counts only if its call was sent
+ * after the gate had opened last: a 429 adds to the row of refusals, and any other answer ends the row.
  */
 export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
   let newest: RateLimit = {};
-  let opensAtMonotonicMs: number | undefined;
-  /** When the gate opened last, or will open, monotonic milliseconds. */
-  let openedAtMonotonicMs = 0;
+  /** When the gate opens, or opened last, monotonic milliseconds. */
+  let opensAtMonotonicMs = 0;
   let refusals = 0;
 
   function close(untilMs: number, nowMs: number): void {
     const opensAtMs = clock.monotonicMs() + untilMs - nowMs;
-    if (untilMs <= nowMs || opensAtMs <= (opensAtMonotonicMs ?? 0)) return;
-    opensAtMonotonicMs = opensAtMs;
-    openedAtMonotonicMs = opensAtMs;
+    if (untilMs > nowMs && opensAtMs > opensAtMonotonicMs) opensAtMonotonicMs = opensAtMs;
   }
 
   /** How many refusals came in a row, this answer included. */
   function refusalsWith(status: number, sentAtMs: number): number {
-    if (sentAtMs >= openedAtMonotonicMs) refusals = status === 429 ? refusals + 1 : 0;
+    if (sentAtMs >= opensAtMonotonicMs) refusals = status === 429 ? refusals + 1 : 0;
     return status === 429 ? Math.max(1, refusals) : refusals;
   }
 
   /** By the local clock as it goes now, which may have leapt since. */
   function closedUntilMs(): number | undefined {
-    const leftMs = (opensAtMonotonicMs ?? 0) - clock.monotonicMs();
-    if (leftMs <= 0) opensAtMonotonicMs = undefined;
-    return opensAtMonotonicMs === undefined ? undefined : clock.wallMs() + leftMs;
+    const leftMs = opensAtMonotonicMs - clock.monotonicMs();
+    return leftMs <= 0 ? undefined : clock.wallMs() + leftMs;
   }
 
   return {

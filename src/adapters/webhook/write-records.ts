@@ -158,7 +158,7 @@ export class WebhookWriter {
 
   /** Changes go one after another. Returns what became of the attempt where nothing was sent. */
   async #send(attempt: Attempt, change: SetChange): Promise<ChangeAttempt<ARecord> | undefined> {
-    const { call, before, records, mayWrite = (): boolean => true } = attempt;
+    const { call, before, records, mayWrite } = attempt;
     const earlier = this.#sent;
     const sending = (async (): Promise<ChangeAttempt<ARecord> | undefined> => {
       await earlier;
