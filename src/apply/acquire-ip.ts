@@ -72,20 +72,14 @@ async function purchase(
   const { provider } = toolsOf(action.provider, context);
   const acceptedAtMs = context.cluster.now();
   const { after, object } = action;
-  let late: Reason | undefined;
-  const mayBuy = (): boolean => {
-    late = obstacle(context);
-    return late === undefined;
-  };
   try {
     const place = "node" in after ? { machineID: after.node.machineID } : after;
-    const address = await provider.create(place, { ...buyer, mayBuy });
+    const address = await provider.create(place, buyer);
     await record.answer(address);
     return await confirmOnNode(action, address, context, acceptedAtMs);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (!error.isAmbiguous) await record.withdraw();
-    if (late !== undefined) return skipped(late);
     // If the machine is to blame only its node waits: the pool goes on with the next one.
     return "node" in after
       ? await explainRefusal(error, { object, place: after.node }, { provider, learned: [] }, context)

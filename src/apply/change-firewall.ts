@@ -16,7 +16,7 @@ interface Change {
   readonly provider: FirewallProvider;
   /** What of the change is still to be done. */
   readonly left: (firewall: Firewall) => readonly string[];
-  readonly call: (left: readonly string[], mayWrite: () => boolean) => Promise<void>;
+  readonly call: (left: readonly string[]) => Promise<void>;
   /** True for what takes something away: the firewall is read again right before. */
   readonly isDestructive: boolean;
   /** What speaks against a destructive change as the firewall is now; undefined when nothing does. Absent = nothing ever. */
@@ -40,9 +40,9 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
       const shown = isOpening ? portsOfEverybody(firewall) : shownPorts(firewall);
       return action.ports.map(portText).filter((text) => shown.has(text) !== isOpening);
     },
-    call: (left, mayWrite) => {
+    call: (left) => {
       const ports = action.ports.filter((one) => left.includes(portText(one)));
-      return isOpening ? provider.openPorts(id, ports, mayWrite) : provider.closePorts(id, ports, mayWrite);
+      return isOpening ? provider.openPorts(id, ports) : provider.closePorts(id, ports);
     },
   };
   return await mutex.run(() => carryOut(change, action.provider, context));
@@ -78,8 +78,7 @@ export async function changeMachines(action: ChangeMachines, context: ApplyConte
     isDestructive: !isAdding,
     left: ({ machineIDs }) =>
       action.machines.map(({ machineID }) => machineID).filter((one) => machineIDs.includes(one) !== isAdding),
-    call: (left, mayWrite) =>
-      isAdding ? provider.addMachines(id, left, mayWrite) : provider.removeMachines(id, left, mayWrite),
+    call: (left) => (isAdding ? provider.addMachines(id, left) : provider.removeMachines(id, left)),
   };
   return await mutex.run(() => carryOut(change, action.provider, context));
 }
@@ -92,12 +91,8 @@ async function carryOut(change: Change, providerName: string, context: ApplyCont
   if (reason !== undefined) return skipped(reason);
   const { result, firewall } = await lastLook(change, learned);
   if (result !== undefined) return result;
-  let late = obstacle(context);
+  const late = obstacle(context);
   if (late !== undefined) return skipped(late);
-  const mayWrite = (): boolean => {
-    late = obstacle(context);
-    return late === undefined;
-  };
   const acceptedAtMs = context.cluster.now();
   const wait: Wait = {
     acceptedAtMs,
@@ -105,12 +100,11 @@ async function carryOut(change: Change, providerName: string, context: ApplyCont
     pendingBefore: firewall?.pendingMachineIDs,
   };
   try {
-    await change.call(change.left(firewall ?? NOTHING_YET), mayWrite);
+    await change.call(change.left(firewall ?? NOTHING_YET));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     return await afterRefusal(change, error, wait, learned, context);
   }
-  if (late !== undefined) return skipped(late);
   return await confirm(change, wait, learned, context);
 }
 

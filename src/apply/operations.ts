@@ -1,6 +1,6 @@
 import { type Action, type AnnotateNode, isAssign, refKey, type SetFinalizer } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
-import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
+import { ConfigError, KubeError, NotSent, ProviderError } from "../model/errors.ts";
 import { acquireIP, deleteIP } from "./acquire-ip.ts";
 import { assignIP, unassignIP } from "./assign-ip.ts";
 import { changeMachines, changePorts } from "./change-firewall.ts";
@@ -25,6 +25,7 @@ export async function operate(
   } catch (error) {
     if (error instanceof ProviderError || error instanceof KubeError || error instanceof ConfigError)
       return failed(error);
+    if (error instanceof NotSent) return skipped("LockLost");
     throw error;
   }
 }

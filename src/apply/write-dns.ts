@@ -1,6 +1,6 @@
 import { ownPart, type WriteDNS } from "../model/action.ts";
 import type { RecordsFact } from "../model/dns.ts";
-import { InternalError, ProviderError } from "../model/errors.ts";
+import { InternalError, NotSent, ProviderError } from "../model/errors.ts";
 import type { DNSProvider, RecordSetChange } from "../ports/providers.ts";
 import { type ApplyContext, applied, obstacle, type Result, skipped } from "./context.ts";
 import { recordAttemptedNames } from "./on-record.ts";
@@ -15,24 +15,24 @@ export async function writeDNS(action: WriteDNS, context: ApplyContext): Promise
     throw new InternalError(`The plan uses DNS provider "${action.dnsProvider}", which is not available.`);
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
-  let asked = 0;
   try {
-    const mayWrite = (): boolean => {
-      asked += 1;
-      return context.lock.isHeld();
-    };
-    const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, { ...changeOf(action), mayWrite });
+    const { kind, records } = await provider.writeRecords(action.zone, action.fqdn, changeOf(action));
     const known: RecordsFact = { kind: "known", records };
-    if (kind === "stopped") return { ...skipped("LockLost"), records: known };
     if (kind === "written") return { ...applied(), records: known };
     return { ...skipped("Stale", "the records were changed meanwhile"), records: known };
   } catch (error) {
+    if (error instanceof NotSent) return cutOff(error);
     if (!(error instanceof ProviderError)) throw error;
     if (error.failure === "put-off") return putOff(error, context);
-    const records = await afterFailure(action, error, provider, asked > 1);
+    const records = await afterFailure(action, error, provider);
     if (records.kind === "gap") await recordAttemptedNames(action, context);
     return { outcome: "failed", error, records };
   }
+}
+
+/** The change ends where it is: how much of it is done is not looked at, since this process may do nothing about it. */
+function cutOff({ message }: NotSent): Result {
+  return { ...skipped("LockLost"), records: { kind: "gap", error: message, isRefused: false } };
 }
 
 /** What the provider is asked to change: the object's own records. */
@@ -53,21 +53,18 @@ function putOff({ message, notBeforeMs }: ProviderError, { cluster, clock }: App
 }
 
 /**
- * What is known of the records after a failed change. Part of it may be done, so they are read again, unless the provider is not to be asked. A rate limit at the first call
- * leaves them as they were.
- *
- * @param hasBegun - true if another call of the change came before the one that failed
+ * What is known of the records after a failed change. Part of it may be done, so they are read again, unless the provider is not to be asked. A rate limit before
+ * anything took effect leaves them as they were.
  */
 async function afterFailure(
   { zone, fqdn, before, after }: WriteDNS,
   error: ProviderError,
   provider: DNSProvider,
-  hasBegun: boolean,
 ): Promise<RecordsFact> {
   const unknown = { kind: "gap", error: error.message, isRefused: false } as const;
   const isRateLimited = error.failure === "rate-limited";
   const hasChange = before.addresses.join() !== after.addresses.join();
-  if (isRateLimited && hasChange && !hasBegun)
+  if (isRateLimited && hasChange && !error.isAmbiguous)
     return { kind: "known", records: { fqdn, ...before, isTTLAutomatic: false, hasDuplicates: false } };
   if (error.status === 0 || isRateLimited) return unknown;
   try {

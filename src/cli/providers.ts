@@ -45,14 +45,15 @@ export async function openProviderReaders(
 }
 
 /**
- * Returns the providers for a run that may write; else as {@link openProviderReaders}.
+ * Returns the providers for a run that may write; else as {@link openProviderReaders}. Each write asks `mayWrite` right before it is sent.
  * @throws ConfigError when the URL of an API is not usable
  */
 export async function openProviders(
   config: Config,
   runtime: Runtime,
+  mayWrite: () => boolean,
 ): Promise<ProviderMaps<IPProvider, DNSProvider, FirewallProvider>> {
-  return mapsOf(config, ({ open }, settings) => open(optionsOf(settings, runtime, config)));
+  return mapsOf(config, ({ open }, settings) => open({ ...optionsOf(settings, runtime, config), mayWrite }));
 }
 
 async function mapsOf<IP, DNS, Firewalls>(

@@ -22,6 +22,11 @@ interface Watching {
   readonly request: WatchRequest;
 }
 
+/** The Lease of this process; absent before it leads for the first time. */
+interface Leading {
+  lock?: LockState;
+}
+
 /** The providers, and the tokens that there were when they were opened. */
 interface Opened {
   readonly providers: Awaited<ReturnType<typeof openProviders>>;
@@ -31,8 +36,10 @@ interface Opened {
 /** Watches a cluster whose lists are kept in memory. The providers stay open from pass to pass, with their counts and limits. */
 export async function watchCluster(watching: Watching): Promise<WatchAnswer> {
   const { config, runtime, cluster, request } = watching;
-  const opened = await open(watching);
+  const leading: Leading = {};
+  const opened = await open(watching, leading);
   const lead = (lock: LockState): ((manner: LoopPass) => Promise<Pass>) => {
+    leading.lock = lock;
     const passes = new WatchedPasses(watching, lock, opened);
     return (manner) => passes.pass(manner);
   };
@@ -45,9 +52,9 @@ export async function watchCluster(watching: Watching): Promise<WatchAnswer> {
   return watch({ ...request, cluster, clock: runtime.clock, lead }, lease, request);
 }
 
-async function open({ config, runtime }: Watching): Promise<Opened> {
+async function open({ config, runtime }: Watching, leading: Leading): Promise<Opened> {
   const tokens = tokenState(config);
-  return { tokens, providers: await openProviders(config, runtime) };
+  return { tokens, providers: await openProviders(config, runtime, () => leading.lock?.isHeld() === true) };
 }
 
 /** The passes of one process while it leads: what each needs of those before it. */
@@ -107,7 +114,7 @@ class WatchedPasses {
     const tokens = tokenState(this.#watching.config);
     if (isFullLook || tokens.fingerprint !== this.#opened.tokens.fingerprint) this.#reusable.forget();
     const isOther = tokens.present !== this.#opened.tokens.present;
-    this.#opened = isOther ? await open(this.#watching) : { ...this.#opened, tokens };
+    this.#opened = isOther ? await open(this.#watching, { lock: this.#lock }) : { ...this.#opened, tokens };
   }
 }
 

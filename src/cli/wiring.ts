@@ -344,7 +344,9 @@ const LAST_WORDS_MS = 1500;
 async function pass({ config, runtime, cluster, request }: Run, lock: LockState, startMs: number): Promise<NotedRun> {
   const { selection, settle: mustSettle, deadlineMs, signal, annotate, restraint, onEnd, saved } = request;
   const { settle, reconcilePass } = await import("../reconcile.ts");
-  const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS });
+  const { meters, ...access } = await openProviders(config, { ...runtime, untilMs: deadlineMs - LAST_WORDS_MS }, () =>
+    lock.isHeld(),
+  );
   const { clock } = runtime;
   const { lease: leaseName, shard, grants = "off", progress } = config;
   const deps = { cluster, ...access, clock, lock, leaseName, shard, grants, progress };

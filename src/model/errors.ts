@@ -128,6 +128,11 @@ export class ProviderError extends Error {
   }
 }
 
+/** A write to a provider that was not sent: the Lease is no longer this process's, so another one may be writing. */
+export class NotSent extends Error {
+  override readonly name: string = "NotSent";
+}
+
 /** What the system of the host refused: an address that cannot be put on an interface, a program that fails or does not end. */
 export class HostError extends Error {
   override readonly name: string = "HostError";

@@ -57,8 +57,6 @@ export interface Buyer {
   readonly uid: string;
   /** Addresses that were there before: none of them is the answer to this purchase. */
   readonly knownIPs: readonly string[];
-  /** Asked right before every single request that buys; false ends the purchase there: ProviderError `put-off`. Absent = always. */
-  readonly mayBuy?: () => boolean;
 }
 
 /**
@@ -103,13 +101,11 @@ export interface RecordSetChange {
    * added and removed. The TTL is the lower one of `after` and of the others, as read right before. Absent = all records of the name are compared, and none but `after` is left.
    */
   readonly others?: OtherRecords["expected"];
-  /** Asked right before every single request that changes something goes out, since each may come long after the last, and may wait for its turn; false ends the change there. Absent = always. */
-  readonly mayWrite?: () => boolean;
 }
 
-/** What became of a change; `records` is the set as it now is. `stale` = it was not what the change was planned on; `stopped` = {@link RecordSetChange.mayWrite} ended it. */
+/** What became of a change; `records` is the set as it now is. `stale` = it was not what the change was planned on. */
 export interface RecordSetResult {
-  readonly kind: "written" | "stale" | "stopped";
+  readonly kind: "written" | "stale";
   readonly records: RecordSetState;
 }
 
@@ -183,18 +179,16 @@ export interface FirewallProviderReader {
  * A provider whose firewalls may also be changed. Each method adds or removes what it names: what others put there stays. Where the provider knows no such call, the
  * adapter reads the firewall, and writes it as a whole; it refuses that for a firewall that is `isUnlabelled`. No write is repeated by the adapter. Each method makes
  * one at most, accepted when it resolves: `progressAt` of a later reading tells when a machine has it. ProviderError `not-found` when the firewall (or a machine) is gone.
- *
- * `mayWrite` is asked right before the write where the adapter reads first. If it answers false nothing is written, and the method resolves. Absent = always.
  */
 export interface FirewallProvider extends FirewallProviderReader {
   /** Lets everybody in (0.0.0.0/0 and ::/0) on these ports. */
-  openPorts(id: string, ports: readonly PortRange[], mayWrite?: () => boolean): Promise<void>;
+  openPorts(id: string, ports: readonly PortRange[]): Promise<void>;
   /** Removes the rules that {@link openPorts} made for exactly these ports; rules that are not there are no error. */
-  closePorts(id: string, ports: readonly PortRange[], mayWrite?: () => boolean): Promise<void>;
+  closePorts(id: string, ports: readonly PortRange[]): Promise<void>;
   /** Where firewalls show `othersAt`, a machine that no other firewall is in force at is refused: its first firewall would close what is open there. */
-  addMachines(id: string, machineIDs: readonly string[], mayWrite?: () => boolean): Promise<void>;
+  addMachines(id: string, machineIDs: readonly string[]): Promise<void>;
   /** Machines that are not attached are no error. Where firewalls show `othersAt`, the last firewall of a machine is refused. */
-  removeMachines(id: string, machineIDs: readonly string[], mayWrite?: () => boolean): Promise<void>;
+  removeMachines(id: string, machineIDs: readonly string[]): Promise<void>;
 }
 
 /**

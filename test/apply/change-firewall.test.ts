@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { changeMachines, changePorts } from "../../src/apply/change-firewall.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
+import { UNPREPARED } from "../../src/apply/on-record.ts";
+import { operate } from "../../src/apply/operations.ts";
 import type { ChangeMachines, ChangePorts } from "../../src/model/action.ts";
-import { ProviderError } from "../../src/model/errors.ts";
+import { NotSent, ProviderError } from "../../src/model/errors.ts";
 import { portText } from "../../src/model/firewall.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
-import type { FirewallProvider } from "../../src/ports/providers.ts";
 import { digitaloceanSandbox } from "../../src/sandbox/digitalocean/digitalocean-sandbox.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
@@ -81,18 +82,12 @@ test("a change whose answer was lost counts once the machines have it, not as so
   expect(provider.recorded.filter(({ operation }) => operation === "add-machines")).toHaveLength(1);
 });
 
-test("a change is not sent where the Lease was lost while the provider read the firewall", async () => {
+test("a change that is not sent since the Lease was lost is skipped, and nothing is asked about it", async () => {
   const { clock, provider, context } = scene();
-  let isHeld = true;
-  const sent: string[] = [];
-  const addMachines: FirewallProvider["addMachines"] = async (id, _machineIDs, mayWrite) => {
-    isHeld = false;
-    if (mayWrite?.() !== false) sent.push(id);
-  };
-  Object.assign(provider, { addMachines });
-  const losing = { ...context, lock: { ...context.lock, isHeld: () => isHeld } };
-  expect(await clock.settle(changeMachines(ADD, losing))).toMatchObject({ outcome: "skipped", reason: "LockLost" });
-  expect(sent).toEqual([]);
+  provider.beforeCall = (operation) => (operation === "add-machines" ? { throw: new NotSent("Lost.") } : undefined);
+  const outcome = clock.settle(operate(ADD, () => UNPREPARED, context));
+  expect(await outcome).toMatchObject({ outcome: "skipped", reason: "LockLost" });
+  expect(provider.recorded.map(({ operation }) => operation)).toEqual(["add-machines"]);
 });
 
 test.for(["forbidden", "unauthorized", "rate-limited"] as const)(

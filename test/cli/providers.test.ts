@@ -30,10 +30,15 @@ function usable<P>(access: ProviderAccess<P> | undefined): P {
   return access.provider;
 }
 
+/** A run that holds its Lease all the time. */
+function openToWrite(...[own, runtime]: Parameters<typeof openProviderReaders>): ReturnType<typeof openProviders> {
+  return openProviders(own, runtime, () => true);
+}
+
 describe("the providers of a run", () => {
   test.for([
     ["reads", openProviderReaders],
-    ["may write", openProviders],
+    ["may write", openToWrite],
   ] as const)("that %s are not available without a token, and say which variables to set", async ([, open]) => {
     const { providers, dnsProviders, firewallProviders } = await open(config({}), { clock: SYSTEM_CLOCK });
     const variables = ["DIGITALOCEAN_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN_FILE"];
@@ -66,7 +71,7 @@ describe("the providers of a run", () => {
   ] as const)("are not available where the file of %s is empty, and say so", async ([variable, name, text]) => {
     const path = join(dir, "empty-token");
     writeFileSync(path, text);
-    const { dnsProviders } = await openProviders(config({ [variable]: path }), { clock: SYSTEM_CLOCK });
+    const { dnsProviders } = await openToWrite(config({ [variable]: path }), { clock: SYSTEM_CLOCK });
     const access = dnsProviders.get(name);
     if (access === undefined) throw new Error("no such provider");
     expect(unusableWhy({ name, access, notBeforeMs: undefined, nowMs: 0 })?.message).toBe(
@@ -87,7 +92,7 @@ describe("the providers of a run", () => {
   test("speak to the addresses that the environment names", async () => {
     const sandbox = await startSandbox({ dir: join(dir, "a") });
     running.push(sandbox);
-    const { dnsProviders, firewallProviders } = await openProviders(
+    const { dnsProviders, firewallProviders } = await openToWrite(
       config({
         DIGITALOCEAN_TOKEN: "t",
         DIGITALOCEAN_API_URL: sandbox.digitaloceanURL,
@@ -107,7 +112,7 @@ describe("the providers of a run", () => {
     const sandbox = await startSandbox({ dir: join(dir, "b"), faults, onCall: ({ path }) => calls.push(path) });
     running.push(sandbox);
     const env = { DIGITALOCEAN_TOKEN: "t", DIGITALOCEAN_API_URL: sandbox.digitaloceanURL };
-    const { providers, dnsProviders, firewallProviders } = await openProviders(config(env), { clock: SYSTEM_CLOCK });
+    const { providers, dnsProviders, firewallProviders } = await openToWrite(config(env), { clock: SYSTEM_CLOCK });
     const limited = { failure: "rate-limited" };
     await expect(usable(dnsProviders.get("digitalocean")).findZone("example.com")).rejects.toMatchObject(limited);
     await expect(usable(providers.get("digitalocean")).listPage(1)).rejects.toMatchObject(limited);
@@ -118,7 +123,7 @@ describe("the providers of a run", () => {
   test("are not hurt by a token of the other that cannot be read, which its own calls tell", async () => {
     const missing = join(dir, "missing");
     const env = { DIGITALOCEAN_TOKEN: "t", CLOUDFLARE_TOKEN_FILE: missing };
-    const { providers, dnsProviders } = await openProviders(config(env), { clock: SYSTEM_CLOCK });
+    const { providers, dnsProviders } = await openToWrite(config(env), { clock: SYSTEM_CLOCK });
     expect(providers.get("digitalocean")?.kind).toBe("usable");
     await expect(usable(dnsProviders.get("cloudflare")).findZone("example.net")).rejects.toMatchObject({
       failure: "unauthorized",

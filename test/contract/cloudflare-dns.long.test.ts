@@ -4,9 +4,11 @@ import type { RecordState, RecordType } from "../../src/sandbox/cloudflare/accou
 import { type CloudflareSandbox, cloudflareSandbox } from "../../src/sandbox/cloudflare/cloudflare-sandbox.ts";
 import { FaultList } from "../../src/sandbox/faults.ts";
 import { type DNSProviderWorld, dnsProviderContract } from "./dns-provider-contract.ts";
+import type { Permit } from "./dns-provider-world.ts";
 
 dnsProviderContract("the Cloudflare adapter on the sandbox", async () => {
   const faults = new FaultList();
+  const permit: Permit = { mayWrite: () => true };
   const snapshots: (readonly RecordState[])[] = [];
   let meddle: (() => void) | undefined;
   const sandbox: CloudflareSandbox = cloudflareSandbox({
@@ -28,7 +30,9 @@ dnsProviderContract("the Cloudflare adapter on the sandbox", async () => {
       baseURL: `${server.url}/client/v4`,
       userAgent: "flipop-test",
       clock: SYSTEM_CLOCK,
+      mayWrite: () => permit.mayWrite(),
     }),
+    permit,
     seed: {
       zone(name) {
         sandbox.addZone({ name });

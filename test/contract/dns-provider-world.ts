@@ -10,9 +10,16 @@ export interface SeenRecord {
   readonly ttl: number;
 }
 
+/** Whether the process may write. */
+export interface Permit {
+  mayWrite: () => boolean;
+}
+
 /** An account without zones to test a DNS provider against. */
 export interface DNSProviderWorld {
   readonly provider: DNSProvider;
+  /** Is asked by the provider right before each write goes out; may be exchanged. */
+  readonly permit: Permit;
   /**
    * Set for a provider that knows no single records: all of a name have one TTL, none stands twice, and a change replaces the whole set, whatever others have done since it
    * was read. `account` = it knows no zones either: a name within a zone may be written as a zone, and one call lists everything.

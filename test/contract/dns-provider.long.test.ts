@@ -8,12 +8,18 @@ import { type DNSRecord, memoryDNSAccount } from "../fake/dns-account.ts";
 import { memoryDNSProvider } from "../fake/memory-dns-provider.ts";
 import { openAPIValidator } from "../openapi/validator.ts";
 import { dnsProviderContract, type SeenRecord } from "./dns-provider-contract.ts";
+import type { Permit } from "./dns-provider-world.ts";
 
 for (const name of ["digitalocean", "cloudflare", "hetzner"] as const) {
   dnsProviderContract(`the ${name} adapter without a network`, () => {
     const account = memoryDNSAccount(name);
     const history: (readonly DNSRecord[])[] = [];
-    const provider = memoryDNSProvider({ account, afterWrite: () => history.push(account.records()) });
+    const permit: Permit = { mayWrite: () => true };
+    const provider = memoryDNSProvider({
+      account,
+      afterWrite: () => history.push(account.records()),
+      mayWrite: () => permit.mayWrite(),
+    });
     let meddle: (() => void) | undefined;
     let failure: { skip: number; readonly hasEffect: boolean } | undefined;
     const isWrite = (operation: string): boolean => !["zone", "records", "texts"].includes(operation);
@@ -32,6 +38,7 @@ for (const name of ["digitalocean", "cloudflare", "hetzner"] as const) {
     };
     return {
       provider,
+      permit,
       ...(name === "hetzner" ? { isWhole: "name" } : {}),
       seed: {
         zone: (zone) => void account.addZone(zone),
@@ -61,6 +68,7 @@ const validator = openAPIValidator();
 
 dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
   const faults = new FaultList();
+  const permit: Permit = { mayWrite: () => true };
   const offSpec: string[] = [];
   const history: (readonly SeenRecord[])[] = [];
   let writes = 0;
@@ -100,7 +108,9 @@ dnsProviderContract("the DigitalOcean adapter on the sandbox", async () => {
       baseURL: server.url,
       userAgent: "flipop-test",
       clock: SYSTEM_CLOCK,
+      mayWrite: () => permit.mayWrite(),
     }).dns,
+    permit,
     seed: {
       zone: (name) => sandbox.setDomain({ name }),
       record: (zone, fqdn, type, data, ttl) =>

@@ -5,12 +5,14 @@ import { FaultList } from "../../src/sandbox/faults.ts";
 import { webhookSandbox } from "../../src/sandbox/webhook/webhook-sandbox.ts";
 import { NO_DOMAIN, webhookDNSAccount } from "../fake/dns-account.ts";
 import { dnsProviderContract, type SeenRecord } from "./dns-provider-contract.ts";
+import type { Permit } from "./dns-provider-world.ts";
 
 /** More than a reading serves who comes later. */
 const LATER_MS = 10_000;
 
 dnsProviderContract("the webhook adapter on the sandbox", async () => {
   const faults = new FaultList();
+  const permit: Permit = { mayWrite: () => true };
   const history: (readonly SeenRecord[])[] = [];
   let passedMs = 0;
   let meddle: (() => void) | undefined;
@@ -48,7 +50,9 @@ dnsProviderContract("the webhook adapter on the sandbox", async () => {
       baseURL: server.url,
       userAgent: "flipop-test",
       clock,
+      mayWrite: () => permit.mayWrite(),
     }),
+    permit,
     isWhole: "account",
     seed: {
       zone: later((name) => void account.addZone(name)),

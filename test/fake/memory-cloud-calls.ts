@@ -2,7 +2,7 @@ import { DIGITALOCEAN_API, providerError } from "../../src/adapters/digitalocean
 import { callCounter } from "../../src/adapters/http/api-client.ts";
 import type { CallInfo } from "../../src/adapters/http/failures.ts";
 import { CallBudget, rateLimitGate } from "../../src/adapters/http/limits.ts";
-import { ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
+import { type NotSent, ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import type { CallCount, CallDuration, RateLimit } from "../../src/model/meter.ts";
 import type { ProviderMeter } from "../../src/ports/providers.ts";
 import type { Clock } from "../../src/ports/system.ts";
@@ -12,7 +12,7 @@ import { Refusal } from "../../src/sandbox/provider.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 /** A fault at one call: before its effect, or after it. */
-export type MemoryFault = { readonly throw: ProviderError } | { readonly throwAfter: ProviderError };
+export type MemoryFault = { readonly throw: ProviderError | NotSent } | { readonly throwAfter: ProviderError };
 
 /** One call that reached the provider, in order. */
 export interface MemoryCall {

@@ -11,6 +11,7 @@ import {
   type APIClient,
   callCounter,
   interpretResponse,
+  notSent,
   type PlainRequest,
   type ProviderAPI,
 } from "../../src/adapters/http/api-client.ts";
@@ -42,6 +43,8 @@ export interface MemoryDNSProviderOptions {
   readonly beforeCall?: (operation: string, subject: string) => MemoryFault | undefined;
   /** Called after each write that reached the account. */
   readonly afterWrite?: () => void;
+  /** As the real client is given it. Default: always. */
+  readonly mayWrite?: () => boolean;
   /** Carries every call out: as it is, late, never, or with another end than its own. Default: at once. */
   readonly around?: <T>(call: MemoryDNSCall, effect: () => Promise<T>) => Promise<T>;
 }
@@ -102,7 +105,7 @@ export function memoryClient<SDK>(
   stage: Stage & { readonly recorded: MemoryCall[] },
   faults: Pick<MemoryDNSProvider, "beforeCall">,
 ): APIClient<SDK> {
-  const { account, clock, around = (_, effect) => effect(), afterWrite } = stage;
+  const { account, clock, around = (_, effect) => effect(), afterWrite, mayWrite } = stage;
   const counter = callCounter();
   const gate = rateLimitGate(clock, api.readRateLimit);
   let closedUntilMs = 0;
@@ -110,7 +113,7 @@ export function memoryClient<SDK>(
     meter: { calls: counter.calls, durations: counter.durations, rateLimit: gate.rateLimit },
     for: () => caller,
     call: async (call) => {
-      if (call.permission?.isGiven() === false) return call.permission.otherwise;
+      if (call.isWrite && mayWrite?.() === false) throw notSent(call);
       if (clock.wallMs() < closedUntilMs) {
         const reason = "an earlier answer said that it is used up, so nothing was sent";
         throw failedCall(api, call, { failure: "rate-limited", status: 0, reason, notBeforeMs: closedUntilMs });

@@ -42,6 +42,14 @@ export type Rest = (
   body?: unknown,
 ) => Promise<unknown>;
 
+/** What adapters ask about the process that they are of. */
+export interface Life {
+  /** Asked before every single write of DNS where a process can end there: true when it dies instead of making it. */
+  diesAt(operation: string): boolean;
+  /** Asked before every single write to a provider: false once the Lease is lost. */
+  mayWrite(): boolean;
+}
+
 /** One world without the ways scenarios speak of it. */
 export interface Backend {
   readonly kind: WorldKind;
@@ -53,10 +61,10 @@ export interface Backend {
   readonly hetzner?: HetznerSandbox;
   readonly dns: WorldDNS;
   readonly rest: Rest;
-  /** New adapters, as a new process has them. `diesAt` is asked before every single write of DNS where a process can end there. */
-  open(clock: Clock, diesAt: (operation: string) => boolean): Ports;
+  /** New adapters, as a new process has them. */
+  open(clock: Clock, life: Life): Ports;
   /** The same for a process that watches; absent where none can. */
-  openWatch?(clock: Clock, diesAt: (operation: string) => boolean): WatchPorts;
+  openWatch?(clock: Clock, life: Life): WatchPorts;
   /** Another cluster, an emulated one, on the same accounts, with the same clock, faults of providers and log. */
   beside(): Promise<Backend>;
   fail(fault: OperationFault): void;

@@ -71,10 +71,10 @@ export async function clusterWorld(
     account: account.account,
     dns: account.dns,
     rest: (method, path, body) => api.call(method, path, body, contentType(method)),
-    open: (processClock) => {
+    open: (processClock, life) => {
       const writer = cluster.open(processClock);
       const timed = withTime(writer, () => processClock.wallMs());
-      return { cluster: timed, ...account.open(processClock), close: () => writer.close() };
+      return { cluster: timed, ...account.open(processClock, life), close: () => writer.close() };
     },
     beside: () => sandboxCluster({ clock, calls, account }),
     fail: (fault) => (fault.side === "cluster" ? cluster : account).faults.add(httpFault(fault, true)),

@@ -20,7 +20,7 @@ import {
   webhookDNSAccount,
 } from "../fake/dns-account.ts";
 import { emptyAccount } from "./account.ts";
-import type { ProviderPorts } from "./backend.ts";
+import type { Life, ProviderPorts } from "./backend.ts";
 import { type LoggedCall, loggedCloudRequest, loggedFloatingIPRequest } from "./call-log.ts";
 import {
   loggedCloudflareRequest,
@@ -42,7 +42,7 @@ export interface HTTPAccount {
   /** Set where the addresses are at Hetzner. */
   readonly hetzner?: HetznerSandbox;
   /** @param timeoutMs - how long a call may take; default: what no planned hang keeps to */
-  open(clock: Clock, timeoutMs?: number): ProviderPorts;
+  open(clock: Clock, life: Life, timeoutMs?: number): ProviderPorts;
   close(): Promise<void>;
 }
 
@@ -133,8 +133,9 @@ export async function httpAccount(
     dns,
     faults,
     ...(isAtHetzner ? { hetzner } : {}),
-    open: (processClock, timeoutMs = timeoutAmong(faults)) => {
-      const own = { ...options, timeoutMs, clock: processClock, baseURL: servers[0].url };
+    open: (processClock, life, timeoutMs = timeoutAmong(faults)) => {
+      const mayWrite = (): boolean => life.mayWrite();
+      const own = { ...options, timeoutMs, clock: processClock, baseURL: servers[0].url, mayWrite };
       const caller = createClient(own);
       const atHetzner = openHetzner({ ...own, baseURL: `${servers[3].url}/v1` });
       return {

@@ -10,6 +10,7 @@ import {
   memoryDNSAccount,
 } from "../fake/dns-account.ts";
 import { type MemoryDNSProvider, memoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import type { Life } from "./backend.ts";
 import type { LoggedCall } from "./call-log.ts";
 import { loggedMemoryDNSCall } from "./dns-call-log.ts";
 import { dnsMemoryFault } from "./memory-fault.ts";
@@ -43,8 +44,7 @@ export interface MemoryDNSProcess {
   readonly calls: LoggedCall[];
   /** The number of its cluster. */
   readonly cluster: number;
-  /** True when the process dies instead of making this write. */
-  readonly diesAt: (operation: string) => boolean;
+  readonly life: Life;
   /** The 429 that closed the provider for this process, and what closes it: addresses and domains of DigitalOcean share a limit. */
   readonly closed: () => OperationFault | undefined;
   readonly close: (fault: OperationFault) => void;
@@ -56,9 +56,10 @@ export function processDNSProvider(dns: MemoryDNS, name: DNSName, process: Memor
   const provider: MemoryDNSProvider = memoryDNSProvider({
     account: dns[name],
     clock,
+    mayWrite: () => process.life.mayWrite(),
     afterWrite: () => dns.world.note(name, "flipop", process.cluster),
     around: async (call, effect) => {
-      if (call.isWrite && process.diesAt(call.operation)) throw new Error("the process died");
+      if (call.isWrite && process.life.diesAt(call.operation)) throw new Error("the process died");
       return await effect();
     },
     beforeCall: (operation, subject) => {

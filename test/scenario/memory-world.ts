@@ -16,7 +16,7 @@ import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { emptyAccount } from "./account.ts";
-import type { Backend, ProviderPorts, Rest } from "./backend.ts";
+import type { Backend, Life, ProviderPorts, Rest } from "./backend.ts";
 import { type LoggedCall, loggedMemoryCall, loggedMemoryWrite } from "./call-log.ts";
 import { isOfFirewalls, loggedMemoryFirewallCall } from "./firewall-call-log.ts";
 import { type MemoryDNS, memoryDNS, processDNSProvider } from "./memory-dns.ts";
@@ -79,11 +79,11 @@ function memoryClusterOf(accounts: MemoryAccounts, cluster: number): Backend {
   const kubernetes = kubernetesSandbox({ now: () => clock.nowMs(), crds: CRDS });
   const clusterOptions = (processClock: Clock): MemoryClusterOptions =>
     memoryClusterOptions(kubernetes, processClock, faults.cluster, calls);
-  const providers = (processClock: Clock, diesAt: (operation: string) => boolean): ProviderPorts => {
+  const providers = (processClock: Clock, life: Life): ProviderPorts => {
     const gate = limitGate(processClock);
-    const domains = { clock: processClock, calls, diesAt, cluster };
+    const domains = { clock: processClock, calls, life, cluster };
     return {
-      ...memoryCloud(accounts, processClock, gate),
+      ...memoryCloud(accounts, processClock, gate, life),
       dns: {
         digitalocean: processDNSProvider(dns, "digitalocean", { ...domains, ...gate, faults: faults.digitalocean }),
         cloudflare: processDNSProvider(dns, "cloudflare", {
@@ -112,15 +112,15 @@ function memoryClusterOf(accounts: MemoryAccounts, cluster: number): Backend {
     ...(hetzner === undefined ? {} : { hetzner }),
     dns: dns.world,
     rest: sandboxRest(kubernetes),
-    open: (processClock, diesAt) => ({
+    open: (processClock, life) => ({
       cluster: new MemoryCluster(clusterOptions(processClock)),
-      ...providers(processClock, diesAt),
+      ...providers(processClock, life),
       close: () => undefined,
     }),
-    openWatch: (processClock, diesAt) => {
+    openWatch: (processClock, life) => {
       const cluster = new MemoryWarmCluster(clusterOptions(processClock));
       const caughtUp = async (): Promise<void> => undefined;
-      return { cluster, ...providers(processClock, diesAt), close: () => cluster.close(), caughtUp };
+      return { cluster, ...providers(processClock, life), close: () => cluster.close(), caughtUp };
     },
     beside: async () =>
       memoryClusterOf({ ...accounts, faults: { ...faults, cluster: new PlannedFaults() } }, cluster + 1),
@@ -174,6 +174,7 @@ function memoryCloud(
   { account, hetzner, calls, faults: { cloud: faults } }: MemoryAccounts,
   clock: Clock,
   gate: LimitGate,
+  life: Life,
 ): Pick<ProviderPorts, "provider" | "providerIPv6" | "otherProvider" | "firewalls"> {
   const beforeCall = (
     recorded: readonly MemoryCall[],
@@ -214,7 +215,7 @@ function memoryCloud(
   });
   if (hetzner === undefined) return { provider, providerIPv6, firewalls };
   const recorded: MemoryCall[] = [];
-  const stage = { account: hetznerDNSAccount(hetzner), clock, recorded };
+  const stage = { account: hetznerDNSAccount(hetzner), clock, recorded, mayWrite: () => life.mayWrite() };
   const inProject = (call: MemoryCall): LoggedCall =>
     isOfFirewalls(call)
       ? loggedMemoryFirewallCall(

@@ -46,17 +46,17 @@ export async function sandboxCluster(accounts: HTTPAccounts): Promise<Backend> {
     ...(account.hetzner === undefined ? {} : { hetzner: account.hetzner }),
     dns: account.dns,
     rest: sandboxRest(kubernetes),
-    open: (processClock) => {
+    open: (processClock, life) => {
       const writer = cluster.open(processClock);
-      return { cluster: writer, ...account.open(processClock), close: () => writer.close() };
+      return { cluster: writer, ...account.open(processClock, life), close: () => writer.close() };
     },
-    openWatch: (processClock) => {
+    openWatch: (processClock, life) => {
       const warm = cluster.openWatch();
       const { lists, caughtUp } = followed(warm, new MemoryCluster({ sandbox: kubernetes }), () =>
         processClock.wallMs(),
       );
       // Faults may come while it watches.
-      const ports = account.open(processClock, LEAST_TIMEOUT_MS);
+      const ports = account.open(processClock, life, LEAST_TIMEOUT_MS);
       return { cluster: lists, ...ports, close: () => warm.close(), caughtUp };
     },
     beside: () => sandboxCluster(accounts),

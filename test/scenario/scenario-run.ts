@@ -34,8 +34,13 @@ export type RunEnd =
   | { readonly kind: "died" }
   | { readonly kind: "locked" };
 
-/** What the process of one run does: a pass, or passes until nothing is left, with or without the Lease. */
-export async function work(deps: Omit<WriterDeps, "lock">, options: RunOptions, run: number): Promise<RunEnd> {
+/** What the process of one run does: a pass, or passes until nothing is left, with or without the Lease. `onLock` is told of the lock that it works under. */
+export async function work(
+  deps: Omit<WriterDeps, "lock">,
+  options: RunOptions,
+  run: number,
+  onLock: (lock: LockState) => void,
+): Promise<RunEnd> {
   const { clock, cluster, leaseName } = deps;
   const deadline = clock.monotonicMs() + (options.deadlineMs ?? 120_000);
   const signal = options.signal ?? new AbortController().signal;
@@ -47,8 +52,10 @@ export async function work(deps: Omit<WriterDeps, "lock">, options: RunOptions, 
     ...(restraint === undefined ? {} : { restraint }),
     ...(saved === undefined ? {} : { saved }),
   };
-  const pass = async (lock: LockState): Promise<PassResult> =>
-    await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
+  const pass = async (lock: LockState): Promise<PassResult> => {
+    onLock(lock);
+    return await (options.settle ? settle : reconcilePass)({ ...deps, lock }, passOptions);
+  };
   if (options.lease === undefined) return { kind: "done", result: await pass(heldLock()) };
   const timing = { durationMs: 60_000, renewDeadlineMs: 40_000, retryMs: 2000, deadline };
   const holding = { cluster, clock, ...leaseName, identity: `run-${run}`, onLocked: options.lease, signal };

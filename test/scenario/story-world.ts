@@ -128,7 +128,7 @@ export class StoryWorld extends World {
   /** Undefined where the provider is at work already: nobody knows how long. */
   async #story(horizonMs: number): Promise<Story | undefined> {
     const running = this.backend.clock.process();
-    const ports = this.backend.open(adapterClock(running.clock), () => false);
+    const ports = this.backend.open(adapterClock(running.clock), { diesAt: () => false, mayWrite: () => false });
     try {
       const { observation } = await planPass(this.deps(running.clock, ports), {});
       return isMoving(observation) ? undefined : forward(observation, {}, { horizonMs, assumed: AT_ONCE });

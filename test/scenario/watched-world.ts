@@ -83,7 +83,7 @@ export class WatchedWorld extends World {
         return isDead;
       },
     };
-    const ports = openWatch(adapterClock(running.clock), life.diesAt);
+    const ports = openWatch(adapterClock(running.clock), { ...life, mayWrite: () => true });
     const own = { ...instrumented(ports, clock, life, pending), caughtUp: () => ports.caughtUp() };
     const { clock: _, ...deps } = this.deps(running.clock, own);
     return {

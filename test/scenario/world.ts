@@ -10,7 +10,7 @@ import type { WriterDeps } from "../../src/pass.ts";
 import { shardOf } from "../../src/plan/shards.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";
 import type { IPProvider, ProviderAccess } from "../../src/ports/providers.ts";
-import type { Clock } from "../../src/ports/system.ts";
+import type { Clock, LockState } from "../../src/ports/system.ts";
 import { type PlannedWorld, planPass } from "../../src/reconcile.ts";
 import { savePlan } from "../../src/saved/saved-plan.ts";
 import { readSavedPlan, writeSavedPlan } from "../../src/snapshot/saved-plan-shape.ts";
@@ -250,11 +250,15 @@ export class World {
       },
     };
     this.#runs += 1;
-    const ports = this.backend.open(adapterClock(running.clock), life.diesAt);
+    let lock: LockState | undefined;
+    const mayWrite = (): boolean => lock?.isHeld() !== false;
+    const ports = this.backend.open(adapterClock(running.clock), { ...life, mayWrite });
     const deps = this.deps(running.clock, instrumented(ports, clock, life, pending), options);
     try {
       return await Promise.race([
-        work(deps, { ...options, selection: this.#selection(options.selection ?? {}) }, this.#runs),
+        work(deps, { ...options, selection: this.#selection(options.selection ?? {}) }, this.#runs, (taken) => {
+          lock = taken;
+        }),
         death.promise,
       ]);
     } finally {
@@ -295,7 +299,7 @@ export class World {
   async #planned(selection: Selection): Promise<PlannedWorld> {
     const running = this.backend.clock.process();
     const life = { isDead: () => false, diesAt: () => false, before: async () => undefined };
-    const ports = this.backend.open(adapterClock(running.clock), life.diesAt);
+    const ports = this.backend.open(adapterClock(running.clock), { ...life, mayWrite: () => false });
     const own = instrumented(ports, this.backend.clock, life, new Set());
     try {
       const { observation, plan } = await planPass(this.deps(running.clock, own), this.#selection(selection));

@@ -95,8 +95,8 @@ export const FIREWALL_BUGS: readonly Mutation[] = [
   {
     name: "A port is closed after the Lease was lost.",
     file: "src/apply/change-firewall.ts",
-    find: "  if (late !== undefined) return skipped(late);\n  const mayWrite",
-    replace: "  const mayWrite",
+    find: "  const late = obstacle(context);\n  if (late !== undefined) return skipped(late);\n",
+    replace: "",
   },
   {
     name: "An address is published while its firewall keeps it out.",

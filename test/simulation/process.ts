@@ -42,6 +42,8 @@ export class Process {
   listsFromMs = 0;
   /** True while it works under its Lease. */
   isAtWork = false;
+  /** The lock that it works under; absent before it does. */
+  lock: LockState | undefined;
   /** Since when it is in this pass, of the clock it sleeps by, where it tells of its passes: what it asked for before is none of the pass's. */
   passBeganMs = 0;
   /** True for a process that reads the cluster for more than its passes: it says itself when one begins. */
@@ -301,6 +303,7 @@ export class Process {
       signal: this.#stop.signal,
     };
     this.isAtWork = true;
+    this.lock = lock;
     const working = settles ? settle(deps, options) : reconcilePass(deps, options);
     const result = await working.finally(() => {
       this.isAtWork = false;

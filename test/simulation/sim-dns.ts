@@ -8,6 +8,7 @@ export function simDNS(process: Process, account: DNSAccount): DNSProvider {
   return memoryDNSProvider({
     account,
     clock: process.clock,
+    mayWrite: () => process.lock?.isHeld() !== false,
     around: (call, effect) => process.call({ side: "dns", provider: account.name, ...call, args: [] }, effect),
   });
 }

@@ -75,6 +75,7 @@ export class WatchingProcess extends Process {
 
   #passes(cluster: ReturnType<typeof simWarmCluster>, lock: LockState): WatchLoopDeps["pass"] {
     const { world } = this.simulation;
+    this.lock = lock;
     const usable = <P>(provider: P): { readonly kind: "usable"; readonly provider: P } => ({
       kind: "usable",
       provider,

@@ -2,12 +2,17 @@
 
 import type { BatchPatchParam } from "cloudflare/resources/dns/records";
 import { acceptedTTL, type DesiredRecordSet, type Zone } from "../../model/dns.ts";
-import type { ProviderError } from "../../model/errors.ts";
+import { NotSent, type ProviderError } from "../../model/errors.ts";
 import { type RecordSetName, type RecordType, setNamed, setText } from "../../model/record-types.ts";
 import type { RecordSetChange, RecordSetResult } from "../../ports/providers.ts";
-import { type ChangeAttempt, changeRecordSet, type ReadRecords, type Wanted } from "../dns/record-sets.ts";
+import {
+  type ChangeAttempt,
+  changeRecordSet,
+  type ReadRecords,
+  senderInParts,
+  type Wanted,
+} from "../dns/record-sets.ts";
 import { anyList, list, object, readable } from "../http/answer.ts";
-import { whileAllowed } from "../http/api-client.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, type CloudflareCall, ID, refused } from "./api.ts";
 import { type DNSRecord, listRecords, recordOf } from "./records.ts";
@@ -31,8 +36,7 @@ export async function writeRecords(
     ttlRules: TTL_RULES,
     refuse: (reason) => refused(writingOf(fqdn), reason),
     read: (purpose) => listRecords(client.for(purpose), subject),
-    attempt: (wanted, records) =>
-      attempt({ client: client.for("rest"), subject, mayWrite: change.mayWrite }, wanted, records),
+    attempt: (wanted, records) => attempt({ client: client.for("rest"), subject }, wanted, records),
   });
 }
 
@@ -40,7 +44,6 @@ export async function writeRecords(
 interface Writing {
   readonly client: Client;
   readonly subject: NameSubject;
-  readonly mayWrite: RecordSetChange["mayWrite"] | undefined;
 }
 
 async function attempt(
@@ -48,11 +51,11 @@ async function attempt(
   wanted: Wanted,
   { own, others, isOwn }: ReadRecords<DNSRecord>,
 ): Promise<ChangeAttempt<DNSRecord>> {
-  const { client, subject, mayWrite } = writing;
+  const { client, subject } = writing;
+  const send = senderInParts(client);
   let current = own;
   for (const batch of recordBatches(subject, own, wanted, others)) {
-    const outcome = await client.call(whileAllowed(writeBatch(subject, batch), mayWrite));
-    if (outcome === "stopped") return { kind: "stopped", own: current };
+    const outcome = await send(writeBatch(subject, batch));
     if (outcome.kind === "stale") {
       const expected = current.map((record) => record.address);
       return { kind: "conflict", expected, error: outcome.error, isRepeatable: true };
@@ -72,15 +75,20 @@ function after(records: readonly DNSRecord[], batch: RecordBatch, changed: reado
   return [...byID.values()];
 }
 
-/** Takes back what landed under another name, which only the answer shows when the zone's name is not known; if it still may. Returns the error to throw. */
+/** Takes back what landed under another name, which only the answer shows when the zone's name is not known. Returns the error to throw. */
 async function removeStrays(
-  { client, subject, mayWrite }: Writing,
+  { client, subject }: Writing,
   { name, strays }: { readonly name: string; readonly strays: readonly string[] },
 ): Promise<Error> {
   const deletes = strays.map((id) => ({ id }));
-  const outcome = await client.call(whileAllowed(writeBatch(subject, { deletes, patches: [], posts: [] }), mayWrite));
-  const isLeft = outcome === "stopped";
-  const end = isLeft ? "stands there, because this run may change nothing more: remove it" : "was removed again";
+  const removal = client.call(writeBatch(subject, { deletes, patches: [], posts: [] }));
+  const end = await removal.then(
+    () => "was removed again",
+    (error: unknown) => {
+      if (error instanceof NotSent) return "stands there, because this run may change nothing more: remove it";
+      throw error;
+    },
+  );
   const reason = `it is not in that zone (Cloudflare made it ${name}, which ${end})`;
   return refused(writingOf(setText(subject)), reason);
 }

@@ -2,18 +2,17 @@
 
 import { ProviderError } from "../../model/errors.ts";
 import { setText } from "../../model/record-types.ts";
-import type { DNSProvider, DNSProviderReader, RecordSetChange } from "../../ports/providers.ts";
+import type { DNSProvider, DNSProviderReader } from "../../ports/providers.ts";
 import {
-  type AttemptEnd,
   type ChangeAttempt,
   type ChangeConflict,
   changeRecordSet,
   isSameSet,
   type ReadRecords,
+  senderInParts,
   type Wanted,
 } from "../dns/record-sets.ts";
 import { AnswerFault, object, read } from "../http/answer.ts";
-import { whileAllowed } from "../http/api-client.ts";
 import { type Client, callTo, type DigitalOceanCall, expectedFailure, refused } from "./api.ts";
 import {
   type AddressRecord,
@@ -33,13 +32,15 @@ export function recordWriter(client: Client): Omit<DNSProvider, keyof DNSProvide
       const doing = `write ${recordsOf(fqdn)} in the zone ${JSON.stringify(zone.id)}`;
       const call = callTo("records", fqdn, doing, "domain:update");
       const name = recordName(call, zone);
-      const { mayWrite } = change;
       return changeRecordSet(change, {
         fqdn: setText(name),
         ttlRules: TTL_RULES,
         refuse: (reason) => refused({ ...call, subject: setText(name) }, reason),
         read: (purpose) => listRecords(client.for(purpose), name),
-        attempt: (wanted, records) => attempt({ client: client.for("rest"), name, wanted, mayWrite, records }),
+        attempt: (wanted, records) => {
+          const rest = client.for("rest");
+          return attempt({ client: rest, send: senderInParts(rest), name, wanted, records });
+        },
       });
     },
   };
@@ -50,7 +51,8 @@ interface RecordWrite {
   readonly client: Client;
   readonly name: RecordName;
   readonly wanted: Wanted;
-  readonly mayWrite: RecordSetChange["mayWrite"] | undefined;
+  /** Sends one request of the change. */
+  readonly send: <T>(call: DigitalOceanCall<T>) => Promise<T>;
   /** As they were read, by id. */
   readonly records: ReadRecords<AddressRecord>;
 }
@@ -62,29 +64,22 @@ async function attempt(write: RecordWrite): Promise<ChangeAttempt<AddressRecord>
   const added: AddressRecord[] = [];
   for (const ip of missing) {
     const made = await add(write, ip);
-    if (made === "stopped") return stopped([...records, ...added]);
     if (made instanceof ProviderError) return refusedRecord([...records, ...added], made);
     added.push(made);
   }
   const settled = await settleTTL(write, { kept, added, surplus });
   if ("kind" in settled) return settled;
   for (const [at, record] of surplus.entries()) {
-    const outcome = await send(write, removeCall(name, record));
-    const left = [...settled, ...surplus.slice(at)];
-    if (outcome !== "removed") return outcome === "stopped" ? stopped(left) : gone(left);
+    const outcome = await write.send(removeCall(name, record));
+    if (outcome !== "removed") return gone([...settled, ...surplus.slice(at)]);
   }
   return { kind: "written", own: settled };
 }
 
-/** Sends one request while that is allowed. */
-async function send<T>({ client, mayWrite }: RecordWrite, call: DigitalOceanCall<T>): Promise<T | "stopped"> {
-  return await client.call(whileAllowed(call, mayWrite));
-}
-
 /** The record made for an address, or the refusal, which may say that the record stands already. */
-async function add(write: RecordWrite, ip: string): Promise<AddressRecord | ProviderError | "stopped"> {
+async function add(write: RecordWrite, ip: string): Promise<AddressRecord | ProviderError> {
   try {
-    return await send(write, addCall(write.name, ip, write.wanted.ttlSeconds));
+    return await write.send(addCall(write.name, ip, write.wanted.ttlSeconds));
   } catch (error) {
     if (error instanceof ProviderError && error.failure === "refused") return error;
     throw error;
@@ -101,7 +96,7 @@ async function add(write: RecordWrite, ip: string): Promise<AddressRecord | Prov
 async function settleTTL(
   write: RecordWrite,
   { kept, added, surplus }: Readonly<Record<"kept" | "added" | "surplus", readonly AddressRecord[]>>,
-): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | AttemptEnd<AddressRecord>> {
+): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord>> {
   const { client, name } = write;
   const { ttlSeconds: ttl } = write.wanted;
   const staying = [...kept, ...added];
@@ -109,8 +104,7 @@ async function settleTTL(
   const first = staying.find((record) => record.ttlSeconds !== ttl);
   if (first === undefined) return staying;
   const isWritten = added.some((record) => record.ttlSeconds === ttl);
-  const rewritten = isWritten ? first : await send(write, setTTLCall(name, first, ttl));
-  if (rewritten === "stopped") return stopped(expected);
+  const rewritten = isWritten ? first : await write.send(setTTLCall(name, first, ttl));
   if (rewritten === undefined) return gone(expected);
   const listed = await listRecords(client, name);
   // A list that does not show what was just made is late: the answer to its making is newer.
@@ -126,24 +120,18 @@ async function settleEach(
   staying: readonly AddressRecord[],
   seen: readonly AddressRecord[],
   expected: readonly AddressRecord[],
-): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord> | AttemptEnd<AddressRecord>> {
+): Promise<readonly AddressRecord[] | ChangeConflict<AddressRecord>> {
   const { name } = write;
   const { ttlSeconds: ttl } = write.wanted;
   const settled: AddressRecord[] = [];
   for (const { id, address } of staying) {
     const record = seen.find((item) => item.id === id && item.address === address);
     if (record === undefined) return { ...gone(expected), seen };
-    const written = record.ttlSeconds === ttl ? record : await send(write, setTTLCall(name, record, ttl));
-    if (written === "stopped") return stopped(expected);
+    const written = record.ttlSeconds === ttl ? record : await write.send(setTTLCall(name, record, ttl));
     if (written?.address !== address) return gone(expected);
     settled.push(written);
   }
   return settled;
-}
-
-/** The change ends where it is. */
-function stopped(own: readonly AddressRecord[]): AttemptEnd<AddressRecord> {
-  return { kind: "stopped", own };
 }
 
 /** A record is gone or another: somebody else changed the set, or made the record anew. */

@@ -8,10 +8,11 @@ import {
   sharedTTL,
   type TTLRules,
 } from "../../model/dns.ts";
-import type { ProviderError } from "../../model/errors.ts";
+import { ProviderError } from "../../model/errors.ts";
 import { RECORD_TYPES, setNamed } from "../../model/record-types.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { RecordSetChange, RecordSetResult, ZoneListing } from "../../ports/providers.ts";
+import type { APIClient, Call } from "../http/api-client.ts";
 import type { Purpose } from "../http/limits.ts";
 import { readShortList } from "./zone-lists.ts";
 
@@ -21,6 +22,23 @@ export interface ARecord {
   readonly ttlSeconds: number;
   /** True if the provider serves it from its own addresses, with a TTL of its own. */
   readonly isProxied?: boolean;
+}
+
+/**
+ * Returns what sends the requests of one change. A request that fails after another one has taken effect fails as ambiguous: a part of the change is done.
+ */
+export function senderInParts<SDK>(client: Pick<APIClient<SDK>, "call">): <T>(call: Call<T, SDK>) => Promise<T> {
+  let hasBegun = false;
+  return async (call) => {
+    try {
+      const answer = await client.call(call);
+      hasBegun = true;
+      return answer;
+    } catch (error) {
+      if (!hasBegun || !(error instanceof ProviderError)) throw error;
+      throw new ProviderError({ ...error, message: error.message, isAmbiguous: true }, { cause: error });
+    }
+  };
 }
 
 /** Returns the records of one name as the port shows them. One proxied record makes the set proxied, as Cloudflare serves it so. */
@@ -44,9 +62,9 @@ export interface ChangeConflict<R> {
   readonly isRepeatable: boolean;
 }
 
-/** An attempt came to its end. `own` are the records that it was about, as they are now; `stopped` = {@link RecordSetChange.mayWrite} ended it. */
+/** An attempt came to its end. `own` are the records that it was about, as they are now. */
 export interface AttemptEnd<R> {
-  readonly kind: "written" | "stopped";
+  readonly kind: "written";
   readonly own: readonly R[];
 }
 
@@ -74,7 +92,7 @@ interface RecordSetAccess<R extends ARecord> {
   /** Returns the error of a change that is refused before anything is sent. */
   readonly refuse: (reason: string) => ProviderError;
   readonly read: (purpose: Purpose) => Promise<readonly R[]>;
-  /** Makes the own records the desired ones, and asks {@link RecordSetChange.mayWrite} right before every request. */
+  /** Makes the own records the desired ones. */
   readonly attempt: (wanted: Wanted, records: ReadRecords<R>) => Promise<ChangeAttempt<R>>;
 }
 

@@ -317,7 +317,7 @@ class FloatingIPs {
     return await this.#move(call, ip, { path: "unassign" });
   }
 
-  async #create(place: BuyingPlace, { uid, knownIPs, mayBuy }: Buyer): Promise<Address> {
+  async #create(place: BuyingPlace, { uid, knownIPs }: Buyer): Promise<Address> {
     const call = purchaseOf(place);
     const where =
       "machineID" in place ? { server: serverNumber(call, place.machineID) } : { home_location: place.region };
@@ -325,8 +325,6 @@ class FloatingIPs {
     const type = this.#family === "IPv6" ? "ipv6" : "ipv4";
     for (;;) {
       const name = this.#freeName(uid);
-      if (mayBuy?.() === false)
-        throw providerError(call, { failure: "put-off", status: 0, reason: "this run may buy nothing more" });
       const bought = await this.#client.call<FloatingIP | undefined>({
         ...call,
         send: (request) => request("POST", "/floating_ips", { type, ...where, name, labels }),

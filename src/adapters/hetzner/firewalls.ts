@@ -60,13 +60,6 @@ export function firewallReader(client: Client): FirewallProviderReader {
   return reader;
 }
 
-/** A call that writes. */
-interface Write {
-  readonly call: CallInfo;
-  /** See {@link FirewallProvider}. */
-  readonly mayWrite: (() => boolean) | undefined;
-}
-
 /** The firewalls of one project. Remembered is only what this process has begun. */
 class Firewalls {
   readonly #client: Client;
@@ -88,12 +81,10 @@ class Firewalls {
       listFirewalls: () => this.#listFirewalls(),
       getFirewall: (id) => this.#getFirewall(id),
       machinesWithTag: (selector) => this.#serversWith(selector),
-      openPorts: async (id, ports, mayWrite) =>
-        await this.#changeRules({ call: FIREWALL_CALLS.open(id, ports), mayWrite }, ports, withPorts),
-      closePorts: async (id, ports, mayWrite) =>
-        await this.#changeRules({ call: FIREWALL_CALLS.close(id, ports), mayWrite }, ports, withoutPorts),
-      addMachines: (id, machineIDs, mayWrite) => this.#add(id, machineIDs, mayWrite),
-      removeMachines: (id, machineIDs, mayWrite) => this.#remove(id, machineIDs, mayWrite),
+      openPorts: async (id, ports) => await this.#changeRules(FIREWALL_CALLS.open(id, ports), ports, withPorts),
+      closePorts: async (id, ports) => await this.#changeRules(FIREWALL_CALLS.close(id, ports), ports, withoutPorts),
+      addMachines: (id, machineIDs) => this.#add(id, machineIDs),
+      removeMachines: (id, machineIDs) => this.#remove(id, machineIDs),
     };
   }
 
@@ -183,7 +174,7 @@ class Firewalls {
   }
 
   async #changeRules(
-    { call, mayWrite }: Write,
+    call: CallInfo,
     ports: readonly PortRange[],
     change: (rules: readonly Rule[], ports: readonly PortRange[]) => readonly Rule[],
   ): Promise<void> {
@@ -197,10 +188,10 @@ class Firewalls {
     if (strange !== undefined)
       throw refused(call, `a rule has the field ${JSON.stringify(strange)}, which flipop cannot write again`);
     const body = { rules: wanted.map(({ written }) => written) };
-    await this.#write({ call, mayWrite }, "set_rules", body);
+    await this.#write(call, "set_rules", body);
   }
 
-  async #add(id: string, machineIDs: readonly string[], mayWrite: Write["mayWrite"]): Promise<void> {
+  async #add(id: string, machineIDs: readonly string[]): Promise<void> {
     if (machineIDs.length === 0) return;
     const call = FIREWALL_CALLS.add(id, machineIDs);
     const { servers: there } = await this.#own(call);
@@ -208,11 +199,10 @@ class Firewalls {
     const servers = await this.#serversOf(call, missing);
     checkOthers(call, servers, "its first one would close what is open there");
     if (servers.length < missing.length) throw gone(call, "the project has not all of these servers");
-    if (missing.length > 0)
-      await this.#write({ call, mayWrite }, "apply_to_resources", { apply_to: missing.map(resourceOf(call)) });
+    if (missing.length > 0) await this.#write(call, "apply_to_resources", { apply_to: missing.map(resourceOf(call)) });
   }
 
-  async #remove(id: string, machineIDs: readonly string[], mayWrite: Write["mayWrite"]): Promise<void> {
+  async #remove(id: string, machineIDs: readonly string[]): Promise<void> {
     if (machineIDs.length === 0) return;
     const call = FIREWALL_CALLS.remove(id, machineIDs);
     const { servers: there } = await this.#own(call);
@@ -220,7 +210,7 @@ class Firewalls {
     const servers = await this.#serversOf(call, leaving);
     checkOthers(call, servers, "without this one everything would be open there");
     if (leaving.length > 0)
-      await this.#write({ call, mayWrite }, "remove_from_resources", { remove_from: leaving.map(resourceOf(call)) });
+      await this.#write(call, "remove_from_resources", { remove_from: leaving.map(resourceOf(call)) });
   }
 
   /** Reads a firewall right before it is changed. @throws ProviderError `refused` when it is not flipop's own */
@@ -250,9 +240,8 @@ class Firewalls {
     return (await Promise.all(found)).filter((server) => server !== undefined);
   }
 
-  /** Sends a change if it still may, and keeps what it began. Any 2xx means accepted. */
-  async #write({ call, mayWrite }: Write, command: string, body: object): Promise<void> {
-    if (mayWrite?.() === false) return;
+  /** Sends a change, and keeps what it began. Any 2xx means accepted. */
+  async #write(call: CallInfo, command: string, body: object): Promise<void> {
     const id = call.subject;
     const begun = await this.#client.call<readonly Begun[]>({
       ...call,

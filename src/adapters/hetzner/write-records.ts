@@ -20,9 +20,10 @@ import {
   changeRecordSet,
   isSameSet,
   type ReadRecords,
+  senderInParts,
   type Wanted,
 } from "../dns/record-sets.ts";
-import { type Client, expectedAs, providerError, refused, writing } from "./api.ts";
+import { type Client, expectedAs, type HetznerCall, providerError, refused, writing } from "./api.ts";
 import { missingZone, type RecordName, type RecordReader, type RRset, recordName, recordsOf } from "./records.ts";
 import { TTL_RULES } from "./traits.ts";
 
@@ -33,7 +34,8 @@ interface Attempt {
   readonly set: RRset | undefined;
   readonly wanted: Wanted;
   readonly records: ReadRecords<ARecord>;
-  readonly mayWrite?: RecordSetChange["mayWrite"];
+  /** Sends one request of the change. */
+  readonly send: <T>(call: HetznerCall<T>) => Promise<T>;
 }
 
 /** One request of a change, below the path of the zone's sets. */
@@ -84,7 +86,8 @@ export class RecordWriter {
             set = await this.#reader.addressSet(name, this.#client.for(purpose));
             return recordsOf(set);
           },
-          attempt: (wanted, records) => this.#attempt({ name, set, wanted, records, mayWrite: change.mayWrite }),
+          attempt: (wanted, records) =>
+            this.#attempt({ name, set, wanted, records, send: senderInParts(this.#client.for("rest")) }),
         });
       },
     };
@@ -98,17 +101,15 @@ export class RecordWriter {
     const steps = stepsOf(attempt);
     for (const [at, step] of steps.entries()) {
       const outcome = await this.#carryOut(attempt, step);
-      if (outcome === "stopped") return { kind: "stopped", own: at === 0 ? records.own : await this.#own(attempt) };
       const before = at === 0 ? records.own.map(({ address }) => address) : wanted.addresses;
       if (outcome === "changed meanwhile") return { kind: "conflict", expected: before, isRepeatable: true };
     }
     return steps.length === 0 ? { kind: "written", own: records.own } : await this.#settle(attempt);
   }
 
-  /** Sends a request. While the zone is busy it tries again. Before each try it asks whether it may write. Before each further try it reads what the request replaces. */
-  async #carryOut(attempt: Attempt, step: Step): Promise<Sent | "stopped"> {
+  /** Sends a request. While the zone is busy it tries again. Before each further try it reads what the request replaces. */
+  async #carryOut(attempt: Attempt, step: Step): Promise<Sent> {
     for (let tries = 0; ; tries += 1) {
-      if (attempt.mayWrite?.() === false) return "stopped";
       try {
         return await this.#send(attempt, step);
       } catch (error) {
@@ -120,8 +121,8 @@ export class RecordWriter {
     }
   }
 
-  async #send({ name: { zone, call } }: Attempt, { method, path, body }: Step): Promise<Sent> {
-    return await this.#client.for("rest").call<Sent>({
+  async #send({ name: { zone, call }, send }: Attempt, { method, path, body }: Step): Promise<Sent> {
+    return await send<Sent>({
       ...call,
       notFoundAdvice: missingZone(zone),
       send: (request) => request(method, `/zones/${zone}/rrsets${path}`, body),

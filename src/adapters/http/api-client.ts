@@ -1,13 +1,14 @@
 // Calls to the API of one provider. Each call goes through the same steps:
 //
 //   its turn      at most so many requests at a time, the most urgent first        limits.ts
+//   permission    no write is sent once the Lease is lost
 //   admission     nothing is sent while the rate limit is used up, or kept          limits.ts
 //   token         asked for again, since it may have been rotated
 //   request       made by the provider's SDK, sent here: one deadline, no redirect
 //   answer        read by the call; secrets leave its texts                         answer.ts, failures.ts
 //   repeat        once, for a read that failed in passing                           model/waits.ts
 
-import { ConfigError, InternalError, ProviderError } from "../../model/errors.ts";
+import { ConfigError, InternalError, NotSent, ProviderError } from "../../model/errors.ts";
 import {
   addHistograms,
   CALL_BOUNDS,
@@ -51,7 +52,7 @@ export interface APIClient<SDK> {
   readonly meter: ProviderMeter;
   /**
    * Makes one call and returns what it means. A read is repeated once after a 5xx or a broken connection.
-   * @throws ProviderError
+   * @throws ProviderError; NotSent for a write that {@link ProviderOptions.mayWrite} does not allow
    */
   call<T>(call: Call<T, SDK>): Promise<T>;
   /**
@@ -73,21 +74,6 @@ export interface Call<T, SDK> extends CallInfo {
   readonly otherwise?: { readonly value: T };
   /** Returns what a refusal means that is an answer, too; undefined when it is none. */
   readonly expected?: (refusal: Refusal) => { readonly value: T } | undefined;
-  /** Set by {@link whileAllowed}. */
-  readonly permission?: { readonly isGiven: () => boolean; readonly otherwise: T };
-}
-
-/**
- * Returns the call as one that is sent only if `mayWrite` says yes. Otherwise nothing is sent, and the answer is `"stopped"`. The question comes right before the
- * request goes out. A call first waits for its turn and for the rate limit, and meanwhile another process may have become the writer.
- *
- * @param mayWrite - absent = always yes
- */
-export function whileAllowed<T, SDK>(
-  call: Call<T, SDK>,
-  mayWrite: (() => boolean) | undefined,
-): Call<T | "stopped", SDK> {
-  return mayWrite === undefined ? call : { ...call, permission: { isGiven: mayWrite, otherwise: "stopped" } };
 }
 
 /** What is particular to one provider's API. */
@@ -120,6 +106,11 @@ export interface ProviderOptions {
   readonly secrets?: Pick<Secrets, "redactQuoted">;
   /** The proxy for the API; by default none. */
   readonly chooseProxy?: ChooseProxy;
+  /**
+   * Asked right before each write goes out. If it answers false nothing is sent, and the call fails with NotSent: a call waits for its turn and for the rate limit, and
+   * meanwhile another process may have become the writer. Absent = always yes.
+   */
+  readonly mayWrite?: () => boolean;
   /** For waits. Deadlines of connections always run by the machine's own clock. */
   readonly clock: Clock;
   /** Is told while a call is under way, or waits for its turn. */
@@ -157,7 +148,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     const redact = (text: string): string =>
       secrets?.redactQuoted(text) ?? (token === "" ? text : text.replaceAll(token, "[redacted]"));
     if (isUrgent(purpose)) await letMomentPass(clock, gate, budget, deadline.signal);
-    if (call.permission?.isGiven() === false) return call.permission.otherwise;
+    if (call.isWrite && options.mayWrite?.() === false) throw notSent(call);
     admit(api, call, gate.closedUntilMs(), budget.putOffUntilMs(purpose));
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();
@@ -302,6 +293,11 @@ function outOfTime(texts: ProviderTexts, call: CallInfo, deadline: Deadline, isA
 function tooLate(texts: ProviderTexts, call: CallInfo): ProviderError {
   const reason = "the time of the run is over, so nothing was sent; allow more with --timeout";
   return failedCall(texts, call, { failure: "timeout", status: 0, reason });
+}
+
+/** Returns the error of a write that this process may not make any more. */
+export function notSent({ doing }: CallInfo): NotSent {
+  return new NotSent(`Did not ${doing}: the Lease was lost.`);
 }
 
 /** What one request goes out with. */

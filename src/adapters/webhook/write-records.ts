@@ -15,7 +15,7 @@ import {
   type Wanted,
 } from "../dns/record-sets.ts";
 import type { Fields } from "../http/answer.ts";
-import { type Call, type PlainRequest, whileAllowed } from "../http/api-client.ts";
+import type { Call, PlainRequest } from "../http/api-client.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { addressesOf, type Client, type Endpoint, isAutomatic, type WebhookOptions } from "./api.ts";
 import { callOf, type SeenName, type WebhookReader } from "./read-records.ts";
@@ -27,7 +27,6 @@ interface Attempt {
   readonly before: SeenName;
   readonly wanted: Wanted;
   readonly records: ReadRecords<ARecord>;
-  readonly mayWrite?: RecordSetChange["mayWrite"];
 }
 
 /** A change that was accepted and not seen yet. */
@@ -86,7 +85,7 @@ export class WebhookWriter {
       },
       attempt: async (wanted, records) => {
         const before = seen ?? (await this.#reader.fresh(name, "rest"));
-        return await this.#attempt({ call, before, wanted, records, mayWrite: change.mayWrite });
+        return await this.#attempt({ call, before, wanted, records });
       },
     });
   }
@@ -158,7 +157,7 @@ export class WebhookWriter {
 
   /** Changes go one after another. Returns what became of the attempt where nothing was sent. */
   async #send(attempt: Attempt, change: SetChange): Promise<ChangeAttempt<ARecord> | undefined> {
-    const { call, before, records, mayWrite } = attempt;
+    const { call, before, records } = attempt;
     const earlier = this.#sent;
     const sending = (async (): Promise<ChangeAttempt<ARecord> | undefined> => {
       await earlier;
@@ -174,8 +173,7 @@ export class WebhookWriter {
         otherwise: { value: undefined },
       };
       try {
-        const outcome = await this.#client.for("rest").call(whileAllowed(write, mayWrite));
-        return outcome === "stopped" ? { kind: "stopped", own: records.own } : undefined;
+        return await this.#client.for("rest").call(write);
       } finally {
         this.#reader.forget();
       }

@@ -3,7 +3,6 @@ import type { RecordSetState } from "../../../src/model/dns.ts";
 import type { DNSProvider } from "../../../src/ports/providers.ts";
 import { errorJSON } from "./api-objects.ts";
 import { changed, fqdn, linesOf, listed, made, recordJSON, removed, withDNSServer, zone } from "./with-dns-server.ts";
-import { token } from "./with-server.ts";
 
 const [ip1, ip2, ip3] = ["203.0.113.1", "203.0.113.2", "203.0.113.3"] as const;
 const notFound = { status: 404, json: errorJSON("not_found", "The resource you requested could not be found.") };
@@ -261,34 +260,5 @@ describe("a name that somebody else changes while its TTL is written", () => {
       expect((await write(dns, [ip1, ip2], [ip1])).addresses).toEqual([ip1]);
       expect(shortLines(server)).toEqual(["LIST", "PATCH 7 60", "LIST", "DELETE 7"]);
     });
-  });
-});
-
-describe("a write whose Lease is lost between the decision and the request", () => {
-  const both = [recordJSON(7, ip1), recordJSON(8, ip2)] as const;
-  test.for([
-    ["its only record is added", [], [ip1], 60, [listed()], ["LIST"]],
-    ["the second record is added", [], [ip1, ip2], 60, [listed(), made(recordJSON(7, ip1))], ["LIST", `POST ${ip1}`]],
-    ["the TTL is set", [ip1], [ip1], 30, [listed(both[0])], ["LIST"]],
-    ["a record is removed", [ip1, ip2], [ip1], 60, [listed(...both)], ["LIST"]],
-  ] as const)("stops before %s", async ([, before, addresses, ttlSeconds, script, sent]) => {
-    let tokens = 0;
-    // The token is read after the decision, as is the wait for its turn.
-    const options = {
-      token: (): string => {
-        tokens += 1;
-        return token;
-      },
-    };
-    await withDNSServer(
-      script,
-      async ({ dns, server }) => {
-        const mayWrite = (): boolean => tokens <= sent.length;
-        const change = { before, after: { addresses, ttlSeconds }, mayWrite };
-        expect(await dns.writeRecords(zone, fqdn, change)).toMatchObject({ kind: "stopped" });
-        expect(shortLines(server)).toEqual(sent);
-      },
-      options,
-    );
   });
 });

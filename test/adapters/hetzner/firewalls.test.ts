@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RULE_MARK } from "../../../src/adapters/hetzner/firewall-answers.ts";
 import { openHetznerReaders } from "../../../src/adapters/hetzner/hetzner.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
+import { NotSent } from "../../../src/model/errors.ts";
 import { FIREWALL_LABEL, type PortRange } from "../../../src/model/firewall.ts";
 import { REASONS } from "../../../src/model/reason.ts";
 import type { FirewallState, RuleState } from "../../../src/sandbox/hetzner/project-state.ts";
@@ -71,16 +72,19 @@ describe("rules", () => {
 
   test("are not written, nor are servers, where this run may not write any more once they were read", () =>
     inProject(projectWith({ rules: [OPENED], servers: [42] }), async (project) => {
-      const { firewalls } = project.hetzner;
       const reads: number[] = [];
       const mayWrite = (): boolean => {
         reads.push(project.calls.length);
         return false;
       };
-      await firewalls.openPorts("38", [{ ...HTTP, from: 81, to: 81 }], mayWrite);
-      await firewalls.closePorts("38", [HTTP], mayWrite);
-      await firewalls.addMachines("38", ["43"], mayWrite);
-      await firewalls.removeMachines("38", ["42"], mayWrite);
+      const { firewalls } = project.again({ mayWrite });
+      for (const change of [
+        () => firewalls.openPorts("38", [{ ...HTTP, from: 81, to: 81 }]),
+        () => firewalls.closePorts("38", [HTTP]),
+        () => firewalls.addMachines("38", ["43"]),
+        () => firewalls.removeMachines("38", ["42"]),
+      ])
+        await expect(change()).rejects.toThrow(NotSent);
       expect(writesOf(project)).toEqual([]);
       expect(reads).toEqual([1, 2, 4, 6]);
     }));

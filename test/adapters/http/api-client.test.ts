@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Answer, COUNT, object, read as readAs } from "../../../src/adapters/http/answer.ts";
-import {
-  createAPIClient,
-  type ProviderAPI,
-  type ProviderOptions,
-  whileAllowed,
-} from "../../../src/adapters/http/api-client.ts";
+import { createAPIClient, type ProviderAPI, type ProviderOptions } from "../../../src/adapters/http/api-client.ts";
 import type { RateLimitReading } from "../../../src/adapters/http/limits.ts";
+import { NotSent } from "../../../src/model/errors.ts";
 import { CALL_BOUNDS, histogramOf } from "../../../src/model/meter.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { providerFailureOf } from "./provider-failure-of.ts";
@@ -88,43 +84,49 @@ describe("a caller of an API", () => {
     ["its turn", 2],
     ["the rate limit", 0],
   ] as const)(
-    "a write that may be sent only while it is allowed is asked about after it has waited for %s",
+    "a write is asked about after it has waited for %s, and not sent where it is not allowed",
     async ([, hanging]) => {
-      const { caller, clock, read, sent, facts } = stage([good], { limits: { ...SOMECLOUD.limits, timeoutMs: 5000 } });
-      const ends = Array.from({ length: hanging }, () => Promise.withResolvers<Answer>());
-      const reads = ends.map(({ promise }) =>
-        caller.for("rest").call({ ...facts, send: () => promise, read: () => undefined }),
-      );
-      if (hanging === 0) await Promise.all(Array.from({ length: 20 }, read));
-      const before = sent();
       let isAllowed = true;
       let asked = 0;
       const mayWrite = (): boolean => {
         asked += 1;
         return isAllowed;
       };
+      const limits = { ...SOMECLOUD.limits, timeoutMs: 5000 };
+      const { caller, clock, read, sent, facts } = stage([good], { limits }, { mayWrite });
+      const ends = Array.from({ length: hanging }, () => Promise.withResolvers<Answer>());
+      const reads = ends.map(({ promise }) =>
+        caller.for("rest").call({ ...facts, send: () => promise, read: () => undefined }),
+      );
+      if (hanging === 0) await Promise.all(Array.from({ length: 20 }, read));
+      const before = sent();
       const send = async (): Promise<Answer> => expect.unreachable("the write is sent");
       const write = { ...facts, isWrite: true, send, read: () => "written" as const };
       if (hanging === 0) await clock.advance(9000);
-      const outcome = caller.for("rest").call(whileAllowed(write, mayWrite));
+      const outcome = caller
+        .for("rest")
+        .call(write)
+        .catch((error: unknown) => error);
       await clock.advance(0);
       expect(asked).toBe(0);
       isAllowed = false;
       for (const { resolve } of ends) resolve(good);
       await clock.advance(1000);
-      expect(await outcome).toBe("stopped");
+      expect(await outcome).toEqual(new NotSent("Did not read a: the Lease was lost."));
       expect([asked, sent()]).toEqual([1, before]);
       await Promise.all(reads);
     },
   );
 
   test("a write that is not sent is not counted; one that is allowed is sent", async () => {
-    const { caller, sent, facts } = stage([good]);
+    let isAllowed = false;
+    const { caller, sent, facts } = stage([good], {}, { mayWrite: () => isAllowed });
     const send = async (): Promise<Answer> => good;
     const write = { ...facts, operation: "set", isWrite: true, send, read: () => "written" as const };
-    expect(await caller.call(whileAllowed(write, () => false))).toBe("stopped");
+    await expect(caller.call(write)).rejects.toThrow(NotSent);
     expect(caller.meter.calls()).toEqual([]);
-    expect(await caller.call(whileAllowed(write, () => true))).toBe("written");
+    isAllowed = true;
+    expect(await caller.call(write)).toBe("written");
     expect(caller.meter.calls()).toEqual([{ operation: "set", outcome: "success", count: 1 }]);
     expect(sent()).toBe(0);
   });

@@ -458,38 +458,3 @@ test("without its token it is told that the token is wrong", () =>
   withWebhook({ domains: ["example.org"], settings: { token: "right" } }, async ({ provider }) => {
     expect(await failureOf(provider.findZone("example.org"))).toMatchObject({ failure: "unauthorized", status: 401 });
   }));
-
-test("a write whose Lease is lost while it waits for others is not sent", () =>
-  withWebhook({ domains: ["example.org"] }, async ({ provider, changes }) => {
-    let isHeld = true;
-    const mayWrite = (): boolean => isHeld && changes.length === 0;
-    const results = await Promise.all(
-      ["a", "b", "c"].map((label) =>
-        provider.writeRecords(ZONE, `${label}.example.org`, { ...change([], [IP1]), mayWrite }),
-      ),
-    );
-    isHeld = false;
-    expect(results.map(({ kind }) => kind)).toEqual(["written", "stopped", "stopped"]);
-    expect(changes).toHaveLength(1);
-  }));
-
-test("a write whose Lease is lost between the decision and the request is not sent", () => {
-  let lastCall = "";
-  let world: Parameters<Parameters<typeof withWebhook>[1]>[0] | undefined;
-  // The token is read after the decision, as is the wait for its turn.
-  const token = (): string => {
-    if (world?.calls.at(-1) === "POST /adjustendpoints") lastCall = "write";
-    return "right";
-  };
-  return withWebhook(
-    { domains: ["example.org"] },
-    async (opened) => {
-      world = opened;
-      const mayWrite = (): boolean => lastCall !== "write";
-      const planned = { ...change([], [IP1]), mayWrite };
-      expect(await opened.provider.writeRecords(ZONE, "www.example.org", planned)).toMatchObject({ kind: "stopped" });
-      expect(opened.changes).toEqual([]);
-    },
-    token,
-  );
-});
