@@ -47,7 +47,7 @@ export function addressReader(client: Client): IPProviderReader {
         read: (body) => {
           const { account } = read(ACCOUNT, body);
           // 0 says nothing: `floating_ip_limit` is 0 when the token lacks reserved_ip:read.
-          return (account.reserved_ip_limit ?? account.floating_ip_limit) || undefined;
+          return account.reserved_ip_limit || account.floating_ip_limit || undefined;
         },
         expected: expectedFailure("forbidden", undefined),
       }),

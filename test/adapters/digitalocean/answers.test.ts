@@ -65,6 +65,7 @@ describe("answers", () => {
     ["a droplet without a network", machine, { droplet: dropletJSON(42, []) }, []],
     ["the old name of the limit", limit, { account: accountJSON() }, 5],
     ["the new name of the limit first", limit, { account: accountJSON({ reserved_ip_limit: 9 }) }, 9],
+    ["the old name where the new one is 0", limit, { account: accountJSON({ reserved_ip_limit: 0 }) }, 5],
     ["a limit of 0 as unknown", limit, { account: accountJSON({ floating_ip_limit: 0 }) }, undefined],
     ["a completed action", state, { action: actionJSON(7, "completed") }, "done"],
     ["an errored action", state, { action: actionJSON(7, "errored") }, "errored"],
