@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { chmod, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, rename, rm, stat, writeFile } from "node:fs/promises";
 import { parseDocument } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 import { API_VERSION } from "../report/json/document.ts";
 import { readEntryLines } from "./entry-lines.ts";
-import { readBytes } from "./manifest-files.ts";
+import { readBytes, unreadable } from "./manifest-files.ts";
 import type { Session } from "./session.ts";
 
 // Documents that flipop writes to files and reads again: snapshots and saved plans.
@@ -45,9 +45,7 @@ export async function readDocumentFile<T>(
     return make({ name, document });
   } catch (error) {
     if (error instanceof ConfigError) throw new ConfigError(error.kind, `Cannot use ${name}. ${error.message}`);
-    const { message, code } = error as NodeJS.ErrnoException;
-    const text = code === "ENOENT" ? `There is no file ${name}.` : `Cannot read ${name}: ${message}`;
-    throw new ConfigError("invalid", text, { cause: error });
+    throw unreadable(name, error);
   }
 }
 
@@ -95,6 +93,8 @@ export function holdsSecret(text: string, { secrets }: Pick<Session, "secrets">)
 /** Writes a file that only its owner may read, in one step. @throws ConfigError `usage` where there is one already, `invalid` where it cannot be written */
 export async function writeNewFile(path: string, text: string, mayReplace: boolean): Promise<void> {
   try {
+    if ((await stat(path).catch(() => undefined))?.isDirectory() === true)
+      throw new ConfigError("usage", `${path} is a folder: name a file.`);
     if (!mayReplace) return await writeFile(path, text, { flag: "wx", mode: 0o600 });
     const next = `${path}.${process.pid}.new`;
     await writeFile(next, text, { flag: "wx", mode: 0o600 });
@@ -104,6 +104,7 @@ export async function writeNewFile(path: string, text: string, mayReplace: boole
       throw error;
     });
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") throw new ConfigError("usage", `${path} exists. --force replaces it.`, { cause: error });
     throw new ConfigError("invalid", `Cannot write ${path}: ${message}`, { cause: error });

@@ -127,7 +127,7 @@ function countedText(reason: string): string {
 
 /** What ends it, in words. */
 const ENDS: Readonly<Record<ReasonFacts["wait"], string>> = {
-  none: "flipop waits for nothing here: it is as wished, or a person has to act.",
+  none: "It tells how things are; what they wait for, if anything, is told beside it.",
   time: "Its own time ends it.",
   reading: "The provider is at work; a later look shows the end.",
   change: "flipop goes on by itself once that has changed.",

@@ -83,7 +83,7 @@ interface Document {
 
 /** The documents of a file, of standard input (`-`), or of the manifests in a folder by name. @throws ConfigError that says in words what cannot be read */
 async function documentsIn(path: string): Promise<readonly Document[]> {
-  return (await readManifests(path)).flatMap((file) => {
+  const all = (await readManifests(path)).flatMap((file) => {
     if (file.kind === "unread") throw file.error;
     const { documents, faults } = readDocuments(file.text);
     const [fault] = faults;
@@ -95,6 +95,9 @@ async function documentsIn(path: string): Promise<readonly Document[]> {
       value,
     }));
   });
+  // What made the manifests may have failed: nothing in them is no wish to change nothing.
+  if (all.length > 0) return all;
+  throw new ConfigError("invalid", `There is no object ${path === "-" ? "on standard input" : `in ${path}`}.`);
 }
 
 /** One object of flipop, or what it is instead. */

@@ -58,9 +58,10 @@ function decoded(name: string, bytes: Buffer): string {
   }
 }
 
-const UNREAD: ReadonlyMap<string, string> = new Map([
-  ["ENOENT", "There is no file"],
-  ["EACCES", "You may not read"],
+const UNREAD: ReadonlyMap<string, (path: string) => string> = new Map([
+  ["ENOENT", (path) => `There is no file ${path}.`],
+  ["EACCES", (path) => `You may not read ${path}.`],
+  ["EISDIR", (path) => `${path} is a folder, and no file.`],
 ]);
 
 /** The result of some work on files; or in words why it cannot be done. */
@@ -76,6 +77,6 @@ async function trying<T>(path: string, work: () => Promise<T>): Promise<T | Conf
 export function unreadable(path: string, error: unknown): ConfigError {
   const { code, message } = error as NodeJS.ErrnoException;
   const why = UNREAD.get(code ?? "");
-  const text = why === undefined ? `Cannot read ${path}: ${message}` : `${why} ${path}.`;
+  const text = why?.(path) ?? `Cannot read ${path}: ${message}`;
   return new ConfigError("invalid", text, { cause: error });
 }

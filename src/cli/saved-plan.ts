@@ -25,6 +25,7 @@ export function refuseUnsavable(flags: PlanFlags, targets: readonly Target[]): v
   if (save === undefined && force === true)
     throw new ConfigError("usage", "--force needs --save: plan writes no other file.");
   if (save === undefined) return;
+  if (save === "-") throw new ConfigError("usage", "--save needs the name of a file: standard output shows the plan.");
   const imagined = [
     ...(from === undefined ? [] : ["--from"]),
     ...(edits.length > 0 ? ["--if"] : []),
@@ -79,7 +80,7 @@ export function readSaved(path: string): Promise<SavedPlan> {
     if (digest !== digestOf(content))
       throw new ConfigError(
         "invalid",
-        "It was edited since it was saved: its digest is another one. Make a new one with flipop plan --save.",
+        "It was edited since it was saved: its digest is another one. Make a new one: flipop plan --save FILE.",
       );
     return readSavedPlan(content);
   });

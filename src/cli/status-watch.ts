@@ -6,6 +6,7 @@ import { EXIT } from "../report/exit-code.ts";
 import { overviewDocument } from "../report/json/status.ts";
 import { type Overview, seenAtTimesOf } from "../report/overview.ts";
 import { type ChangeLayout, statusChanges } from "../report/text/status-changes.ts";
+import { readableTimes } from "../report/text/times.ts";
 import { isPassingFailure } from "../watch/watch-loop.ts";
 import { Outage } from "./outage.ts";
 import { isDocument, writeLine, writeLines, writeNextDocument, writeText } from "./output.ts";
@@ -98,10 +99,10 @@ export async function lookUntilFine(work: Looking, limitMs: number): Promise<Loo
   throw looks.failure ?? unanswered(limitMs);
 }
 
-function tellWhatIsWaitedFor(session: Session, { problems }: Overview, leftMs: number): void {
-  const [first, ...others] = problems;
+function tellWhatIsWaitedFor(session: Session, { problems, nowMs }: Overview, leftMs: number): void {
+  const [first = "", ...others] = problems;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-  writeLine(session, "info", `waiting for at most ${durationText(leftMs)} more: ${first}${more}`);
+  writeLine(session, "info", `waiting for at most ${durationText(leftMs)} more: ${readableTimes(first, nowMs)}${more}`);
 }
 
 /** Waits for the next look. Nobody need be told of it: a person asked for it. */

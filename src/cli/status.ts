@@ -11,6 +11,7 @@ import { statusMarkdown } from "../report/markdown/status.ts";
 import { namedRows, overviewOf, type StoredFacts } from "../report/overview.ts";
 import { renderLive } from "../report/text/live.ts";
 import { renderStatus } from "../report/text/status.ts";
+import { readableTimes } from "../report/text/times.ts";
 import { leaseOfFlags, resolveConfig } from "./config.ts";
 import { given } from "./environment.ts";
 import { type Result, writeLine, writeResult } from "./output.ts";
@@ -52,9 +53,9 @@ export async function runStatus(session: Session, names: readonly string[], flag
       ? look()
       : (await import("./status-watch.ts")).lookUntilFine({ session, clock, look }, flags.wait));
     await show(found);
-    const { problems } = found.overview;
+    const { problems, nowMs } = found.overview;
     if (!flags.check || problems.length === 0) return EXIT.done;
-    for (const problem of problems) writeLine(session, "error", problem);
+    for (const problem of problems) writeLine(session, "error", readableTimes(problem, nowMs));
     return EXIT.unhealthy;
   });
 }

@@ -73,7 +73,7 @@ async function readAll(paths: readonly string[], isDeep: boolean): Promise<reado
   const found = await Promise.all(
     [...new Set(paths)].map(async (path) => {
       const manifests = await readManifests(path, { isDeep, stdinName: "stdin" });
-      return manifests.length === 0 ? [nothingIn(path, isDeep)] : manifests;
+      return manifests.length === 0 ? [nothingIn(path, isDeep)] : manifests.map(onlyIfFilled);
     }),
   );
   const byPlace = new Map<string, ReadManifest>();
@@ -82,6 +82,12 @@ async function readAll(paths: readonly string[], isDeep: boolean): Promise<reado
     if (!byPlace.has(place)) byPlace.set(place, file);
   }
   return [...byPlace.values()];
+}
+
+/** What a program should have written to standard input, and did not, is no manifest. */
+function onlyIfFilled(file: ReadManifest): ReadManifest {
+  if (file.name !== "stdin" || file.kind === "unread" || file.text.trim() !== "") return file;
+  return { name: file.name, kind: "unread", error: new ConfigError("invalid", "There is nothing on standard input.") };
 }
 
 function nothingIn(folder: string, isDeep: boolean): ReadManifest {

@@ -71,9 +71,9 @@ function fact(time: string | number | undefined, kind: ChangeKind, told: Told): 
 }
 
 function ofCondition({ type, status, lastTransitionTime, reason, message }: Condition): readonly KeptChange[] {
-  const why = message;
+  // A condition keeps when it began, and not why it did: its message is that of now.
+  const why = `Now: ${message}`;
   if (type === "Ready") {
-    // The message is that of now: what an object had when it became ready, nobody keeps.
     if (status === "True") return fact(lastTransitionTime, "ready", { what: "is ready", reason });
     return fact(lastTransitionTime, "ready", { what: "is not ready", reason, why, outcome: "failed" });
   }

@@ -89,7 +89,7 @@ export interface EditReaders {
 export function parseEdit(text: string, readers: EditReaders): Edit {
   if (text.startsWith("+")) {
     const ms = readers.duration(text.slice(1));
-    if (ms === undefined) throw wrong(text, 1, "a time such as 90s, 10m or 2h");
+    if (ms === undefined) throw wrong(text, 1, "a time of 24h at most, such as 90s, 10m or 2h");
     return { kind: "time", text, ms };
   }
   const slash = text.indexOf("/");

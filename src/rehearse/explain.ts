@@ -10,7 +10,7 @@ import { formatTime } from "../model/time.ts";
 import { plan } from "../plan/plan.ts";
 import { counterfactual, Rehearsal, type Statement } from "./counterfactual.ts";
 import { evidenceOf, type Looked } from "./evidence.ts";
-import { ASSUMED, type Story } from "./forward.ts";
+import { ASSUMED, begunIn, type Story } from "./forward.ts";
 import {
   acquiringGates,
   addressGates,
@@ -194,10 +194,10 @@ function told({ make: _make, ...change }: ChangeTold & { readonly make: unknown 
 
 function nextOf(story: Story | undefined, ref: ObjectRef): Next {
   const steps = story?.steps ?? [];
-  const own = steps.map(({ atMs, actions }) => ({
-    atMs,
-    actions: actions.filter(({ object }) => refKey(object) === refKey(ref)),
-  }));
+  const own = steps
+    .flatMap(begunIn)
+    .filter(({ actions: [action] }) => action !== undefined && refKey(action.object) === refKey(ref))
+    .toSorted((a, b) => a.atMs - b.atMs);
   const shown = new Set(
     (story?.views ?? []).flatMap(({ names }) =>
       names.flatMap(({ object, fqdn }) => (refKey(object) === refKey(ref) ? [fqdn] : [])),
@@ -205,7 +205,7 @@ function nextOf(story: Story | undefined, ref: ObjectRef): Next {
   );
   const names = story === undefined || steps.length === 0 ? [] : namesServed(story);
   return {
-    steps: own.filter(({ actions }) => actions.length > 0),
+    steps: own,
     names: names.filter(({ fqdn }) => shown.has(fqdn)),
   };
 }
@@ -347,10 +347,11 @@ function wholeMessage(seen: Seen): string {
     return `${object} has ${nodesText(seen.assessment.matching.length)} of ${seen.world.nodes.length}.`;
   const desired = desiredBy(seen, pool);
   const addresses = desired === 1 ? "address" : "addresses";
-  if (seen.validation.kind !== "blocked" || seen.ref.kind !== "pool")
-    return `${object} has ${activeCount(seen)} of ${desired} ${addresses} active on nodes that match.`;
   const stored = Object.values(pool.status.ips).filter(({ state }) => state === "active").length;
-  return `${object} had ${stored} of ${desired} ${addresses} active when it was looked at last. Its spec cannot be used, so nobody can tell which nodes match.`;
+  if (seen.validation.kind !== "blocked" || stored === 0)
+    return `${object} has ${activeCount(seen)} of ${desired} ${addresses} active on nodes that match.`;
+  const what = seen.ref.kind === "pool" ? "Its spec cannot be used" : "What it needs cannot be used";
+  return `${object} had ${stored} of ${desired} ${addresses} active when it was looked at last. ${what}, so nobody can tell which nodes match.`;
 }
 
 /** How many addresses an object is to have. Of an invalid one that is not planned: its spec says it, and a routed IP always is to have one. */

@@ -39,6 +39,14 @@ export interface Step {
   readonly spans: readonly Span[];
 }
 
+/** Returns the actions of a step one by one, each with when it begins. Pure. */
+export function begunIn({
+  actions,
+  spans,
+}: Step): readonly { readonly atMs: number; readonly actions: readonly [Action] }[] {
+  return actions.map((action, at) => ({ atMs: spans[at]?.fromMs ?? 0, actions: [action] }));
+}
+
 /** When an action begins and ends, milliseconds of the world's clock. */
 export interface Span {
   readonly action: Action;

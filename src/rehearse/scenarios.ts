@@ -23,8 +23,9 @@ export interface ScenarioTimes {
   readonly drainMs: number;
 }
 
-/** Returns the drain of one node. Pure. @throws ConfigError `invalid` where there is no such node, with the nearest */
+/** Returns the drain of one node. Pure. @throws ConfigError `usage` for no name, `invalid` where there is no such node, with the nearest */
 export function drainOf({ nodes }: Observation, name: string, { drainMs }: ScenarioTimes): Scenario {
+  if (name.trim() === "") throw new ConfigError("usage", "--drain needs the name of a node.");
   if (!nodes.some((node) => node.name === name)) {
     const near = nearest(
       name,
@@ -63,7 +64,7 @@ export interface UpgradePace {
 /**
  * Returns the replacement of every node that a selector selects, in the order of their names, by a fresh one like it. Pure.
  *
- * @throws ConfigError `usage` for a selector that cannot be read and for a pace at which nothing moves, `invalid` where no node is selected
+ * @throws ConfigError `usage` for a selector that is empty or cannot be read, and for a pace at which nothing moves, `invalid` where no node is selected
  */
 export function rollingUpgradeOf(
   observation: Observation,
@@ -92,6 +93,8 @@ export function rollingUpgradeOf(
 }
 
 function selecting(text: string, nodes: readonly NodeFacts[]): (node: NodeFacts) => boolean {
+  // No label selects every node. Whoever means that has a label for it; an empty variable of a shell does not mean it.
+  if (text.trim() === "") throw new ConfigError("usage", "--rolling-upgrade needs labels that select nodes.");
   const parsed = parseLabelSelector(text);
   if (!("selector" in parsed))
     throw new ConfigError("usage", `Cannot read the label selector '${text}' of --rolling-upgrade: ${parsed.error}.`);

@@ -8,7 +8,7 @@ import type { Assumptions, CallCount, Moves, SimulatedStep, Simulation, SpareNod
 import { providerBudgets } from "../plan/budget.ts";
 import { plan } from "../plan/plan.ts";
 import { withStandIns } from "./announce.ts";
-import { type Assumed, forward, type Happening, type Step, type Story } from "./forward.ts";
+import { type Assumed, begunIn, forward, type Happening, type Step, type Story } from "./forward.ts";
 import { namesServed } from "./serving.ts";
 
 /** What is to be rehearsed. */
@@ -62,9 +62,7 @@ function stepsOf(
   known: readonly Hold[],
   events: readonly SimulatedStep[],
 ): readonly SimulatedStep[] {
-  const begun = steps.flatMap(({ actions, spans }) =>
-    actions.map((action, at) => ({ atMs: spans[at]?.fromMs ?? 0, actions: [action], holds: [] })),
-  );
+  const begun = steps.flatMap(begunIn).map((one) => ({ ...one, holds: [] }));
   const held = holds.map(({ atMs, holds: now }, at) => {
     const before = new Set((holds[at - 1]?.holds ?? known).map(holdKey));
     return { atMs, actions: [], holds: now.filter((hold) => !before.has(holdKey(hold))) };

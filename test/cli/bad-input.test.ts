@@ -138,6 +138,8 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     scene,
   ],
   ["simulate --drain worker-9", "There is no node named worker-9 to drain. Did you mean worker-1?", 78, scene],
+  ["simulate --drain=", "--drain needs the name of a node.", 64, scene],
+  ["simulate --rolling-upgrade=", "--rolling-upgrade needs labels that select nodes.", 64, scene],
   ["simulate --rolling-upgrade role=core", "--rolling-upgrade role=core selects no node.", 78, scene],
   [
     "simulate --rolling-upgrade rol=edge",

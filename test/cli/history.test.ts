@@ -227,7 +227,7 @@ describe("bad input is refused", () => {
     [["--logs"], 64, "argument missing"],
     [["--logs", "-", "--from", "-"], 64, "--logs and --from cannot both read standard input."],
     [["--logs", join(root, "nowhere.log")], 78, "There is no file"],
-    [["--logs", root], 78, "Cannot read"],
+    [["--logs", root], 78, "is a folder, and no file"],
     [["ip/203.0.113"], 64, "is no IP address"],
     [["ip/"], 64, `Unknown target 'ip/': "" is no IP address`],
     [["ip/203.0.113.250"], 78, "No object has the address 203.0.113.250, and no change of it is known"],

@@ -237,6 +237,7 @@ spec:
     ],
     ["--if node/worker-1", 64, "Unknown edit 'node/worker-1': character 14 should begin = and a value."],
     ["-f /nowhere/web.yaml", 78, "There is no file /nowhere/web.yaml."],
+    ["-f /dev/null", 78, "There is no object in /dev/null."],
   ] as const)("%s exits %d and says why", async ([args, code, text]) => {
     expect(await flipop(WORLD, "plan", ...args.split(" "))).toMatchObject({
       stdout: "",

@@ -62,6 +62,15 @@ describe("plan --save", () => {
   test("replaces a file only when told to", async () => {
     const again = await invoke(["plan", "--save", file], { observation });
     expect([again.exitCode, again.stderr]).toEqual([64, `flipop: ${file} exists. --force replaces it.\n`]);
+    const nameless = await invoke(["plan", "--save", "-"], { observation });
+    expect([nameless.exitCode, nameless.stderr]).toEqual([
+      64,
+      expect.stringContaining("--save needs the name of a file"),
+    ]);
+    for (const force of [[], ["--force"]]) {
+      const folder = await invoke(["plan", "--save", at("."), ...force], { observation });
+      expect([folder.exitCode, folder.stderr]).toEqual([64, `flipop: ${at(".")} is a folder: name a file.\n`]);
+    }
     const path = at("mine");
     writeFileSync(path, "mine", { mode: 0o644 });
     expect((await invoke(["plan", "--save", path, "--force"], { observation })).stderr).toContain("saved 3 actions");

@@ -15,7 +15,12 @@ describe("standard input", () => {
       stdout: 'stdin:4:18   error   FLP211   spec.provider: unknown provider "linode"\n1 object in 1 file: 1 error.\n',
       stderr: "",
     });
-    expect(piped("", "validate", "-")).toMatchObject({ status: 0, stdout: "0 objects in 1 file: nothing found.\n" });
+    expect(piped(" \n", "validate", "-")).toMatchObject({
+      status: 78,
+      stdout: "",
+      stderr: "flipop: There is nothing on standard input.\n",
+    });
+    expect(piped("# nothing of ours\n", "validate", "-")).toMatchObject({ status: 0 });
   });
 
   test("is no snapshot when it is something else", () => {

@@ -224,7 +224,7 @@ describe("a log of any length", () => {
 
   test.for([
     ["nowhere.log", "There is no file"],
-    [".", "Cannot read"],
+    [".", "is a folder, and no file"],
   ] as const)("%s cannot be read, which is said", async ([name, said]) => {
     await expect(readFile(join(root, name))).rejects.toThrow(said);
   });

@@ -54,9 +54,9 @@ describe("what status keeps", () => {
         ],
       }),
       [
-        "pool/ingress/web ready - failed: is not ready: No address is active.",
-        "pool/ingress/web stall - waiting: waits for a person: 2 of 5 addresses are missing.",
-        "pool/ingress/web stall - waiting: asks for what it is not granted: It asks for 203.0.113.10.",
+        "pool/ingress/web ready - failed: is not ready: Now: No address is active.",
+        "pool/ingress/web stall - waiting: waits for a person: Now: 2 of 5 addresses are missing.",
+        "pool/ingress/web stall - waiting: asks for what it is not granted: Now: It asks for 203.0.113.10.",
       ],
     ],
     [

@@ -150,6 +150,27 @@ Nothing to do now: 500 held.
     );
   });
 
+  test("says that objects stand still where a firewall and a whole object wait for one cause", () => {
+    const plan = planOf(refused(manyPools(2), limit));
+    const [first] = plan.holds;
+    if (first === undefined) throw new Error("nothing is held");
+    const firewall = { ...first, kind: "open-ports" as const, subject: "web" };
+    const told = renderPlan({ ...plan, holds: [firewall, ...plan.holds.slice(1)] }, layout);
+    expect(told).toContain("2 pools");
+    expect(told).not.toContain("firewall");
+  });
+
+  test("counts objects alone where things of several kinds wait for one cause", () => {
+    const plan = planOf(refused(manyPools(2), { kind: "no-access", message: "The token is wrong" }));
+    const [first, second] = plan.holds;
+    if (first === undefined || second === undefined) throw new Error("nothing is held");
+    const holds = [
+      { ...first, kind: "open-ports" as const, subject: "web" },
+      { ...second, kind: "assign-ip" as const, subject: "203.0.113.1" },
+    ];
+    expect(renderPlan({ ...plan, holds }, layout)).toContain("  ! 2 pools: left as they are\n");
+  });
+
   test("tells what concerns one object alone at the object", () => {
     expect(renderPlan(planOf(refused(manyPools(1), limit)), layout)).toContain(
       "  . nothing is changed\n      DigitalOcean asked for no calls until 12:00:58 UTC (in 59s).\n",

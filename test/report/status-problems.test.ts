@@ -81,7 +81,7 @@ describe("what status tells below its tables", () => {
       },
       {},
       [
-        "! pool/ingress/web: NoActiveIP: No address is active.; since 11:48:00 UTC (12m ago)",
+        "! pool/ingress/web: NoActiveIP: No address is active.; not ready since 11:48:00 UTC (12m ago)",
         `! pool/ingress/web: ${A} and ${B}: NoCandidate: No matching node can take the address.; not matching since 11:57:30 UTC (2m30s ago)`,
       ],
     ],
@@ -111,7 +111,7 @@ describe("what status tells below its tables", () => {
       },
       { assignmentCoolOffSeconds: 900 },
       [
-        `! pool/ingress/web: WaitingForAssignment: CoolOff until 12:10:00 UTC (in 10m): worker-5 gets ${A} then.; since 11:48:00 UTC (12m ago)`,
+        `! pool/ingress/web: WaitingForAssignment: CoolOff until 12:10:00 UTC (in 10m): worker-5 gets ${A} then.; not ready since 11:48:00 UTC (12m ago)`,
       ],
     ],
     [
@@ -138,7 +138,9 @@ describe("what status tells below its tables", () => {
         ips: { [A]: { state: "error", reason: "IPNotFound", error: "the provider does not know the address" } },
       },
       {},
-      [`! pool/ingress/web: ${A}: the provider does not know the address; since 11:48:00 UTC (12m ago)`],
+      [
+        `! pool/ingress/web: ${A}: the provider does not know the address; waiting for a person since 11:48:00 UTC (12m ago)`,
+      ],
     ],
     [
       "what fails, without what merely follows, and names each node once",
@@ -171,7 +173,9 @@ describe("what status tells below its tables", () => {
         retries: [{ subject: `ip/${A}`, attempts: 2, nextAttemptTime: iso(-58), error: "HTTP 500" }],
       },
       {},
-      ["! pool/ingress/web: ProviderUnavailable: The token is not accepted (401).; since 11:48:00 UTC (12m ago)"],
+      [
+        "! pool/ingress/web: ProviderUnavailable: The token is not accepted (401).; not ready since 11:48:00 UTC (12m ago)",
+      ],
     ],
   ])("says %s", ([, status, spec, expected]) => {
     expect(told(overview([pool(status, spec)]))).toEqual(expected);
@@ -207,7 +211,7 @@ describe("what status tells below its tables", () => {
       pool({ conditions: [{ ...limited, lastTransitionTime: iso(120 - index) }] }, {}, name),
     );
     expect(told(overview(pools))).toEqual([
-      "! pool/ingress/a, pool/ingress/b, pool/ingress/c and 2 more: RateLimited: DigitalOcean asked for no calls.; since 11:58:00 UTC (2m ago)",
+      "! pool/ingress/a, pool/ingress/b, pool/ingress/c and 2 more: RateLimited: DigitalOcean asked for no calls.; not ready since 11:58:00 UTC (2m ago)",
     ]);
     expect(problemsOf(overview(pools), { isApart: true })).toHaveLength(5);
   });

@@ -170,10 +170,11 @@ function lettingInBy(works: readonly FirewallWork[]): LettingIn {
   };
 }
 
-/** An object that is not written shows what its firewall waits for, and plans nothing. */
+/** An object that is not written shows what its firewall waits for, and plans nothing. What the whole object waits for is told of that. */
 function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
   const { holds } = extendFirewall(view, needs, new Planned());
-  return { actions: [], holds: view.suspended === undefined ? holds : [], before: new Map(), refused: new Map() };
+  const own = view.suspended === undefined ? holds.filter(({ reason }) => reason !== view.blocked?.reason) : [];
+  return { actions: [], holds: own, before: new Map(), refused: new Map() };
 }
 
 /**

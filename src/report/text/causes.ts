@@ -46,15 +46,24 @@ function limitText({ provider, first, holds }: SharedCause, nowMs: number): stri
   return `${provider}: rate limit used up until ${clockText(notBeforeMs, nowMs)}; ${objectsText(holds)} wait`;
 }
 
-/** Returns `500 pools: nothing is changed`, or `7 addresses of 5 pools: left as they are`. */
+/**
+ * Returns `500 pools: nothing is changed`, or `7 addresses of 5 pools: left as they are`. Where some objects stand still as a whole, or things of several kinds wait, only
+ * the objects are counted.
+ */
 function headingText({ first, holds }: SharedCause): string {
   const { kind } = first;
   const objects = objectsText(holds);
-  if (kind === "reconcile" || isAboutObject(first)) return `${objects}: ${heldText(first)}`;
+  const whole = holds.find((hold) => hold.kind === "reconcile" || isAboutObject(hold));
+  if (whole !== undefined || kind === "reconcile") return `${objects}: ${heldText(whole ?? first)}`;
+  if (new Set(holds.map((hold) => nounsOf(hold.kind)[0])).size > 1) return `${objects}: ${heldOfSeveral(first)}`;
   const subjects = new Set(holds.map(({ subject }) => subject)).size;
-  const [one, many] = NOUNS[ACTIONS[kind].affects];
+  const [one, many] = nounsOf(kind);
   const held = subjects === 1 ? heldText(first) : heldOfSeveral(first);
   return `${countText(subjects, one, many)} of ${objects}: ${held}`;
+}
+
+function nounsOf(kind: Hold["kind"]): readonly [string, string] {
+  return kind === "reconcile" ? ["object", "objects"] : NOUNS[ACTIONS[kind].affects];
 }
 
 /** What the subjects of held actions are called, by what the actions affect: one and several. */

@@ -2,7 +2,7 @@ import { refKey } from "../../model/action.ts";
 import { ACTIONS, actionKind } from "../../model/action-kinds.ts";
 import type { Change, ChangeOutcome } from "../../model/change.ts";
 import { countText, type EntrySymbol, entryLines, type Layout, wrap } from "./layout.ts";
-import { clockText, readableTimes, rfc3339 } from "./times.ts";
+import { clockText, readableTimes } from "./times.ts";
 
 /** What `flipop history` tells. */
 export interface ToldHistory {
@@ -106,7 +106,7 @@ function reachText({ eventsFromMs, logs, nowMs, gaps }: ToldHistory): string {
   if (logs !== undefined) {
     const { fromMs, toMs } = logs;
     if (fromMs === undefined || toMs === undefined) return "";
-    return `The logs reach from ${rfc3339(fromMs)} to ${rfc3339(toMs)}.`;
+    return `The logs reach from ${since(fromMs)} to ${since(toMs)}.`;
   }
   if (eventsFromMs !== undefined) return `Events reach back to ${since(eventsFromMs)}; older changes: --logs FILE.`;
   return gaps.length > 0

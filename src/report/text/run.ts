@@ -274,7 +274,7 @@ function savedSummary({ outcomes, remaining, wasInterrupted }: PassResult, saved
   const applied = `${count(({ outcome }) => outcome === "applied")} of ${saved.count} applied`;
   const told = [applied, ...numbers.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`)];
   const age = durationText(remaining.observedAtMs - saved.savedAtMs);
-  const advice = refused + saved.others.length > 0 ? " Make a new plan: flipop plan --save." : "";
+  const advice = refused + saved.others.length > 0 ? " Make a new plan: flipop plan --save FILE." : "";
   return `Saved plan ${saved.planID}, ${age} old: ${told.join(", ")}.${advice}${wasInterrupted ? " Stopped early." : ""}`;
 }
 

@@ -63,7 +63,7 @@ interface Told {
   readonly text: string;
   /** Since when, in RFC 3339, and what is so since then. */
   readonly since?: string;
-  readonly sinceWhat?: "not ready" | "not matching";
+  readonly sinceWhat?: "not ready" | "not matching" | "waiting for a person";
   /** What failed and is tried again. */
   readonly retry?: RetryStatus | undefined;
 }
@@ -142,7 +142,7 @@ function isLongAgo(time: string, beforeMs: number): boolean {
 function waitingForPerson({ stalled, notGranted }: Readiness, nowMs: number): readonly Told[] {
   if (stalled === undefined || stalled.reason === notGranted?.reason) return [];
   const { message, reason, since } = stalled;
-  return [{ text: readableTimes(message || reason, nowMs), since }];
+  return [{ text: readableTimes(message || reason, nowMs), since, sinceWhat: "waiting for a person" }];
 }
 
 /** Who suspended it, and why it is not ready where neither a person nor a failure is what it waits for. */
@@ -158,7 +158,7 @@ function standingStill(row: Readiness, failing: readonly RetryStatus[], nowMs: n
     failing.some(({ error }) => message.includes(error));
   if (isTold) return stays;
   const text = [reason, readableTimes(message, nowMs)].filter(Boolean).join(": ");
-  return [...stays, { text, since }];
+  return [...stays, { text, since, sinceWhat: "not ready" }];
 }
 
 /** One cause is told once, however much of the object waits for it, and with it since when the object is not ready where that is why. */
