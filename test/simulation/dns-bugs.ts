@@ -142,12 +142,6 @@ export const DNS_BUGS: readonly Mutation[] = [
     replace: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs + 9e9);",
   },
   {
-    name: "A change of records goes on after the Lease was lost.",
-    file: "src/apply/write-dns.ts",
-    find: "return context.lock.isHeld();",
-    replace: "return true;",
-  },
-  {
     name: "A suspended record set is changed.",
     file: "src/plan/names/publishers.ts",
     find: "isWritable: isSelected && mayPublish,",
