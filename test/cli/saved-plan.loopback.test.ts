@@ -69,7 +69,7 @@ describe("plan --save and reconcile --plan on the example world", () => {
             192.0.2.3 is the address of worker-3, which does not match now.
         . not in the saved plan: update DNS nodes.example.net at cloudflare (+192.0.2.1 +192.0.2.2 +192.0.2.4 +192.0.2.5, TTL 60 s)
 
-      Saved plan ID, AGE old: 3 of 7 applied, 4 refused, 3 more not in it. Make a new plan: flipop plan --save.
+      Saved plan ID, AGE old: 3 of 7 applied, 4 refused, 3 more not in it. Make a new plan: flipop plan --save FILE.
       "
     `);
     const again = await flipop(sandbox, "reconcile", "--plan", file, "-o", "json");
