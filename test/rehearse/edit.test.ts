@@ -59,8 +59,9 @@ describe("an edit", () => {
     ["provider/x=Up", 12, "Down"],
     ["quota/x=-1", 9, "a number"],
     ["pool/web.desiredIPs=2", 6, "NAMESPACE/NAME.FIELD"],
-    ["+soon", 2, "a time such as 90s, 10m or 2h"],
-    ["+", 2, "a time such as 90s, 10m or 2h"],
+    ["+soon", 2, "a time of 24h at most, such as 90s, 10m or 2h"],
+    ["+", 2, "a time of 24h at most, such as 90s, 10m or 2h"],
+    ["+25h", 2, "a time of 24h at most, such as 90s, 10m or 2h"],
   ] as const)("'%s' is refused at character %d", ([text, at, expected]) => {
     const refusal = expect.objectContaining({
       kind: "usage",

@@ -173,8 +173,8 @@ function lettingInBy(works: readonly FirewallWork[]): LettingIn {
 /** An object that is not written shows what its firewall waits for, and plans nothing. What the whole object waits for is told of that. */
 function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
   const { holds } = extendFirewall(view, needs, new Planned());
-  const own = view.suspended === undefined ? holds.filter(({ reason }) => reason !== view.blocked?.reason) : [];
-  return { actions: [], holds: own, before: new Map(), refused: new Map() };
+  const isTold = view.suspended !== undefined || view.blocked !== undefined;
+  return { actions: [], holds: isTold ? [] : holds, before: new Map(), refused: new Map() };
 }
 
 /**
