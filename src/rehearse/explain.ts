@@ -196,7 +196,7 @@ function nextOf(story: Story | undefined, ref: ObjectRef): Next {
   const steps = story?.steps ?? [];
   const own = steps
     .flatMap(begunIn)
-    .filter(({ actions: [action] }) => action !== undefined && refKey(action.object) === refKey(ref))
+    .filter(({ actions: [action] }) => refKey(action.object) === refKey(ref))
     .toSorted((a, b) => a.atMs - b.atMs);
   const shown = new Set(
     (story?.views ?? []).flatMap(({ names }) =>

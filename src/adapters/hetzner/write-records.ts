@@ -5,8 +5,9 @@
 //   none wanted  the set is deleted
 //
 // A change is accepted with an action, which runs until the name servers have it. Whether the set shows the change meanwhile, and whether a zone takes a second change, nobody has
-// verified. So a set is read until it shows what it should, and a zone that is busy is tried again. A request replaces what the set had before. Somebody
-// else may have changed that since the first try. So the set is read before each further try, and nothing is sent again if it has changed.
+// verified. So a set is read until it shows what it should, and a zone that is busy is tried again.
+//
+// A request overwrites what the set holds. Somebody else may change the set between two tries. So the set is read before each further try, and nothing more is sent if it has changed.
 
 import type { Zone } from "../../model/dns.ts";
 import { ProviderError } from "../../model/errors.ts";

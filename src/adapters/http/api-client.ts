@@ -1,9 +1,9 @@
 // Calls to the API of one provider. Each call goes through the same steps:
 //
 //   its turn      at most so many requests at a time, the most urgent first        limits.ts
+//   token         asked for again, since it may have been rotated
 //   permission    no write is sent once the Lease is lost
 //   admission     nothing is sent while the rate limit is used up, or kept          limits.ts
-//   token         asked for again, since it may have been rotated
 //   request       made by the provider's SDK, sent here: one deadline, no redirect
 //   answer        read by the call; secrets leave its texts                         answer.ts, failures.ts
 //   repeat        once, for a read that failed in passing                           model/waits.ts
@@ -107,8 +107,8 @@ export interface ProviderOptions {
   /** The proxy for the API; by default none. */
   readonly chooseProxy?: ChooseProxy;
   /**
-   * Asked right before each write goes out. If it answers false nothing is sent, and the call fails with NotSent: a call waits for its turn and for the rate limit, and
-   * meanwhile another process may have become the writer. Absent = always yes.
+   * Asked right before each write is sent. If the answer is false, nothing is sent and the call fails with NotSent. A call may wait long for its turn, or for the rate
+   * limit. Meanwhile another process may have taken the Lease. Absent = writes are always allowed.
    */
   readonly mayWrite?: () => boolean;
   /** For waits. Deadlines of connections always run by the machine's own clock. */

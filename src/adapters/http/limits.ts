@@ -144,8 +144,7 @@ export interface RateLimitReport {
 }
 
 /**
- * Understands the rate limit headers of one provider. `nowMs` is the local wall clock. `refusals` counts the 429 answers in a row. An answer that is a 429 itself
- * counts, too. Pure.
+ * Reads what one answer of a provider says about its rate limit. `nowMs` is the local wall clock. `refusals` is how many answers in a row were a 429, with this one. Pure.
  */
 export type RateLimitReading = (
   status: number,
@@ -190,8 +189,8 @@ export interface RateLimitGate {
  * says. An answer that says that nothing is left closes it, too, at most until the oldest of our own calls leaves the span. It never
  * opens early: a later answer can only add to the wait.
  *
- * Several calls may be in flight when the limit is used up. All of them are refused then, and that counts as one refusal. So an answer counts only if its call was sent
- * after the gate had opened last: a 429 adds to the row of refusals, and any other answer ends the row.
+ * When the limit is used up, several calls may be under way. The provider refuses all of them. That is one refusal in the row, and not several. So an answer counts only
+ * if its call was sent after the gate had opened: a 429 adds to the row, and any other answer ends it.
  */
 export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGate {
   let newest: RateLimit = {};

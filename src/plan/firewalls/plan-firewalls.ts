@@ -172,9 +172,9 @@ function lettingInBy(works: readonly FirewallWork[]): LettingIn {
 
 /** An object that is not written shows what its firewall waits for, and plans nothing. What the whole object waits for is told of that. */
 function heldOnly(view: PoolView, needs: FirewallNeeds): Extension {
-  const { holds } = extendFirewall(view, needs, new Planned());
   const isTold = view.suspended !== undefined || view.blocked !== undefined;
-  return { actions: [], holds: isTold ? [] : holds, before: new Map(), refused: new Map() };
+  const holds = isTold ? [] : extendFirewall(view, needs, new Planned()).holds;
+  return { actions: [], holds, before: new Map(), refused: new Map() };
 }
 
 /**

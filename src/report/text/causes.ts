@@ -51,19 +51,15 @@ function limitText({ provider, first, holds }: SharedCause, nowMs: number): stri
  * the objects are counted.
  */
 function headingText({ first, holds }: SharedCause): string {
-  const { kind } = first;
   const objects = objectsText(holds);
   const whole = holds.find((hold) => hold.kind === "reconcile" || isAboutObject(hold));
-  if (whole !== undefined || kind === "reconcile") return `${objects}: ${heldText(whole ?? first)}`;
-  if (new Set(holds.map((hold) => nounsOf(hold.kind)[0])).size > 1) return `${objects}: ${heldOfSeveral(first)}`;
+  if (whole !== undefined) return `${objects}: ${heldText(whole)}`;
+  const nouns = holds.flatMap(({ kind }) => (kind === "reconcile" ? [] : [NOUNS[ACTIONS[kind].affects]]));
+  const [noun, ...others] = new Map(nouns);
+  if (noun === undefined || others.length > 0) return `${objects}: ${heldOfSeveral(first)}`;
   const subjects = new Set(holds.map(({ subject }) => subject)).size;
-  const [one, many] = nounsOf(kind);
   const held = subjects === 1 ? heldText(first) : heldOfSeveral(first);
-  return `${countText(subjects, one, many)} of ${objects}: ${held}`;
-}
-
-function nounsOf(kind: Hold["kind"]): readonly [string, string] {
-  return kind === "reconcile" ? ["object", "objects"] : NOUNS[ACTIONS[kind].affects];
+  return `${countText(subjects, ...noun)} of ${objects}: ${held}`;
 }
 
 /** What the subjects of held actions are called, by what the actions affect: one and several. */
