@@ -1,10 +1,12 @@
 import { expect } from "vitest";
 import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
 
+import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip, short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
+const CORDONED = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
 const MANAGED = { hostAddress: "Managed" } as const;
 
 /** What nodes say for `flipop host`, at a provider whose machines must have their addresses, too. */
@@ -104,6 +106,30 @@ function moves(scenario: Register): void {
     expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
   });
 
+  for (const [what, spec, change, after] of [
+    ["whose node is cordoned", { ips: [ip(1), ip(2)] }, cordoned, { n2: "ip2", n3: "ip1" }],
+    ["that is not asked for any more", { ips: [ip(1), ip(2)] }, lowered, { n1: "ip1" }],
+    ["that the spec names no longer", { ips: [ip(1), ip(2)] }, unnamed, { n1: "ip1" }],
+  ] as const)
+    scenario(`an address ${what} stays on its host until no resolver has it`, async (world) => {
+      await world.machines("n1", "n2");
+      for (const address of spec.ips) world.cloud.address(address);
+      world.dns.zone("hetzner");
+      await world.pools.create("web", { ...MANAGED, ...spec, dnsRecordSet: www("hetzner") });
+      await world.pass();
+      expect(await world.nodes.hosts()).toEqual({ n1: "ip1", n2: "ip2" });
+      await change(world);
+      await world.pass();
+      expect(world.dns.addresses("hetzner", WWW)).toHaveLength(1);
+      expect(await world.nodes.hosts()).toEqual({ n1: "ip1", n2: "ip2" });
+      world.advance(30_000);
+      await world.pass();
+      expect(await world.nodes.hosts()).toEqual({ n1: "ip1", n2: "ip2" });
+      world.advance(31_000);
+      await world.pass();
+      expect(await world.nodes.hosts()).toEqual(after);
+    });
+
   scenario("a pool that is deleted leaves nothing for hosts", async (world) => {
     await pooled(world, ["n1"], 1, MANAGED);
     await world.pass();
@@ -123,6 +149,19 @@ function moves(scenario: Register): void {
     }
     expect(await world.nodes.hosts()).toEqual({ n1: "ip2" });
   });
+}
+
+async function cordoned(world: World): Promise<void> {
+  await world.machines("n3");
+  await world.nodes.patch("n1", { spec: { unschedulable: true, taints: [CORDONED] } });
+}
+
+async function lowered(world: World): Promise<void> {
+  await world.pools.edit("web", { desiredIPs: 1 });
+}
+
+async function unnamed(world: World): Promise<void> {
+  await world.pools.edit("web", { ips: [ip(1)] });
 }
 
 function edits(scenario: Register): void {

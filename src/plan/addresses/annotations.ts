@@ -349,7 +349,7 @@ function annotationsLeft(
 
 /**
  * What a node is to say for its host once it shows these addresses: those of them whose objects have `hostAddress: Managed`, at a provider that needs it. Of an object that may not
- * be written, or is gone, an address stays or is absent as it was; so does what nobody named. Undefined where the node says nothing for its host and need not.
+ * be written, or is gone, an address stays or is absent as it was; so does what nobody named. While resolvers may hand out an address that has left its name, its host keeps it. Undefined where the node says nothing for its host and need not.
  */
 function hostAnnotation(
   node: NodeFacts,
@@ -367,7 +367,13 @@ function hostAnnotation(
   const others = before.filter(
     (ip) => !left.has(ip) && (ownerByValue(ip, context) === undefined || isProtected(node, { ip }, byKey, context)),
   );
-  return hostAddressesText([...wished, ...others]) ?? (node.hostAnnotation === undefined ? undefined : "");
+  const draining = before.filter((ip) => isDraining(ip, context));
+  return hostAddressesText([...wished, ...others, ...draining]) ?? (node.hostAnnotation === undefined ? undefined : "");
+}
+
+/** True for an address that has left its name and serves where it is until no resolver has it any more. */
+function isDraining(ip: string, { views, observation: { observedAtMs: nowMs } }: AnnotationContext): boolean {
+  return views.some(({ drains, hosts }) => hosts === "Managed" && (drains?.get(ip) ?? 0) > nowMs);
 }
 
 /** True for the same addresses, however a person has written them. */
