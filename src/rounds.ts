@@ -87,6 +87,7 @@ export class Rounds {
       signal,
       hurry,
       addressesOf: (source) => this.observation.providers.get(source)?.addresses ?? new Map(),
+      firewallsOf: (provider) => this.observation.firewalls.get(provider)?.firewalls ?? new Map(),
     });
     this.#scheduler = new Scheduler(this.context);
     this.#statuses = new StatusWriter(this.context.stores, deps.attempts);

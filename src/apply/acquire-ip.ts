@@ -4,6 +4,7 @@ import { sourceNamed } from "../model/address-source.ts";
 import { ProviderError } from "../model/errors.ts";
 import type { Reason } from "../model/reason.ts";
 import { compareText } from "../model/resource.ts";
+import type { Learned } from "../model/run.ts";
 import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
 import type { Buyer, IPProvider } from "../ports/providers.ts";
@@ -20,6 +21,7 @@ import {
   type Result,
   skipped,
   toolsOf,
+  unread,
 } from "./context.ts";
 import { AcquisitionRecord } from "./on-record.ts";
 
@@ -153,7 +155,15 @@ async function tryOnce(ip: string, provider: IPProvider, context: ApplyContext):
   if (address === undefined) return skipped("IPNotFound", "", [notFound(ip)]);
   const learned = [learn(ip, address)];
   if (address.holderID !== undefined) return skipped("Stale", "it is attached", learned);
-  if (address.isLocked) return "busy";
+  return address.isLocked ? "busy" : await deleteFree(ip, provider, learned, context);
+}
+
+async function deleteFree(
+  ip: string,
+  provider: IPProvider,
+  learned: readonly Learned[],
+  context: ApplyContext,
+): Promise<Result | "busy"> {
   const reason = obstacle(context);
   if (reason !== undefined) return skipped(reason);
   try {
@@ -162,12 +172,19 @@ async function tryOnce(ip: string, provider: IPProvider, context: ApplyContext):
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.failure === "busy") return "busy";
-    if (error.isAmbiguous && (await isGone(ip, provider))) return applied({ learned: [learn(ip, undefined)] });
-    return failed(error, { learned });
+    if (await isGone(error, ip, provider)) return applied({ learned: [learn(ip, undefined)] });
+    return failed(error, { learned: isUnproven(error) ? [unread(ip, error.message)] : learned });
   }
 }
 
-async function isGone(ip: string, provider: IPProvider): Promise<boolean> {
+/** True where its former machine contradicts the reading that shows an address free, or cannot be read. */
+function isUnproven({ operation }: ProviderError): boolean {
+  return operation === "machine";
+}
+
+/** True where a deletion that failed had its effect all the same. */
+async function isGone({ isAmbiguous }: ProviderError, ip: string, provider: IPProvider): Promise<boolean> {
+  if (!isAmbiguous) return false;
   try {
     return (await provider.getAddress(ip)) === undefined;
   } catch (error) {

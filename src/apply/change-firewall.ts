@@ -114,7 +114,8 @@ async function lastLook(
   learned: Telling,
 ): Promise<{ readonly result?: Result; readonly firewall?: Firewall }> {
   if (!change.isDestructive) return {};
-  const reading = await read(change);
+  const { fact: reading, refusal } = await lookedAt(change);
+  if (refusal?.hidesMachines === true) return { result: { ...failed(refusal), ...learned(reading) } };
   if (reading.kind === "gap") return { result: { ...skipped("Unreadable", reading.error), ...learned(reading) } };
   const { firewall } = reading;
   // A firewall that was just read again by an earlier change of the pass may have it all already.

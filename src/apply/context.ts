@@ -2,6 +2,7 @@ import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { InternalError, KubeError, ProviderError } from "../model/errors.ts";
+import type { FirewallFacts } from "../model/firewall.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { Progress } from "../model/progress.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -11,6 +12,7 @@ import type { ClusterWriter } from "../ports/cluster.ts";
 import type { DNSProvider, FirewallProvider, IPProvider, ProviderAccess } from "../ports/providers.ts";
 import { type Clock, type LockState, untilAfter } from "../ports/system.ts";
 import { Confirmer, MachineTurns, Mutex } from "./confirmer.ts";
+import { provenFirewalls, provenProvider } from "./proven-provider.ts";
 import { ResourceStores } from "./resource-store.ts";
 
 /** What a mutating run may write to. */
@@ -65,18 +67,22 @@ interface Bounds {
   readonly hurry?: AbortSignal | undefined;
   /** See {@link ApplyContext.addressesOf}; absent = nothing is known beside the actions. */
   readonly addressesOf?: ApplyContext["addressesOf"];
+  /** Returns what the pass knows at the moment of the firewalls of a provider; absent as of {@link addressesOf}. */
+  readonly firewallsOf?: (provider: string) => FirewallFacts["firewalls"];
 }
 
 /** Returns the context of one pass over the objects as they are stored. */
 export function applyContext(
   access: WriteAccess,
   stored: Pick<Observation, "pools" | "recordSets" | "registry">,
-  { deadlineMs, signal, hurry, addressesOf = () => new Map() }: Bounds,
+  { deadlineMs, signal, hurry, addressesOf = () => new Map(), firewallsOf = () => new Map() }: Bounds,
 ): ApplyContext {
   const { cluster, clock, lock, progress } = access;
   const usable = <P>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
     new Map([...all].flatMap(([name, one]) => (one.kind === "usable" ? [[name, one.provider] as const] : [])));
-  const providers = usable(access.providers);
+  const providers = new Map(
+    [...usable(access.providers)].map(([name, one]) => [name, provenProvider(one, (ip) => addressesOf(name).get(ip))]),
+  );
   const stop = AbortSignal.any([signal, lock.lost]);
   const stopWaiting = hurry === undefined ? stop : AbortSignal.any([stop, hurry]);
   return {
@@ -90,7 +96,12 @@ export function applyContext(
     stopWaiting,
     providers,
     dnsProviders: usable(access.dnsProviders),
-    firewallProviders: usable(access.firewallProviders),
+    firewallProviders: new Map(
+      [...usable(access.firewallProviders)].map(([name, one]) => [
+        name,
+        provenFirewalls(one, { machines: providers.get(name), facts: () => firewallsOf(name).values() }),
+      ]),
+    ),
     firewallMutexes: new Map(),
     confirmers: new Map(
       [...providers].map(([name, one]) => [name, new Confirmer(one, clock, deadlineMs, stopWaiting)] as const),

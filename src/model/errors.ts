@@ -122,6 +122,11 @@ export class ProviderError extends Error {
     if (facts.requestID !== undefined) this.requestID = facts.requestID;
   }
 
+  /** True where the token may not read machines: then a provider hides which addresses are on which, and which machines are behind a firewall. */
+  get hidesMachines(): boolean {
+    return this.failure === "forbidden" && this.operation === "machine";
+  }
+
   /** True for a refusal of the token or of its rights, and for a rate limit: what else is asked of the provider meets it, too. */
   get concernsProvider(): boolean {
     return this.failure === "unauthorized" || this.failure === "forbidden" || this.failure === "rate-limited";

@@ -6,6 +6,7 @@ import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
 import type { IPProviderReader } from "../ports/providers.ts";
 import { type Clock, within } from "../ports/system.ts";
+import { knownHolder, withTrueHolder } from "../ports/true-holder.ts";
 import { type AskOptions, CircuitBreaker, PARALLEL_READS, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey, type ReusableFacts } from "./reusable-facts.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
@@ -107,7 +108,14 @@ async function readAgain(
   { known, wanted, open }: { known: ProviderFacts; wanted: WantedAddresses; open: readonly string[] },
   skews: SkewNotes,
 ): Promise<ProviderFacts> {
-  const single = await readSingly(provider, open, false, skews);
+  const proven = {
+    getAddress: async (ip: string): Promise<Address | undefined> => {
+      const fact = known.addresses.get(ip);
+      const expected = fact?.kind === "known" ? knownHolder(fact) : wanted.holders.get(ip);
+      return await withTrueHolder(provider, await provider.getAddress(ip), expected);
+    },
+  };
+  const single = await readSingly(proven, open, false, skews);
   const read = new Map([...single, ...(await readUnconfirmed(provider, single, wanted, skews))]);
   const hasVanished = [...read].some(([ip, fact]) => fact.kind === "gone" && known.addresses.get(ip)?.kind !== "gone");
   // An address is gone when a list and a single read say so, and a list that is known is older than the reading.
@@ -125,7 +133,7 @@ async function readAll(
   const known = [...addresses.values()].flatMap((fact) => (fact.kind === "known" ? [fact.address] : []));
   if (known.length > 0 || (listing.isComplete && wanted.mayAcquire)) {
     const machines = nodes.flatMap((node) => registry.machineID(name, node.providerID) ?? []);
-    await proveMachinesAreReadable(provider, known, machines);
+    await proveMachinesAreReadable(provider, known, [...machines, ...wanted.holders.values()]);
   }
   const gone = new Set([...addresses].flatMap(([ip, { kind }]) => (kind === "gone" ? [ip] : [])));
   const needsLimit = wanted.mayAcquire || wanted.lacksWithout(gone);
@@ -202,7 +210,7 @@ async function readListing(provider: IPProviderReader, wanted: WantedAddresses):
  * left is not asked for, since every call would only wait for its deadline.
  */
 async function readSingly(
-  provider: IPProviderReader,
+  provider: Pick<IPProviderReader, "getAddress">,
   ips: readonly string[],
   hasListFailed: boolean,
   skews: SkewNotes,
@@ -291,7 +299,7 @@ async function readOne(ip: string, ask: (ip: string) => Promise<Address | undefi
 
 /**
  * A token without the right to read droplets makes every address look unattached (DigitalOcean, verified 2026-08). Any address with a holder proves the
- * right; else one node's machine is asked for.
+ * right; else one machine is asked for: that of a node, or one that has an address by status.
  */
 async function proveMachinesAreReadable(
   provider: IPProviderReader,

@@ -7,13 +7,16 @@ import {
   shownPorts,
 } from "../model/firewall.ts";
 import { compareText, type Pool } from "../model/resource.ts";
-import type { FirewallProviderReader } from "../ports/providers.ts";
+import type { FirewallProviderReader, IPProviderReader } from "../ports/providers.ts";
+import { withTrueMachines } from "../ports/true-holder.ts";
 import { type AskOptions, refusalOf, unusableWhy } from "./asking.ts";
 import { factKey } from "./reusable-facts.ts";
 
 /** What one provider of firewalls is asked for. */
 export interface ReadFirewallsOptions extends AskOptions<FirewallProviderReader> {
   readonly pools: readonly Pool[];
+  /** Reads machines of the same account. Absent = nothing can. */
+  readonly machines?: Pick<IPProviderReader, "machineAddresses">;
 }
 
 const NO_LIMITS = { rules: 0, machines: 0 };
@@ -43,7 +46,7 @@ export async function readFirewalls(options: ReadFirewallsOptions): Promise<Fire
   const { provider } = access;
   const facts = { ...none, limits: provider.firewallLimits };
   try {
-    return { ...facts, firewalls: await findAll(provider, asked) };
+    return { ...facts, firewalls: await findAll(provider, asked, options.machines) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.concernsProvider) return { ...facts, unusable: refusalOf(error, options.skewMs()) };
@@ -79,11 +82,16 @@ function wantedFirewalls(provider: string, pools: readonly Pool[]): WantedFirewa
 async function findAll(
   provider: FirewallProviderReader,
   { wished, changed }: WantedFirewalls,
+  machinesOfAccount: ReadFirewallsOptions["machines"],
 ): Promise<ReadonlyMap<string, FirewallFact>> {
   const listed = await provider.listFirewalls();
   const shownIn = new Map(listed.map((firewall) => [firewall.id, firewall]));
   const doubted = [...changed].filter(([id, memories]) => !showsAll(shownIn.get(id), memories)).map(([id]) => id);
-  const single = new Map(await Promise.all(doubted.map(async (id) => [id, await provider.getFirewall(id)] as const)));
+  const readSingle = async (id: string): Promise<Firewall | undefined> => {
+    const [onRecord] = changed.get(id)?.flatMap(({ machineIDs }) => machineIDs) ?? [];
+    return await withTrueMachines(machinesOfAccount, await provider.getFirewall(id), onRecord);
+  };
+  const single = new Map(await Promise.all(doubted.map(async (id) => [id, await readSingle(id)] as const)));
   const others = listed.filter(({ id }) => single.get(id) === undefined);
   const all = [...others, ...[...single.values()].filter((firewall) => firewall !== undefined)];
   const wanted = [...new Set([...wished, ...changed.keys()])];

@@ -168,7 +168,10 @@ function piecesOf(
     servesLast: grants?.mode === "require",
     lookFrom: lease.lookFrom.get(one[0]),
   }));
-  const firewalls = [...firewallProviders].map((one) => ({ ...asking(one), pools }));
+  const firewalls = [...firewallProviders].map((one) => {
+    const machines = accessTo(providers, one[0], registry);
+    return { ...asking(one), pools, ...(machines?.kind === "usable" ? { machines: machines.provider } : {}) };
+  });
   const piece = (
     kind: Piece["kind"],
     provider: string,

@@ -282,7 +282,7 @@ function targetNode(action: Action): string | undefined {
 }
 
 function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
-  if (error instanceof ProviderError && OF_PROVIDER.has(error.failure)) return [];
+  if (isOfProvider(error)) return [];
   const retryClass = retryClassOf(error);
   const reason = reasonOf(error, action);
   const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text, ...reason });
@@ -320,6 +320,10 @@ function ofAllNodes(message: string, nodeName: string): string {
 
 /** What says nothing of anything but the provider: it is to be asked later, or with another token. */
 const OF_PROVIDER: ReadonlySet<ProviderFailure> = new Set(["rate-limited", "unauthorized"]);
+
+function isOfProvider(error: Error): error is ProviderError {
+  return error instanceof ProviderError && (OF_PROVIDER.has(error.failure) || error.hidesMachines);
+}
 
 /** Returns why only a person can end a failure. A request that the API server takes for invalid meets its rules, too: flipop sends the same one each time. */
 function reasonOf(error: Error, action: Action): Pick<RetryStatus, "reason"> {
@@ -389,14 +393,25 @@ function withoutRetries(retries: readonly RetryStatus[], subjects: readonly stri
     : retries;
 }
 
-/** Why a provider may not be asked any more after these outcomes: it asked for no calls for a while, or refused the token; undefined when it did neither. Pure. */
+/**
+ * Why a provider may not be asked any more after these outcomes: it asked for no calls for a while, refused the token, or hides its machines; undefined when it did nothing of that.
+ * Pure.
+ */
 export function refusalIn(outcomes: readonly Outcome[], skewMs: number): Refusal | undefined {
   const refused = outcomes
-    .flatMap((outcome) => (outcome.outcome === "failed" ? [outcome.error] : []))
-    .find((error) => error instanceof ProviderError && OF_PROVIDER.has(error.failure));
-  if (!(refused instanceof ProviderError)) return undefined;
+    .flatMap((outcome): readonly Error[] => (outcome.outcome === "failed" ? [outcome.error] : hiddenFrom(outcome)))
+    .find(isOfProvider);
+  if (refused === undefined) return undefined;
   const { failure, message, notBeforeMs } = refused;
+  // The next look finds that out, too.
+  if (refused.hidesMachines) return { kind: "no-access", message };
   if (failure === "unauthorized") return { kind: "no-access", message, isOfChange: true };
   const until = notBeforeMs === undefined ? {} : { notBeforeMs: notBeforeMs + skewMs };
   return { kind: "rate-limited", message, ...until };
+}
+
+/** What ended the wait for a change that was accepted: its machines are hidden. */
+function hiddenFrom(outcome: Outcome): readonly ProviderError[] {
+  const { endedBy } = "endedBy" in outcome ? outcome : {};
+  return endedBy?.hidesMachines === true ? [endedBy] : [];
 }

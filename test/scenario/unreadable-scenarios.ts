@@ -1,10 +1,19 @@
 import { expect } from "vitest";
 import { exitCodeOfRun } from "../../src/report/exit-code.ts";
+import { www } from "./dns-scene.ts";
+import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1000;
+
+/** The token keeps every other scope. */
+function loseDropletRead({ cloud }: World): void {
+  const objects = ["reserved_ip", "domain", "firewall"];
+  const writes = objects.flatMap((object) => ["read", "create", "update", "delete"].map((verb) => `${object}:${verb}`));
+  cloud.state.tokens = { token: ["account:read", "tag:read", ...writes] };
+}
 
 /** As many addresses as nodes, ip1 on n1 and so on, converged. */
 async function served(
@@ -131,6 +140,91 @@ export function unreadableScenarios(scenario: Register): void {
     world.cloud.state.tokens = {};
     await world.pass();
     expect(await world.show()).toEqual(["ip1 active n2"]);
+  });
+
+  for (const [what, takeAway] of [
+    ["its pool is deleted", (world: World) => world.pools.delete("web")],
+    ["its pool shrinks", (world: World) => world.pools.edit("web", { desiredIPs: 1 })],
+  ] as const)
+    for (const operation of ["getAddress", "unassign"] as const)
+      scenario(
+        `a token that loses droplet:read when ${what}, before ${operation}: no address is deleted or forgotten`,
+        async (world) => {
+          await world.machines("n1", "n2");
+          await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });
+          await world.pass();
+          const bought = world.cloud.boughtNow();
+          await takeAway(world);
+          world.before(operation, async () => loseDropletRead(world));
+          await world.pass();
+          expect(world.cloudWrites().filter((line) => !line.startsWith("unassign"))).toEqual([]);
+          if (operation === "getAddress") expect(world.cloudWrites()).toEqual([]);
+          expect(world.cloud.boughtNow()).toEqual(bought);
+          const { acquired, conditions } = await world.pools.status("web");
+          expect(acquired.map((entry) => entry.ip).toSorted()).toEqual([...bought].toSorted());
+          expect(conditions.find(({ type }) => type === "Stalled")?.message).toContain("droplet:read");
+          world.cloud.state.tokens = {};
+          world.advance(60 * SECOND);
+          await world.pass();
+          expect(world.cloud.boughtNow()).toHaveLength(what === "its pool shrinks" ? 1 : 0);
+        },
+      );
+
+  scenario("a token that loses droplet:read in a failover: nothing is written, and DNS stays", async (world) => {
+    await served(world, ["n1", "n2"], { dnsRecordSet: www("digitalocean") });
+    world.advance(60 * SECOND);
+    await world.machines("n3");
+    await world.nodes.setReady("n1", false);
+    world.before("getAddress", async () => loseDropletRead(world));
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dnsWrites()).toEqual([]);
+    const { conditions } = await world.pools.status("web");
+    expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({
+      status: "True",
+      message: expect.stringContaining("droplet:read"),
+    });
+    world.cloud.state.tokens = {};
+    world.advance(60 * SECOND);
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+  });
+
+  for (const [step, method, act] of [
+    ["a failover", "addMachines", (world: World) => world.pods.setReady("web-n1", false)],
+    ["a deletion", "getFirewall", (world: World) => world.routedIPs.delete("vip")],
+  ] as const)
+    scenario(
+      `a token that loses droplet:read in ${step} of a RoutedIP, before ${method}: nobody waits for what is hidden`,
+      async (world) => {
+        await routedScene(world, ["n1", "n2"], { routedIPReclaimPolicy: "Delete" });
+        await world.routedIPs.create("vip", {});
+        await world.pass();
+        world.advance(60 * SECOND);
+        await act(world);
+        world.before(method, async () => loseDropletRead(world));
+        const beganAtMs = world.nowMs();
+        await world.pass();
+        expect(world.nowMs() - beganAtMs).toBeLessThan(20 * SECOND);
+        expect(world.cloudWrites().filter((line) => line !== "add n2 to web")).toEqual([]);
+        const { conditions, firewalls } = await world.routedIPs.status("vip");
+        expect(conditions.find(({ type }) => type === "Stalled")?.message).toContain("droplet:read");
+        expect(firewalls?.[0]?.machineIDs).toContain("101");
+        world.cloud.state.tokens = {};
+        world.advance(60 * SECOND);
+        await world.pass();
+        expect(world.cloud.showFirewall()).toBe(step === "a failover" ? "tcp/30080 | n2" : "|");
+      },
+    );
+
+  scenario("the droplet of a holder is deleted right before its address moves: the address goes on", async (world) => {
+    await served(world, ["n1", "n2"]);
+    await world.machines("n3");
+    await world.nodes.setReady("n1", false);
+    world.before("getAddress", async () => world.cloud.removeDroplet("n1"));
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+    expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
   });
 
   scenario("a token that is refused (401): nothing is written, status says so and keeps the rest", async (world) => {
