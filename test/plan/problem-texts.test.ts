@@ -221,13 +221,14 @@ describe("the condition Ready while an address and a node wait for each other", 
     expect(waiting({})).toBe(`${B} and node n2 wait for each other.`);
   });
 
-  test("does not say so where only an annotation is missing", () => {
+  test("is True where only an annotation is missing", () => {
     const observation = anObservation({
       pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(101) } } })],
       nodes: nodes(1),
       addresses: [known(A, { holderID: "101" })],
     });
-    expect(conditionOf(observation, "Ready")?.message).toBe("Changes are waiting for the next run.");
+    expect(conditionOf(observation, "Ready")).toMatchObject({ status: "True", message: "1 address is active." });
+    expect(conditionOf(observation, "Reconciling")?.status).toBe("True");
   });
 
   test("names the address and why it waits", () => {

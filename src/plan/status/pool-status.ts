@@ -156,10 +156,10 @@ function waitingText({ holds, actions }: OwnPlan): string | undefined {
   return actions.some(isAboutAddress) ? "Changes are waiting for the next run." : undefined;
 }
 
-/** True for what brings addresses to nodes, and takes them away. */
+/** True for what brings addresses to nodes, and takes them away. An annotation alone, which another controller may rewrite again and again, keeps nobody from being ready. */
 function isAboutAddress({ kind }: Action): boolean {
   const { affects } = ACTIONS[kind];
-  return affects !== "name" && affects !== "ports" && affects !== "machines";
+  return affects !== "name" && affects !== "ports" && affects !== "machines" && affects !== "node";
 }
 
 /** What only a RoutedIP has: its one address for people, and what it remembers. */
