@@ -6,7 +6,7 @@ import type { Plan } from "../model/plan.ts";
 import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import { laterTime } from "../model/time.ts";
-import { retryDelayMs } from "../plan/retries.ts";
+import { retryClassOf, retryDelayMs } from "../plan/retries.ts";
 import type { ResourceStores } from "./resource-store.ts";
 import { CHANGED_BACK, Rewrites, TOLD } from "./rewrites.ts";
 
@@ -112,7 +112,8 @@ export class Attempts {
     });
     // Objects that this run may not write keep what is remembered of them.
     this.#memories = new Map([...[...this.#memories].filter(([key]) => this.#stored.has(key)), ...left]);
-    for (const { object, what } of failures) if (what === "status") this.#refuse(refKey(object), observedAtMs);
+    for (const { object, what, error } of failures)
+      if (what === "status") this.#refuse(refKey(object), observedAtMs, retryClassOf(error));
     for (const key of this.#refusals.keys()) if (!uids.has(key)) this.#refusals.delete(key);
   }
 
@@ -179,9 +180,9 @@ export class Attempts {
     return this.#late.splice(0);
   }
 
-  #refuse(key: string, nowMs: number): void {
+  #refuse(key: string, nowMs: number, retryClass: "fast" | "slow" = "fast"): void {
     const count = (this.#refusals.get(key)?.count ?? 0) + 1;
-    this.#refusals.set(key, { count, dueMs: nowMs + retryDelayMs("fast", count) });
+    this.#refusals.set(key, { count, dueMs: nowMs + retryDelayMs(retryClass, count) });
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../model/acquisition-memory.ts";
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { entryOf } from "../model/address.ts";
-import { ConfigError, InternalError, KubeError } from "../model/errors.ts";
+import { CRDTooOld, InternalError, KubeError } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import { memoryOf } from "../model/record-types.ts";
 import {
@@ -239,7 +239,7 @@ export class ResourceStore<O extends StoredObject> {
    * Applies `change` to the stored status, once, and writes the result, unless nothing changed. Writes to one object run one after another.
    *
    * @returns true when the status was written
-   * @throws KubeError when the status cannot be written, or the annotation cannot be in the first and third row above; ConfigError when the cluster's CRD drops what was written
+   * @throws KubeError when the status cannot be written, or the annotation cannot be in the first and third row above; CRDTooOld when the cluster's CRD drops what was written
    */
   updateStatus(name: ObjectName, change: (status: O["status"]) => O["status"]): Promise<boolean> {
     const key = objectKey(name);
@@ -265,8 +265,7 @@ export class ResourceStore<O extends StoredObject> {
     const isNewPending = beyond(note.pending, noted.pending).length > 0;
     const isWritten = await this.#writeStatus(key, desired).catch(async (error: unknown) => {
       // What a definition drops of an address that was bought would be lost for good: the note is all that is left to know it by.
-      if (error instanceof ConfigError && !isNewPending)
-        await this.#writeNote(key, note, "same").catch(ignoreKubeError);
+      if (error instanceof CRDTooOld && !isNewPending) await this.#writeNote(key, note, "same").catch(ignoreKubeError);
       throw error;
     });
     const work = this.#writeNote(key, note, "same");
@@ -311,7 +310,7 @@ export class ResourceStore<O extends StoredObject> {
       this.#access.recorded.find(isChanged) ?? told.find((field) => isChanged(field) && isEmpty(answered[field]));
     if (dropped === undefined) return true;
     if (dropped === "formerDNS") await this.#takeBackName(key, stored, object.status);
-    throw new ConfigError("invalid", crdTooOldText(this.#access.resource, String(dropped)));
+    throw new CRDTooOld(crdTooOldText(this.#access.resource, String(dropped)));
   }
 
   /** Where a definition forgets the name before, the name that is published stays on record as it was: with it the records there would be forgotten for good, and nobody would be told again. */

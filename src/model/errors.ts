@@ -9,6 +9,14 @@ export class ConfigError extends Error {
   }
 }
 
+/** The cluster's CRD drops what has to be stored: nothing that depends on it is done before a person applies the present one. */
+export class CRDTooOld extends ConfigError {
+  override readonly name: string = "CRDTooOld";
+  constructor(message: string) {
+    super("invalid", message);
+  }
+}
+
 /** What a Kubernetes API server refused, in the terms the program decides on. */
 export type KubeFailure =
   | "unauthorized"

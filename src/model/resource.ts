@@ -340,14 +340,18 @@ export interface RetryStatus {
   /** RFC 3339. */
   readonly nextAttemptTime: string;
   readonly error: string;
-  /** Why only a person can end it: the last attempt lacked a permission, or a rule of the cluster or the provider of a name refused it. Absent = it may end by itself. */
-  readonly reason?: RetryReason;
+  /** Why only a person can end it: the last attempt lacked a permission, a rule of the cluster or the provider of a name refused it, or the cluster's CRD is too old for it. Absent = it may end by itself. */
+  readonly reason?: (typeof RETRY_REASONS)[number];
 }
 
 /** Why only a person can end a retry. */
-export const RETRY_REASONS = ["PermissionMissing", "AdmissionRefused", "RecordsRefused", "QuotaExceeded"] as const;
-
-type RetryReason = (typeof RETRY_REASONS)[number];
+export const RETRY_REASONS = [
+  "PermissionMissing",
+  "AdmissionRefused",
+  "RecordsRefused",
+  "QuotaExceeded",
+  "CRDTooOld",
+] as const;
 
 /** A Kubernetes condition. */
 export interface Condition {

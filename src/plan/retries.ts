@@ -1,7 +1,7 @@
 import { type Action, type ChangeMachines, isAssign, type WriteDNS } from "../model/action.ts";
 import { changesAnnotation, changesName } from "../model/action-kinds.ts";
 import { addressesWithout } from "../model/dns.ts";
-import { KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
+import { CRDTooOld, KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
 import type { Obstacle } from "../model/plan.ts";
 import type { IPStatus, RetryStatus } from "../model/resource.ts";
 import {
@@ -291,8 +291,8 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
-      // A permission that is missing is missing whatever the node.
-      return isForbidden(error)
+      // A permission that is missing is missing whatever the node, and so is a field of the CRD.
+      return isForbidden(error) || error instanceof CRDTooOld
         ? [failure(ownSubject(action))]
         : [failure(ownSubject(action), text), failure(nodeSubject(action.after.nodeName), text)];
     case "acquire-ip": {
@@ -331,6 +331,7 @@ function reasonOf(error: Error, action: Action): Pick<RetryStatus, "reason"> {
   if (changesName(action) && error instanceof ProviderError && error.failure === "refused")
     return { reason: "RecordsRefused" };
   if (error instanceof ProviderError && error.failure === "over-quota") return { reason: "QuotaExceeded" };
+  if (error instanceof CRDTooOld) return { reason: "CRDTooOld" };
   const isRefused = error instanceof KubeError && (error.failure === "denied" || error.failure === "invalid");
   return isRefused ? { reason: "AdmissionRefused" } : {};
 }
@@ -362,8 +363,12 @@ const OF_MACHINE: ReadonlySet<ProviderFailure> = new Set(["refused", "not-found"
 /** What only a person, or somebody else's change, can mend. */
 const SLOW: ReadonlySet<ProviderFailure> = new Set(["forbidden", "refused", "over-quota", "not-found"]);
 
-/** How a failed attempt is retried: rarely where the provider refused it, else soon. Calls to the cluster are cheap and fail for its own reasons: soon. */
-function retryClassOf(error: Error): "fast" | "slow" {
+/**
+ * How a failed attempt is retried: rarely where the provider refused it, or where the cluster's CRD drops what has to be stored, else soon. Calls to the cluster are cheap and fail for its own
+ * reasons: soon. Pure.
+ */
+export function retryClassOf(error: Error): "fast" | "slow" {
+  if (error instanceof CRDTooOld) return "slow";
   return error instanceof ProviderError && SLOW.has(error.failure) ? "slow" : "fast";
 }
 

@@ -257,12 +257,30 @@ export function acquiringScenarios(scenario: Register): void {
     "an old CRD prunes what must be on record: nothing is bought, the error names the file",
     async (world) => {
       await world.machines("n1");
-      await world.pools.forgetStatusField("pendingAcquisitions");
+      const applyPresent = await world.pools.forgetStatusField("pendingAcquisitions");
       await world.pools.create("web", { desiredIPs: 1 });
       const { outcomes } = await world.pass();
       expect(world.cloudWrites()).toEqual([]);
       const errors = outcomes.map((outcome) => (outcome.outcome === "failed" ? outcome.error.message : ""));
       expect(errors.join()).toContain("cronjob/crds/");
+      const { conditions } = await world.pools.status("web");
+      expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({
+        status: "True",
+        reason: "CRDTooOld",
+        message: expect.stringContaining("it dropped status.pendingAcquisitions"),
+      });
+      expect(conditions.find(({ type }) => type === "Reconciling")?.status).toBe("False");
+      for (let pass = 0; pass < 3; pass += 1) {
+        world.advance(10 * SECOND);
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+      }
+      await applyPresent();
+      world.advance(60 * SECOND);
+      await world.pass();
+      expect(await world.show()).toEqual(["new1 active n1"]);
+      const after = (await world.pools.status("web")).conditions;
+      expect(after.find(({ type }) => type === "Stalled")?.status).toBe("False");
     },
     { worlds: ["memory", "sandbox"] },
   );
