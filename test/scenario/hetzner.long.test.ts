@@ -47,6 +47,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
   "there are no prefixes of one's own, and no scopes": [
     "21b",
     "a token without droplet:read",
+    "a token that loses droplet:read",
     "a token that is refused (401)",
   ],
   "one list shows the addresses of both families": ["while the provider refuses to list IPv4 addresses"],

@@ -229,6 +229,8 @@ export function lostStatusScenarios(scenario: Register): void {
           world.advance(60_000);
         }
         await applyPresent();
+        // What only a person can end is tried again after ten minutes at most.
+        world.advance(600_000);
         world.dnsSafety.allowEnd("old.example.com");
         await world.pass({ settle: true });
         expect(world.dns.addresses("digitalocean", "new.example.com")).toHaveLength(2);
