@@ -271,7 +271,7 @@ export interface RecordSetStatus extends DNSMemory {
   readonly error?: string;
   /** The same memory of the AAAA records. Absent = the object never asked for any. */
   readonly ipv6?: DNSMemory;
-  /** Published nodes in their grace period, sorted by name. */
+  /** Unready nodes that are published, or were and are in their grace period; sorted by name. */
   readonly unreadyNodes: readonly UnreadyNode[];
   readonly retries: readonly RetryStatus[];
 }

@@ -267,7 +267,9 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
   const publisherOf = new Map(claimed.publishers.map((publisher) => [publisherKey(publisher), publisher]));
   const views = decisions.map(({ view }) => view);
   const verified = verifiedAddresses(views, assignments, lettingIn);
-  const recordSets = yield* eachInSteps(claimed.recordSets, (recordSet) => viewRecordSet(recordSet, world, verified));
+  const recordSets = yield* eachInSteps(claimed.recordSets, (recordSet) =>
+    viewRecordSet(recordSet, world, verified, claims),
+  );
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
   const served = new Map<string, ServedAddresses>([
     ...views

@@ -4,14 +4,22 @@ import { annotatedBy, marksOf } from "../model/annotated.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
-import { annotatedFamily, memoryOf, RECORD_TYPES, type RecordType, recordTypesOf } from "../model/record-types.ts";
+import {
+  annotatedFamily,
+  memoryOf,
+  RECORD_TYPES,
+  type RecordType,
+  recordTypesOf,
+  rememberedNames,
+} from "../model/record-types.ts";
 import { remembered } from "../model/remembered.ts";
 import { FINALIZER, objectKey, type RecordSet } from "../model/resource.ts";
 import { deletionSuspended, type Suspended, suspendedObstacle, suspensionOf } from "../model/suspension.ts";
 import { pastMs } from "../model/time.ts";
 import type { GrantJudgement } from "./grants.ts";
 import { type EmptyTarget, emptyTargetObstacle, hold, obstacle, personNeeded } from "./holds.ts";
-import type { NameTarget } from "./names/name-target.ts";
+import { publishedNow } from "./names/former-names.ts";
+import type { NameClaims } from "./names/name-claims.ts";
 import {
   type NodeAddress,
   nodeAddresses,
@@ -26,10 +34,10 @@ import { judgeNodes } from "./nodes/judge-nodes.ts";
 import { ANY_NODE, stillServes } from "./nodes/match.ts";
 import type { Verdicts } from "./pool-view.ts";
 import type { VerifiedAddresses } from "./serving.ts";
-import { type Validation, validateRecordSet } from "./validate.ts";
+import { ADDRESS_TYPES, type Validation, validateRecordSet } from "./validate.ts";
 import { namesOf, sortedNames, withoutNodes } from "./verdicts.ts";
 
-/** A published node that does not match any more because it became unready. */
+/** A node that was published, under whatever name, and does not match any more because it became unready. */
 interface UnreadyPublished {
   readonly node: NodeFacts;
   readonly sinceMs: number;
@@ -49,7 +57,7 @@ export interface RecordSetView {
   readonly notMatching: readonly NodeVerdict[];
   /** When time alone may change which nodes match, or end a grace, milliseconds; `Infinity` = never. */
   readonly judgedUntilMs: number;
-  /** Nodes whose addresses stand in the records though they became unready; sorted by name. */
+  /** Nodes that became unready, and are published or were when that was seen first; sorted by name. */
   readonly unready: readonly UnreadyPublished[];
   /** Unreadable nodes, with the text why; sorted by name. */
   readonly undecided: Verdicts["undecided"];
@@ -97,19 +105,28 @@ export function viewRecordSet(
   { recordSet, isSelected, validation, publisher }: CheckedRecordSet,
   observation: Observation,
   verified: VerifiedAddresses,
+  claims: NameClaims,
 ): RecordSetView {
   const { spec } = recordSet;
-  const { ref, target, recordType } = publisher;
+  const { ref, recordType } = publisher;
   const verdicts = judgeNodes(recordSet, validation, observation);
-  const offered = (node: NodeFacts): ReturnType<typeof nodeAddresses> =>
+  const offered = (node: NodeFacts): readonly NodeAddress[] =>
     nodeAddresses(node, spec.addressType, recordType, verified);
-  const unready = unreadyPublished(recordSet, verdicts, observation, (node) => isPublished(target, offered(node)));
+  const published = publishedAddresses(publisher, recordSet, { offered, verified, claims, dns: observation.dns });
+  const unready = unreadyPublished(recordSet, verdicts, observation, published.isShown);
+  // What such a node shows somewhere stays there: also addresses that the object asks for no more.
+  const mayStay = (node: NodeFacts): readonly NodeAddress[] => [...offered(node), ...published.ownOf(node)];
+  // If the addresses of an unreadable node cannot be read either, it may have all published ones.
+  const mayHave = (node: NodeFacts): readonly NodeAddress[] => {
+    const own = mayStay(node);
+    return own.length > 0 ? own : published.all().map((address) => ({ address, isUndecided: true, after: [] }));
+  };
   const { selectsNothing: empty } = publisher;
   const isServed = (node: NodeFacts): boolean =>
-    isPublished(target, offered(node)) && stillServes(node, ANY_NODE, observation.nodesReadAtMs);
+    published.isShown(node) && stillServes(node, ANY_NODE, observation.nodesReadAtMs);
   const isServing = empty !== undefined && observation.nodes.some(isServed);
   const hasPublished = (memoryOf(recordSet.status, recordType).publishedDNS?.addresses ?? []).length > 0;
-  const isKept = spec.whenEmpty === "Keep" && (isServing || hasPublished);
+  const isKept = empty !== undefined && spec.whenEmpty === "Keep" && (isServing || hasPublished);
   const inGrace = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
   const namesInGrace = inGrace.map(({ node }) => node.name);
   const suspended = suspensionOf(recordSet, observation.lease.suspension, observation.observedAtMs);
@@ -127,15 +144,15 @@ export function viewRecordSet(
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
     undecided: verdicts.undecided,
-    ...(empty !== undefined && isKept ? { emptyTarget: { ...empty, isServing } } : {}),
+    ...(isKept ? { emptyTarget: { ...empty, isServing } } : {}),
     badAddresses: badAddresses(verdicts.matches, spec.addressType, recordType),
     publisher,
     served:
       annotatedFamily(spec.addressType) !== undefined || inGrace.length + verdicts.undecided.length > 0
         ? {
             ...recordSetAddresses(verdicts.matches.map(offered), [
-              ...inGrace.map(({ node }) => offered(node)),
-              ...verdicts.undecided.map(({ node }) => mayOffer(offered(node), target)),
+              ...inGrace.map(({ node }) => mayStay(node)),
+              ...verdicts.undecided.map(({ node }) => mayHave(node)),
             ]),
             failed: verified.failed,
           }
@@ -143,10 +160,49 @@ export function viewRecordSet(
   };
 }
 
-/** Returns the addresses that an unreadable node may have in the records. If its addresses cannot be read either, these are all published ones. */
-function mayOffer(offered: readonly NodeAddress[], target: NameTarget): readonly NodeAddress[] {
-  if (offered.length > 0 || target.kind !== "ready") return offered;
-  return target.records.addresses.map((address) => ({ address, isUndecided: true, after: [] }));
+/** What a record set publishes, under whatever name. */
+interface PublishedAddresses {
+  /** Returns what the records of its present name show, and its own addresses under all names that its status remembers. */
+  readonly all: () => readonly string[];
+  readonly isShown: (node: NodeFacts) => boolean;
+  /** Returns what those names show of a node in records of this type, whichever addresses the object asks for now. */
+  readonly ownOf: (node: NodeFacts) => readonly NodeAddress[];
+}
+
+/** What is known of nodes and names. */
+interface PublishedFacts extends Pick<Observation, "dns"> {
+  readonly offered: (node: NodeFacts) => readonly NodeAddress[];
+  readonly verified: VerifiedAddresses;
+  readonly claims: NameClaims;
+}
+
+/**
+ * Returns what a record set publishes. Its spec may ask for another name now, or for other addresses: then the records of the present name do not show yet what the record
+ * set publishes all the same.
+ */
+function publishedAddresses(
+  publisher: Publisher,
+  { status }: RecordSet,
+  { offered, verified, claims, dns }: PublishedFacts,
+): PublishedAddresses {
+  const { target, recordType } = publisher;
+  const shown = target.kind === "ready" ? target.records.addresses : [];
+  let found: ReadonlySet<string> | undefined;
+  const own = (): ReadonlySet<string> => {
+    found ??= new Set(rememberedNames(status).flatMap((name) => publishedNow(publisher, name, claims, dns)));
+    return found;
+  };
+  const ownOf = (node: NodeFacts, type: RecordType): readonly NodeAddress[] =>
+    ADDRESS_TYPES.flatMap((addressType) => nodeAddresses(node, addressType, type, verified)).filter(({ address }) =>
+      own().has(address),
+    );
+  return {
+    all: () => [...shown, ...own()],
+    isShown: (node) =>
+      offered(node).some(({ address }) => shown.includes(address)) ||
+      (["A", "AAAA"] as const).some((type) => ownOf(node, type).length > 0),
+    ownOf: (node) => ownOf(node, recordType),
+  };
 }
 
 /** What matches show that no record can hold, or that no client reaches. Of its own addresses a node may have such beside others: they count where it has no other one. */
@@ -181,25 +237,26 @@ function badText(bad: readonly string[]): string {
   return [...(others.length === 0 ? [] : [`"${others.join(",")}"`]), ...told].join(", ");
 }
 
-function isPublished(target: NameTarget, addresses: readonly { readonly address: string }[]): boolean {
-  return target.kind === "ready" && addresses.some(({ address }) => target.records.addresses.includes(address));
-}
-
-/** Grace counts from the earlier of the first time the node was seen so and what the cluster itself shows. */
+/**
+ * Grace counts from the earlier of the first time the node was seen so and what the cluster itself shows. It does not end before its time where the last name that showed
+ * the node is gone: the object has another one now, which never did.
+ */
 function unreadyPublished(
   { spec, status }: RecordSet,
   verdicts: Verdicts,
   { nodes, nodesReadAtMs: nowMs }: Observation,
-  isInRecords: (node: NodeFacts) => boolean,
+  isPublished: (node: NodeFacts) => boolean,
 ): readonly UnreadyPublished[] {
   if (spec.gracePeriodSeconds <= 0) return [];
   const unready = new Set(verdicts.notMatching.map(({ nodeName }) => nodeName));
   return nodes.flatMap((node) => {
     const verdict = unready.has(node.name) ? verdicts.of(node) : undefined;
-    if (verdict?.kind !== "unready" || !isInRecords(node)) return [];
+    if (verdict?.kind !== "unready") return [];
     const storedMs = pastMs(status.unreadyNodes.find(({ nodeName }) => nodeName === node.name)?.since, nowMs);
     const sinceMs = Math.min(storedMs ?? nowMs, verdict.sinceMs ?? nowMs);
-    return [{ node, sinceMs, graceUntilMs: sinceMs + spec.gracePeriodSeconds * 1000 }];
+    const graceUntilMs = sinceMs + spec.gracePeriodSeconds * 1000;
+    const isKnown = storedMs !== undefined && graceUntilMs > nowMs;
+    return isKnown || isPublished(node) ? [{ node, sinceMs, graceUntilMs }] : [];
   });
 }
 

@@ -122,7 +122,13 @@ export function addressProviderViolations(provider: string, registry: ProviderRe
   return [{ rule: "ipFamily", path: "spec.ipFamily", text }];
 }
 
-const ADDRESS_TYPES: readonly string[] = ["ExternalIP", "InternalIP", ADDRESS_ANNOTATION, IPV6_ADDRESS_ANNOTATION];
+/** What a record set may publish of a node: its own addresses of a type, or what its annotation shows. */
+export const ADDRESS_TYPES: readonly string[] = [
+  "ExternalIP",
+  "InternalIP",
+  ADDRESS_ANNOTATION,
+  IPV6_ADDRESS_ANNOTATION,
+];
 
 /** Checks a record set's spec; the first failure wins. The texts are the Go operator's. */
 export function validateRecordSet(recordSet: RecordSet, { pods, registry }: SpecFacts): Validation {

@@ -202,6 +202,16 @@ describe("a record set", () => {
     expect(planText(world(facts, [X, Y])).filter((line) => !line.startsWith("hold"))).toEqual([]);
   });
 
+  test("keeps a former name while a node's addresses cannot be read: each may be its own", () => {
+    const publishedDNS = { provider: "digitalocean", zone: "example.com", name: "old.example.com", addresses: [X] };
+    const renamed = anObservation({
+      recordSets: [aRecordSet({ spec: { whenEmpty: "Delete", reclaimPolicy: "Delete" }, status: { publishedDNS } })],
+      nodes: [external(1, { unreadable: "status.addresses", addresses: [] })],
+      dns: [dnsFacts({ "nodes.example.com": [], "old.example.com": [X] })],
+    });
+    expect(planText(renamed)).toContain("hold delete-dns old.example.com: NewNameFirst");
+  });
+
   test("of annotations leaves what a pool keeps on a node that cannot be read", () => {
     const recordSet = aRecordSet({ spec: { addressType: ADDRESS_ANNOTATION } });
     const both = anObservation({

@@ -15,6 +15,7 @@ export function dualStackScenarios(scenario: Register): void {
   for (const provider of DNS_PROVIDERS) {
     follows(scenario, provider);
     leaves(scenario, provider);
+    grace(scenario, provider);
     othersRecords(scenario, provider);
     faults(scenario, provider);
     crashes(scenario, provider);
@@ -44,9 +45,12 @@ async function published(world: World, provider: DNSName, spec: Spec = {}): Prom
   world.dns.zone(provider);
   await world.recordSets.create("nodes", { dnsRecordSet: www(provider), ...BOTH, ...spec });
   await world.pass();
+  const { ipFamilies = BOTH.ipFamilies } = spec;
+  const ofFamily = (family: string, addresses: readonly string[]): readonly string[] =>
+    Array.isArray(ipFamilies) && ipFamilies.includes(family) ? addresses : [];
   expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([
-    ["ext1", "ext2"],
-    ["six1", "six2"],
+    ofFamily("IPv4", ["ext1", "ext2"]),
+    ofFamily("IPv6", ["six1", "six2"]),
   ]);
   world.dns.clearHistory();
 }
@@ -184,6 +188,23 @@ function leaves(scenario: Register, provider: DNSName): void {
       expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([[], ["six4"]]);
     },
   );
+}
+
+function grace(scenario: Register, provider: DNSName): void {
+  scenario(`at ${provider} IPv4 is asked for no longer while all nodes are in grace: A records stay`, async (world) => {
+    const spec = { reclaimPolicy: "Delete", whenEmpty: "Delete", gracePeriodSeconds: 120 };
+    await published(world, provider, { ...spec, ipFamilies: ["IPv4"] });
+    for (const node of ["n1", "n2"]) await world.nodes.setReady(node, false);
+    await world.recordSets.edit("nodes", { ipFamilies: ["IPv6"] });
+    await world.pass();
+    expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([["ext1", "ext2"], []]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    world.dnsSafety.allowEnd(WWW);
+    await world.nodes.setReady("n1", true);
+    await world.pass();
+    expect([world.dns.set(provider, WWW), world.dns.set(provider, AAAA)]).toEqual([[], ["six1"]]);
+  });
 }
 
 function othersRecords(scenario: Register, provider: DNSName): void {

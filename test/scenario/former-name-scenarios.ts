@@ -21,6 +21,7 @@ function steps(world: World): readonly string[] {
 /** Names that an object has left and has still to clean up: what serves no more leaves them, and what they show is not given back. */
 export function formerNameScenarios(scenario: Register): void {
   waitingNames(scenario);
+  graceOfFormerNames(scenario);
   shownAddresses(scenario);
 }
 
@@ -123,6 +124,130 @@ function waitingNames(scenario: Register): void {
       expect(world.dns.set("digitalocean", WWW)).toEqual(["ext2"]);
     },
   );
+}
+
+const GRACE = { reclaimPolicy: "Delete", gracePeriodSeconds: 120 };
+
+/** Expects that the pass after this one writes nothing. */
+async function expectRest(world: World): Promise<void> {
+  await world.pass();
+  expect(world.writes()).toEqual([]);
+}
+
+/** The names of nodes that are held for their grace. */
+function inGrace(holds: readonly { readonly reason: string; readonly subject: string }[]): readonly string[] {
+  return holds.flatMap(({ reason, subject }) => (reason === "Grace" ? [subject] : []));
+}
+
+/** Grace goes by what an object publishes, under whatever name: its new name does not show the node yet. */
+function graceOfFormerNames(scenario: Register): void {
+  const moves: readonly (readonly [how: string, spec: Spec])[] = [
+    ["renamed", { recordName: "api" }],
+    ["moved to another provider", { provider: "cloudflare" }],
+  ];
+  for (const [how, spec] of moves) {
+    scenario(
+      `${how} while all nodes are in grace, whenEmpty Delete: the name is emptied only after it`,
+      async (world) => {
+        await publishedNodes(world, "digitalocean", ["n1", "n2"], { ...GRACE, whenEmpty: "Delete" });
+        world.dnsSafety.allowEnd(WWW);
+        world.dns.zone("cloudflare");
+        for (const node of ["n1", "n2"]) await world.nodes.setReady(node, false);
+        await world.pass();
+        await world.recordSets.edit("nodes", { dnsRecordSet: spec });
+        const { remaining } = await world.pass();
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ext1", "ext2"]);
+        expect(inGrace(remaining.holds)).toEqual(["n1", "n2"]);
+        await expectRest(world);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ext1", "ext2"]);
+        world.advance(121 * SECOND);
+        await world.pass();
+        expect(world.dns.set("digitalocean", WWW)).toEqual([]);
+        await expectRest(world);
+      },
+    );
+  }
+
+  scenario(
+    "renamed while all nodes are in grace: those that are ready again go on under the new name",
+    async (world) => {
+      await publishedNodes(world, "digitalocean", ["n1", "n2"], { ...GRACE, whenEmpty: "Delete" });
+      for (const name of [WWW, API]) world.dnsSafety.allowEnd(name);
+      for (const node of ["n1", "n2"]) await world.nodes.setReady(node, false);
+      await world.recordSets.edit("nodes", { dnsRecordSet: { recordName: "api" } });
+      await world.pass();
+      await world.nodes.setReady("n2", true);
+      await world.pass();
+      expect(world.dns.set("digitalocean", API)).toEqual(["ext2"]);
+      await world.pass();
+      await world.nodes.delete("n2");
+      await world.pass();
+      expect(world.dns.set("digitalocean", API), "n1 still counts as a match").toEqual(["ext2"]);
+      await expectRest(world);
+      world.advance(121 * SECOND);
+      await world.pass();
+      expect(world.dns.set("digitalocean", API)).toEqual([]);
+      await expectRest(world);
+    },
+  );
+
+  scenario(
+    "addressType changed during grace, whenEmpty Delete: what the node publishes stays for it",
+    async (world) => {
+      await publishedNodes(world, "digitalocean", ["n1", "n2"], { ...GRACE, whenEmpty: "Delete" });
+      world.dnsSafety.allowEnd(WWW);
+      await world.nodes.setReady("n1", false);
+      await world.pass();
+      await world.recordSets.edit("nodes", { addressType: "InternalIP" });
+      const { remaining } = await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(expect.arrayContaining(["ext1"]));
+      expect(world.dns.set("digitalocean", WWW)).not.toContain("ext2");
+      expect(inGrace(remaining.holds)).toEqual(["n1"]);
+      await expectRest(world);
+      await world.nodes.delete("n2");
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ext1"]);
+      await expectRest(world);
+      world.advance(121 * SECOND);
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual([]);
+      await expectRest(world);
+    },
+  );
+
+  for (const kind of ["pool", "record set"] as const)
+    scenario(`${kind}: an old name that waits for the new one is unchanged during grace`, async (world) => {
+      if (kind === "pool") await publishedPool(world, "digitalocean", ["n1", "n2"], GRACE);
+      else await publishedNodes(world, "digitalocean", ["n1", "n2"], GRACE);
+      const edit = { dnsRecordSet: { zone: "example.org" } };
+      await (kind === "pool" ? world.pools.edit("web", edit) : world.recordSets.edit("nodes", edit));
+      await world.pass();
+      const before = world.dns.set("digitalocean", WWW);
+      await world.nodes.setReady("n1", false);
+      const { remaining } = await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(before);
+      expect(reasons(remaining.holds)).toEqual(expect.arrayContaining(["Grace", "NewNameFirst"]));
+      await expectRest(world);
+      world.advance(121 * SECOND);
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(before.slice(1));
+      await expectRest(world);
+    });
+
+  scenario("an old name that waits: a grace that only status knows the beginning of ends in time", async (world) => {
+    await publishedNodes(world, "digitalocean", ["n1", "n2"], GRACE);
+    await world.recordSets.edit("nodes", { dnsRecordSet: { zone: "example.org" } });
+    await world.pass();
+    await world.nodes.patch("n1", { spec: { taints: [{ key: "maintenance", effect: "PreferNoSchedule" }] } });
+    await world.pass();
+    world.advance(100 * SECOND);
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ext1", "ext2"]);
+    world.advance(21 * SECOND);
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ext2"]);
+    await expectRest(world);
+  });
 }
 
 /** Two bought addresses in `www`; then fewer are asked for, and this edit. */

@@ -3,7 +3,7 @@ import type { DNSChange } from "./dns-invariants.ts";
 import { isIn, shownIn, viewDNS } from "./dns-view.ts";
 import type { SimCall } from "./faults.ts";
 import type { Monitor, Violation } from "./monitor.ts";
-import { publisherName } from "./offers.ts";
+import { isInGrace, publisherName } from "./offers.ts";
 import type { Process } from "./process.ts";
 import {
   claimants,
@@ -49,11 +49,16 @@ export function checkCleaning(change: DNSChange): void {
     const isOwn = claimants(world, nameKey(wish.provider, wish.fqdn)).includes(object);
     const isEmpty = shownIn(view, wish.provider, wish.fqdn).length === 0;
     const isSpoilt = (monitor.records.handEdited.get(nameKey(wish.provider, wish.fqdn)) ?? -1) >= process.passStartMs;
-    return isOwn && (!isEmpty || isSpoilt || (isRecordSet(object) && object.spec.whenEmpty === "Delete"));
+    const mayBeEmpty = isRecordSet(object) && object.spec.whenEmpty === "Delete";
+    return isOwn && (!isEmpty || isSpoilt || (mayBeEmpty && !removed.some((ip) => isInGrace(world, object, ip))));
   });
   // The new name may have been shown as it was before.
   if (heirs.length > 0 && !isReady && shownAfter.length === 0 && !process.isMisled)
     monitor.violated("DNS-order", `${what} before the new name of ${heirs.map(publisherName).join()} is there`);
+  const [heir, ...others] = heirs;
+  const early = heir === undefined || isReady || others.length > 0 ? [] : removed;
+  for (const ip of early.filter((one) => heir !== undefined && isInGrace(world, heir, one) && !process.isMisled))
+    monitor.violated("grace", `${what}: the node of ${ip} is in grace`);
 }
 
 /** The set of records in a key of claims. */

@@ -105,7 +105,7 @@ function leftBehind({ world, monitor }: Simulation, object: Publisher): readonly
     object.spec.dnsRecordSet === undefined ||
     object.meta.isDeleting ||
     (wish !== undefined && isOwned(world, object, wish) && showsServing(world, object, wish));
-  if (!isThere) return [];
+  if (!isThere) return keptInVain(world, object);
   const isFree = (key: string): boolean => claimants(world, key).length === 0;
   const present = publishedNames(object.status);
   const remembered = namesOnRecord(object).filter(
@@ -127,6 +127,27 @@ function leftBehind({ world, monitor }: Simulation, object: Publisher): readonly
     invariant: "DNS-leak",
     text: `${key} of ${publisherName(object)} is never cleaned`,
   }));
+}
+
+/** Addresses that serve no more, in an old name that waits for the new one and shows others that serve. */
+function keptInVain(world: World, object: Publisher): readonly Violation[] {
+  const offers = offersOf(world, object);
+  const wish = wishOf(world, object);
+  const present = wish === undefined ? undefined : nameKey(wish.provider, wish.fqdn);
+  const former = namesOnRecord(object).filter((name) => {
+    const key = publishedKey(name);
+    return key !== present && claimants(world, key).length === 0;
+  });
+  return former.flatMap((name) => {
+    const own = name.addresses.filter((ip) => isShown(world, name, ip));
+    const isServed = own.some((ip) => offers.get(ip) === "yes");
+    return own
+      .filter((ip) => isServed && !offers.has(ip))
+      .map((ip) => ({
+        invariant: "P12",
+        text: `${publishedKey(name)} of ${publisherName(object)} waits and shows ${ip}, which does not serve`,
+      }));
+  });
 }
 
 /** True where a name shows an address of its object that serves. */

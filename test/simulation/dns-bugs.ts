@@ -142,6 +142,18 @@ export const DNS_BUGS: readonly Mutation[] = [
     replace: "unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs + 9e9);",
   },
   {
+    name: "Grace goes by the records of the present name alone.",
+    file: "src/plan/record-set-view.ts",
+    find: "new Set(rememberedNames(status).flatMap(",
+    replace: "new Set(rememberedNames(status).slice(0, 0).flatMap(",
+  },
+  {
+    name: "A former name keeps an address that serves no more.",
+    file: "src/plan/names/former-names.ts",
+    find: "if (!isServed || leaving.length === 0) return {};",
+    replace: "if (!isServed || leaving.length < 99) return {};",
+  },
+  {
     name: "A suspended record set is changed.",
     file: "src/plan/names/publishers.ts",
     find: "isWritable: isSelected && mayPublish,",

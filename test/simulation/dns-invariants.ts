@@ -6,7 +6,7 @@ import { type DNSView, othersIn, shownIn } from "./dns-view.ts";
 import type { SimCall } from "./faults.ts";
 import { checkShownOpen } from "./firewall-invariants.ts";
 import type { Monitor } from "./monitor.ts";
-import { offersOf, publisherName } from "./offers.ts";
+import { isInGrace, offersOf, publisherName } from "./offers.ts";
 import type { Process } from "./process.ts";
 import {
   claimants,
@@ -220,16 +220,7 @@ function isServing(monitor: Monitor, process: Process, owner: Publisher, ip: str
   const isReserved = monitor.records.namers(ip).length > 0;
   const { verdict, sinceMs: since } = monitor.offers.of(owner, ip);
   if (verdict === "yes" && since < sinceMs) return !isReserved || (healthy !== undefined && healthy.sinceMs < sinceMs);
-  return !isReserved && isInGrace(monitor, owner, ip);
-}
-
-/** True when a node that shows the address is merely unready, and nobody knows of an earlier time when it was. */
-function isInGrace({ simulation: { world } }: Monitor, owner: Publisher, ip: string): boolean {
-  if (!isRecordSet(owner) || owner.status.unreadyNodes.length > 0) return false;
-  return world.nodes().some((node) => {
-    const own = node.addresses.some(({ type, address }) => type === owner.spec.addressType && address === ip);
-    return own && matches(world, owner, node) === "grace";
-  });
+  return !isReserved && isInGrace(monitor.simulation.world, owner, ip, owner.spec.addressType);
 }
 
 /** True for an address that its pool has in use and the pass could not look at. */

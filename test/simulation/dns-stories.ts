@@ -130,6 +130,17 @@ export function dnsStories(): readonly Story[] {
       { atMs: 1900, kind: "ready", name: "n2", value: true },
       { atMs: 2100, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "nodes" } } },
     ]),
+    story("a record set that may be empty is renamed while its nodes are in grace", 5500, [
+      ...node(1),
+      recordSet({
+        reclaimPolicy: "Delete",
+        whenEmpty: "Delete",
+        gracePeriodSeconds: 30,
+        dnsRecordSet: name("digitalocean"),
+      }),
+      { atMs: 1900, kind: "ready", name: "n1", value: false },
+      { atMs: 1900, kind: "edit-record-set", name: "r0", spec: { dnsRecordSet: { recordName: "nodes" } } },
+    ]),
     story("somebody adds to a name, and it is renamed", 4000, [
       ...node(1),
       recordSet({ reclaimPolicy: "Delete", dnsRecordSet: name("digitalocean") }),

@@ -84,6 +84,18 @@ function ofRecordSet(world: World, recordSet: RecordSet): Verdicts {
   );
 }
 
+/**
+ * True when a node that shows the address is merely unready, and nobody knows of an earlier time when it was.
+ * @param addressType - absent = it may show the address as one of any type
+ */
+export function isInGrace(world: World, owner: Publisher, ip: string, addressType?: string): boolean {
+  if (!isRecordSet(owner) || owner.status.unreadyNodes.length > 0) return false;
+  return world.nodes().some((node) => {
+    const own = node.addresses.some(({ type, address }) => type === (addressType ?? type) && address === ip);
+    return own && matches(world, owner, node) === "grace";
+  });
+}
+
 /** The value of a node's annotation, and whatever pools have on its machine. */
 function annotated(world: World, node: NodeFacts, family: IPFamily): readonly (readonly [string, Verdict])[] {
   const pools = world.pools();

@@ -263,6 +263,24 @@ export function ownPartOf({ records }: FoundRecords, former: PublishedName): rea
   return records.addresses.filter((ip) => former.addresses.includes(ip));
 }
 
+/**
+ * Returns the addresses of its own that an object publishes under a name on record: those that its records show, or showed last where they cannot be read now. Nothing under
+ * a name that another object owns by now. Pure.
+ */
+export function publishedNow(
+  { ref }: Publisher,
+  name: PublishedName,
+  claims: NameClaims,
+  dns: ReadonlyMap<string, DNSFacts>,
+): readonly string[] {
+  const owner = claims.ownerOf(publishedKey(name));
+  if (owner !== undefined && !isSameObject(owner, ref)) return [];
+  const own = { ...name, addresses: ownAddresses(name) };
+  const found = findRecords(own, dns);
+  if (found.kind === "nothing") return [];
+  return found.kind === "records" ? ownPartOf(found, own) : own.addresses;
+}
+
 /** Only what flipop wrote goes: what somebody else put there meanwhile stays. */
 function remove(
   publisher: Publisher,

@@ -138,10 +138,12 @@ interface Setting {
 
 function planSet(publisher: Publisher, target: ReadyTarget, split: SplitRecords, setting: Setting): NamePlan {
   const { whenEmpty } = publisher;
+  const { serving, undecided } = setting.served;
   const decision = decideRecords(setting.served, split.own, whenEmpty, setting.isReplaced);
   const plan = planDecided(publisher, target, split, { ...setting, decision });
-  const isEmptied = whenEmpty === "Delete" && decision.kind === "set" && decision.addresses.length === 0;
-  return setting.served.serving.size > 0 || isEmptied ? plan : { ...plan, isFormerNeeded: true };
+  const mayBeEmpty = whenEmpty === "Delete" && undecided.size === 0;
+  const isEmptied = mayBeEmpty && decision.kind === "set" && decision.addresses.length === 0;
+  return serving.size > 0 || isEmptied ? plan : { ...plan, isFormerNeeded: true };
 }
 
 function planDecided(

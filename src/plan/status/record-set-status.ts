@@ -177,7 +177,6 @@ function recordSetReadiness(
 /** The unready nodes as status keeps them; the stored text where it means the same instant. Pure. */
 function unreadyNodes(views: readonly RecordSetView[], nowMs: number): readonly UnreadyNode[] {
   const stored = views[0]?.recordSet.status.unreadyNodes ?? [];
-  if (views.some(({ publisher }) => publisher.target.kind === "blocked")) return stored;
   const found = new Map(views.flatMap(({ unready }) => unready.map((one) => [one.node.name, one.sinceMs] as const)));
   return [...found]
     .toSorted(([a], [b]) => compareText(a, b))
