@@ -61,7 +61,7 @@ export interface RecordSetView {
   readonly unready: readonly UnreadyPublished[];
   /** Unreadable nodes, with the text why; sorted by name. */
   readonly undecided: Verdicts["undecided"];
-  /** Present while it asks for what nobody has, and records of it are there to be kept. */
+  /** Present while it asks for what nobody has, and records of it are there to be kept, under whatever name. */
   readonly emptyTarget?: EmptyTarget;
   /** Matches that show what is no address of the family or one that no client reaches, and that text; sorted by name. */
   readonly badAddresses: readonly { readonly nodeName: string; readonly text: string }[];
@@ -125,8 +125,7 @@ export function viewRecordSet(
   const isServed = (node: NodeFacts): boolean =>
     published.isShown(node) && stillServes(node, ANY_NODE, observation.nodesReadAtMs);
   const isServing = empty !== undefined && observation.nodes.some(isServed);
-  const hasPublished = (memoryOf(recordSet.status, recordType).publishedDNS?.addresses ?? []).length > 0;
-  const isKept = empty !== undefined && spec.whenEmpty === "Keep" && (isServing || hasPublished);
+  const isKept = empty !== undefined && spec.whenEmpty === "Keep" && (isServing || published.hasAny());
   const inGrace = unready.filter(({ graceUntilMs }) => graceUntilMs > observation.nodesReadAtMs);
   const namesInGrace = inGrace.map(({ node }) => node.name);
   const suspended = suspensionOf(recordSet, observation.lease.suspension, observation.observedAtMs);
@@ -164,6 +163,7 @@ export function viewRecordSet(
 interface PublishedAddresses {
   /** Returns what the records of its present name show, and its own addresses under all names that its status remembers. */
   readonly all: () => readonly string[];
+  readonly hasAny: () => boolean;
   readonly isShown: (node: NodeFacts) => boolean;
   /** Returns what those names show of a node in records of this type, whichever addresses the object asks for now. */
   readonly ownOf: (node: NodeFacts) => readonly NodeAddress[];
@@ -198,6 +198,7 @@ function publishedAddresses(
     );
   return {
     all: () => [...shown, ...own()],
+    hasAny: () => (memoryOf(status, recordType).publishedDNS?.addresses ?? []).length > 0 || own().size > 0,
     isShown: (node) =>
       offered(node).some(({ address }) => shown.includes(address)) ||
       (["A", "AAAA"] as const).some((type) => ownOf(node, type).length > 0),

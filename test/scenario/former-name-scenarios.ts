@@ -22,6 +22,7 @@ function steps(world: World): readonly string[] {
 export function formerNameScenarios(scenario: Register): void {
   waitingNames(scenario);
   graceOfFormerNames(scenario);
+  nothingSelected(scenario);
   shownAddresses(scenario);
 }
 
@@ -248,6 +249,27 @@ function graceOfFormerNames(scenario: Register): void {
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ext2"]);
     await expectRest(world);
   });
+}
+
+/** A person has to look at a selector that selects nothing as long as it does, whatever has become of the name. */
+function nothingSelected(scenario: Register): void {
+  const stalled = async (world: World): Promise<string | undefined> =>
+    (await world.recordSets.status("nodes")).conditions.find(({ type }) => type === "Stalled")?.reason;
+  for (const reclaimPolicy of ["Delete", "Retain"])
+    for (const spec of [{ recordName: "api" }, { provider: "cloudflare" }])
+      scenario(
+        `record set that selects no node, with ${reclaimPolicy} and ${Object.keys(spec).join()} changed: it goes on saying so`,
+        async (world) => {
+          await publishedNodes(world, "digitalocean", ["n1", "n2"], { reclaimPolicy });
+          world.dns.zone("cloudflare");
+          await world.recordSets.edit("nodes", { match: { nodeLabel: "role=none" }, dnsRecordSet: spec });
+          await world.pass();
+          expect(await stalled(world)).toBe("EmptyTarget");
+          await expectRest(world);
+          expect(await stalled(world)).toBe("EmptyTarget");
+          expect(world.dns.set("digitalocean", WWW)).toEqual(["ext1", "ext2"]);
+        },
+      );
 }
 
 /** Two bought addresses in `www`; then fewer are asked for, and this edit. */
