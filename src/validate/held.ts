@@ -24,7 +24,9 @@ export function heldFindings(
   const errors = found.filter(({ severity }) => severity === "error");
   return objects.flatMap((object) => {
     const own = errors.filter((finding) => finding.object === object.ref);
-    const said = [...heldOf(object, plan, own.length > 0), ...emptyOf(object, observation)];
+    const empty = emptyOf(object, observation);
+    const held = heldOf(object, plan, { isInvalid: own.length > 0, isEmpty: empty.length > 0 });
+    const said = [...held, ...empty];
     return said
       .filter(({ path }) => !own.some((finding) => finding.path === path))
       .filter(({ path, message }, at, all) => all.findIndex((one) => isSame(one, { path, message })) === at)
@@ -44,17 +46,26 @@ function isSame(a: Said, b: Said): boolean {
   return a.path === b.path && a.message === b.message;
 }
 
-/** An invalid spec of which something was said already is not called invalid once more. */
-function heldOf(object: CheckedObject, { holds }: Plan, isInvalid: boolean): readonly Said[] {
+/** An invalid spec of which something was said already is not called invalid once more, and a selector that selects nothing is told at its field. */
+function heldOf(
+  object: CheckedObject,
+  { holds }: Plan,
+  { isInvalid, isEmpty }: { readonly isInvalid: boolean; readonly isEmpty: boolean },
+): readonly Said[] {
   return holds
     .filter((hold) => hold.needsPerson && refKey(hold.object) === object.ref)
-    .filter((hold) => !(isInvalid && isAboutSpec(hold)))
+    .filter((hold) => !(isInvalid && isAboutSpec(hold)) && !(isEmpty && isAboutSelection(hold)))
     .map((hold) => ({ path: pathOf(hold, object), message: messageOf(hold) }));
 }
 
 function isAboutSpec({ reason }: Hold): boolean {
   const gate = gateOf(reason);
   return gate === "spec";
+}
+
+function isAboutSelection({ reason }: Hold): boolean {
+  const gate = gateOf(reason);
+  return gate === "selects";
 }
 
 function messageOf(hold: Hold): string {
