@@ -314,20 +314,24 @@ function ofSurplus(scenario: Register): void {
 
 /** Who names an address and may not have it, or goes itself, inherits nothing. */
 function withoutHeir(scenario: Register): void {
-  scenario("an address that a pool names without a grant is given back with its own pool", async (world) => {
-    await boughtBy(world, 2);
-    world.grants = "require";
-    await world.grant({ addresses: ip(9) });
-    await world.pools.create("heir", { ips: [bought(1), bought(2)] });
-    await world.pools.edit("web", { desiredIPs: 1 });
-    await atRest(world);
-    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
-    world.dnsSafety.allowEnd(WWW);
-    await world.pools.delete("web");
-    await atRest(world);
-    expect(world.cloud.boughtNow()).toEqual([]);
-    expect(await world.pools.existing()).toEqual(["heir"]);
-  });
+  scenario(
+    "an address that a pool names without a grant is given back with its own pool",
+    async (world) => {
+      await boughtBy(world, 2);
+      world.grants = "require";
+      await world.grant({ addresses: ip(9) });
+      await world.pools.create("heir", { ips: [bought(1), bought(2)] });
+      await world.pools.edit("web", { desiredIPs: 1 });
+      await atRest(world);
+      expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+      world.dnsSafety.allowEnd(WWW);
+      await world.pools.delete("web");
+      await atRest(world);
+      expect(world.cloud.boughtNow()).toEqual([]);
+      expect(await world.pools.existing()).toEqual(["heir"]);
+    },
+    { onlySingleRuns: "a process that watches keeps its flags" },
+  );
 
   scenario("an address that another pool names is given back when both are deleted", async (world) => {
     await boughtBy(world, 1);
