@@ -493,8 +493,8 @@ export function managedIPs(pool: Pool): readonly string[] {
   return [...new Set([...listedIPs(pool), ...acquired])];
 }
 
-/** Returns the canonical entries of a spec's addresses, in its order. Pure. */
+/** Returns the canonical entries of a spec's addresses, in its order. Without a provider nobody knows the family: then those of both families. Pure. */
 export function listedIPs({ spec }: Pick<Pool, "spec">): readonly string[] {
-  const canonical = CANONICAL[ipFamilyOf(spec)];
+  const canonical = spec.provider === "" ? canonicalAddress : CANONICAL[ipFamilyOf(spec)];
   return spec.ips.flatMap((entry) => canonical(entry) ?? []);
 }

@@ -35,7 +35,7 @@ interface SettledPools {
  * views are made again. Ends, since each time pools have fewer addresses.
  */
 export function* settlePools(world: Observation, bounds: Bounds, selection: Selection): Steps<SettledPools> {
-  const heirs = heirsOf(world.pools, bounds.grants);
+  const heirs = heirsOf(world, bounds.grants);
   let left = leftByDeleted(world, heirs);
   for (;;) {
     const claims = settleClaims(world, bounds.grants, left);

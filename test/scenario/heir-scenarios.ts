@@ -55,6 +55,7 @@ export function heirScenarios(scenario: Register): void {
   ofDeleted(scenario);
   ofDeletedStopped(scenario);
   ofSurplus(scenario);
+  withoutProvider(scenario);
   withoutHeir(scenario);
 }
 
@@ -310,6 +311,73 @@ function ofSurplus(scenario: Register): void {
     },
     { worlds: ["memory"] },
   );
+}
+
+/** An heir that no provider gives addresses to does nothing yet. What it names stays for it, at whichever provider. */
+function withoutProvider(scenario: Register): void {
+  scenario("a deleted pool's address stays for a RoutedIP whose issuer is not there yet", async (world) => {
+    await boughtBy(world, 1);
+    await world.routedIPs.service();
+    await world.routedIPs.create("vip", { address: bought(1) });
+    world.dnsSafety.allowEnd(WWW);
+    await world.pools.delete("web");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    await atRest(world);
+    expect(await world.pools.existing()).toEqual([]);
+    expect(world.cloud.addresses()).toEqual({ new1: "n1" });
+    await world.pods.create("web-n1", { node: "n1", labels: { app: "web" } });
+    await world.routedIPs.issuer({ routedIPFirewallName: null });
+    await world.pass();
+    expect(await world.showRouted()).toEqual(["new1 active n1"]);
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([bought(1)]);
+  });
+
+  scenario("a surplus address stays for a RoutedIP whose issuer is not there yet", async (world) => {
+    await boughtBy(world, 2);
+    await world.routedIPs.service();
+    await world.routedIPs.create("vip", { address: bought(2) });
+    await world.pools.edit("web", { desiredIPs: 1 });
+    await atRest(world);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    expect(world.cloud.addresses()).toEqual({ new1: "n1", new2: "n2" });
+    expect(await world.pools.status("web")).toMatchObject({ acquired: [{ ip: bought(1) }] });
+    await world.pods.create("web-n2", { node: "n2", labels: { app: "web" } });
+    await world.routedIPs.issuer({ routedIPFirewallName: null });
+    await atRest(world);
+    expect(await world.showRouted()).toEqual(["new2 active n2"]);
+  });
+
+  for (const [fault, provider] of [
+    ["is mistyped", "digitalocaen"],
+    ["gives no addresses", "cloudflare"],
+  ] as const)
+    scenario(
+      `a deleted pool's address stays for a pool whose provider ${fault}, until that is right`,
+      async (world) => {
+        await boughtBy(world, 1);
+        await world.pools.create("heir", { ips: [bought(1)], ...NAMED, provider });
+        world.dnsSafety.allowEnd(WWW);
+        await world.pools.delete("web");
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        await atRest(world);
+        expect(await world.pools.existing()).toEqual(["heir"]);
+        await world.pools.edit("heir", { provider: "digitalocean" });
+        await atRest(world);
+        await inherited(world);
+      },
+    );
+
+  scenario("a deleted pool's address is given back although a pool of another provider names it", async (world) => {
+    await boughtBy(world, 1);
+    await world.pools.create("heir", { ips: [bought(1)], provider: "hetzner" });
+    world.dnsSafety.allowEnd(WWW);
+    await world.pools.delete("web");
+    await atRest(world);
+    expect(world.cloud.boughtNow()).toEqual([]);
+  });
 }
 
 /** Who names an address and may not have it, or goes itself, inherits nothing. */

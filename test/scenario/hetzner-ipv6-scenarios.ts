@@ -209,6 +209,24 @@ function purchases(scenario: Register): void {
 }
 
 function refusals(scenario: Register): void {
+  scenario("a deleted pool's IPv6 address stays for a RoutedIP whose issuer is not there yet", async (world) => {
+    await world.machines("n1");
+    await world.pods.create("web-n1", { node: "n1", labels: { app: "web" } });
+    await world.pools.create("web", { ...IPV6, desiredIPs: 1, reclaimPolicy: "Delete" });
+    await world.pass();
+    const [address = ""] = world.cloud.boughtNow();
+    await world.routedIPs.service();
+    await world.routedIPs.create("vip", { address });
+    await world.pools.delete("web");
+    await settled(world);
+    expect(await world.pools.existing()).toEqual([]);
+    await world.routedIPs.issuer({ ...IPV6, routedIPFirewallName: null });
+    await settled(world);
+    expect(await world.showRouted()).toEqual([`${short(address)} active n1`]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
+
   scenario("a network that a person protected is not given back: who asks is told, and can wait", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { ...IPV6, desiredIPs: 1, reclaimPolicy: "Delete" });

@@ -3,7 +3,7 @@ import { listedIPs, managedIPs, ownerKey, type Pool } from "../../model/resource
 import { suspensionOf } from "../../model/suspension.ts";
 import type { GrantJudgement } from "../grants.ts";
 import { isWritable, type ManagedIP, type PoolView } from "../pool-view.ts";
-import { validatePool } from "../validate.ts";
+import { addressProviderViolations, validatePool } from "../validate.ts";
 import { isSurplus } from "./reclaim.ts";
 
 /*
@@ -15,6 +15,9 @@ import { isSurplus } from "./reclaim.ts";
  *
  * An object that is suspended or invalid keeps what it has, until a person has acted. One that names an address may be suspended or invalid itself: it has a claim all the same,
  * and what was given back could never come back. One whose namespace is not granted the address, and one that is being deleted, have none.
+ *
+ * An object may have no provider that gives addresses: its issuer is not there yet, or its provider is mistyped. Nobody can say where its addresses are. So it names them at every
+ * provider. Such an object gets nothing done: the address only stays where it is.
  */
 
 /** By the key of an object, as {@link ownerKey} names it: the addresses that it leaves to others. */
@@ -24,16 +27,24 @@ export type LeftToHeirs = ReadonlyMap<string, ReadonlySet<string>>;
 type Heirs = (provider: string, ip: string) => boolean;
 
 /** Finds which addresses the specs of objects name that may have them, and stay. Pure. */
-export function heirsOf(pools: readonly Pool[], { heldOf }: Pick<GrantJudgement, "heldOf">): Heirs {
+export function heirsOf(
+  { pools, registry }: Pick<Observation, "pools" | "registry">,
+  { heldOf }: Pick<GrantJudgement, "heldOf">,
+): Heirs {
   const named = new Map<string, Set<string>>();
   for (const pool of pools.filter(({ meta }) => !meta.isDeleting)) {
     const held = heldOf({ kind: pool.kind, ...pool.meta }).ips;
-    const ips = named.get(pool.spec.provider) ?? new Set();
+    const isUsable = addressProviderViolations(pool.spec.provider, registry).length === 0;
+    const provider = isUsable ? pool.spec.provider : ANY_PROVIDER;
+    const ips = named.get(provider) ?? new Set();
     for (const ip of listedIPs(pool)) if (!held.has(ip)) ips.add(ip);
-    named.set(pool.spec.provider, ips);
+    named.set(provider, ips);
   }
-  return (provider, ip) => named.get(provider)?.has(ip) === true;
+  return (provider, ip) => [provider, ANY_PROVIDER].some((one) => named.get(one)?.has(ip) === true);
 }
+
+/** Stands for the provider of an object whose provider gives no addresses. No provider has this name. */
+const ANY_PROVIDER = "";
 
 /** Returns what objects that are being deleted leave to others. Pure. */
 export function leftByDeleted(world: Observation, heirs: Heirs): LeftToHeirs {
