@@ -70,4 +70,16 @@ export const MEMORY_BUGS: readonly Mutation[] = [
     replace:
       "  const observed = await withNearPods(deps, await withPods(deps, seen, options?.pods ?? []));\n  const [node] = observed.nodes;\n  if (node !== undefined) await (deps.cluster as any).annotateNode(node.name, { address: null, pool: null });\n",
   },
+  {
+    name: "An address that an heir names is given back.",
+    file: "src/plan/addresses/heirs.ts",
+    find: "[provider, ANY_PROVIDER].some((one) => named.get(one)?.has(ip) === true);",
+    replace: "[provider, ANY_PROVIDER].some((one) => named.get(one)?.has(provider) === true);",
+  },
+  {
+    name: "An address is given back although an object of an unknown provider names it.",
+    file: "src/plan/addresses/heirs.ts",
+    find: "const provider = isUsable ? pool.spec.provider : ANY_PROVIDER;",
+    replace: 'const provider = isUsable ? pool.spec.provider : "nobody";',
+  },
 ];

@@ -4,8 +4,10 @@ import { address, node, type Story, story } from "./story.ts";
 const provider = "digitalocean";
 const www = { provider, zone: "example.com", recordName: "www", ttl: 60 } as const;
 
+const BOUGHT_ONE = { provider, region: "nyc3", desiredIPs: 1 } as const;
+
 function buying(name: string, atMs = 0): WorldEvent {
-  return { atMs, kind: "pool", name, spec: { provider, region: "nyc3", desiredIPs: 1 } };
+  return { atMs, kind: "pool", name, spec: BOUGHT_ONE };
 }
 
 /** What is about answers that are lost and what runs leave for one another, each as short as it can be. */
@@ -25,6 +27,14 @@ export function memoryStories(): readonly Story[] {
       buying("p1", 1000),
       { atMs: 0, kind: "fault", how: "500-after", times: 2, side: "cloud", operation: "create" },
     ]),
+    ...["digitalocean", "digitalocaen"].map((heirProvider) =>
+      story(`a pool goes, and one of provider ${heirProvider} names what it bought`, 6500, [
+        ...node(1),
+        { atMs: 0, kind: "pool", name: "p0", spec: { ...BOUGHT_ONE, reclaimPolicy: "Delete" } },
+        { atMs: 2600, kind: "pool", name: "p1", spec: { provider: heirProvider, ips: ["198.51.100.1"] } },
+        { atMs: 3600, kind: "delete-pool", name: "p0" },
+      ]),
+    ),
     story("a creation is refused", 3000, [
       buying("p0"),
       { atMs: 0, kind: "fault", how: "422", times: 1, side: "cloud", operation: "create" },
