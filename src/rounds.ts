@@ -86,6 +86,7 @@ export class Rounds {
       deadlineMs: deadlineMs - CLOSING_MS,
       signal,
       hurry,
+      busyTries: deps.attempts?.busyTries,
       addressesOf: (source) => this.observation.providers.get(source)?.addresses ?? new Map(),
       firewallsOf: (provider) => this.observation.firewalls.get(provider)?.firewalls ?? new Map(),
     });

@@ -53,6 +53,7 @@ async function assign(action: AssignIP, context: ApplyContext, prepared: Prepara
   const result = await changeAddress(
     {
       ip: action.ip,
+      machine: target,
       provider,
       confirmer,
       call: () => provider.assign(action.ip, target),
@@ -163,6 +164,7 @@ async function unassign(action: UnassignIP, context: ApplyContext): Promise<Resu
   return await changeAddress(
     {
       ip,
+      machine: "",
       provider,
       confirmer,
       call: () => provider.unassign(ip),

@@ -7,6 +7,7 @@ import type { Pool, RecordSet, RetryStatus } from "../model/resource.ts";
 import type { Outcome, ReportFailure } from "../model/run.ts";
 import { laterTime } from "../model/time.ts";
 import { retryClassOf, retryDelayMs } from "../plan/retries.ts";
+import { BusyTries } from "./busy-tries.ts";
 import type { ResourceStores } from "./resource-store.ts";
 import { CHANGED_BACK, Rewrites, TOLD } from "./rewrites.ts";
 
@@ -40,6 +41,8 @@ interface Refusal {
  *   a status that only tells people of nodes and pods which never rest, and what somebody else changes back again and again, too: see rewrites.ts
  */
 export class Attempts {
+  /** The changes of addresses that a busy provider has refused. */
+  readonly busyTries: BusyTries = new BusyTries();
   #memories: ReadonlyMap<string, Memory> = new Map();
   #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
   readonly #refusals = new Map<string, Refusal>();

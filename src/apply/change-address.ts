@@ -1,6 +1,5 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
-import { TRIES } from "../model/waits.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Confirmer } from "./confirmer.ts";
 import {
@@ -22,6 +21,8 @@ const PASSING_REFUSALS = 2;
 /** A change of one address, and how to see that it is true. */
 interface Change {
   readonly ip: string;
+  /** Where the address is to come; `""` = nowhere. */
+  readonly machine: string;
   readonly provider: IPProvider;
   readonly confirmer: Confirmer;
   readonly call: () => Promise<AcceptedAction>;
@@ -39,17 +40,41 @@ interface Change {
  * already true is success, a busy provider is waited for, and a call that may have taken effect is waited for like an accepted one.
  */
 export async function changeAddress(change: Change, context: ApplyContext): Promise<Result> {
-  for (const [earlier, wait] of TRIES.busyChange.ms.entries()) {
+  const { clock, busyTries } = context;
+  const address = `${change.provider.name} ${change.ip}`;
+  const early = await untilDue(change, busyTries.dueInMs(address, change.machine, clock.monotonicMs()), context);
+  if (early !== undefined) return early;
+  for (;;) {
     const result = await attempt(change, context);
-    if (!isBusy(result)) return result;
-    if (earlier >= PASSING_REFUSALS) context.onBusy?.();
-    await context.clock.sleep(wait, context.stopWaiting);
-    if (context.stopWaiting.aborted || obstacle(context) !== undefined) return await left(change, result, context);
-    const objection = await changedMeanwhile(change);
-    if (objection !== undefined) return objection;
+    if (!isBusy(result)) return forgetting(address, result, context);
+    const { count, nextMs } = busyTries.refused(address, change.machine, clock.monotonicMs());
+    if (nextMs === undefined) return await left(change, result, context);
+    if (count > PASSING_REFUSALS) context.onBusy?.();
+    const end = await pause(change, result, nextMs, context);
+    if (end !== undefined) return end;
   }
-  const result = await attempt(change, context);
-  return isBusy(result) ? await left(change, result, context) : result;
+}
+
+/** What came of a change that the provider did not refuse for being busy: the next one begins a row of its own. */
+function forgetting(address: string, result: Result, { busyTries }: ApplyContext): Result {
+  if (result.outcome !== "skipped") busyTries.ended(address);
+  return result;
+}
+
+/** Waits between two tries. Returns what ends them; undefined when the change may be tried again. */
+async function pause(change: Change, busy: Busy, ms: number, context: ApplyContext): Promise<Result | undefined> {
+  const { clock, stopWaiting } = context;
+  await clock.sleep(ms, stopWaiting);
+  if (stopWaiting.aborted || obstacle(context) !== undefined) return await left(change, busy, context);
+  return await changedMeanwhile(change);
+}
+
+/** Waits on where an earlier pass left off: its change was refused by a busy provider. Where nothing is waited for any more the change is tried at once. */
+async function untilDue(change: Change, ms: number, context: ApplyContext): Promise<Result | undefined> {
+  if (ms === 0 || context.stopWaiting.aborted) return undefined;
+  context.onBusy?.();
+  await context.clock.sleep(ms, context.stopWaiting);
+  return context.stopWaiting.aborted ? skipped("InProgress") : await changedMeanwhile(change);
 }
 
 /** The provider is busy, and not with the address, as it was read right after: so with its machine. */

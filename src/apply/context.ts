@@ -11,6 +11,7 @@ import type { Learned, Outcome } from "../model/run.ts";
 import type { ClusterWriter } from "../ports/cluster.ts";
 import type { DNSProvider, FirewallProvider, IPProvider, ProviderAccess } from "../ports/providers.ts";
 import { type Clock, type LockState, untilAfter } from "../ports/system.ts";
+import { BusyTries } from "./busy-tries.ts";
 import { Confirmer, MachineTurns, Mutex } from "./confirmer.ts";
 import { provenFirewalls, provenProvider } from "./proven-provider.ts";
 import { ResourceStores } from "./resource-store.ts";
@@ -38,6 +39,7 @@ export interface ApplyContext {
   readonly firewallMutexes: Map<string, Mutex>;
   readonly confirmers: ReadonlyMap<string, Confirmer>;
   readonly machineTurns: MachineTurns;
+  readonly busyTries: BusyTries;
   readonly clock: Clock;
   readonly lock: LockState;
   /** By provider, when its addresses began to be read, by the cluster's clock, milliseconds. Filled as they arrive. */
@@ -69,13 +71,22 @@ interface Bounds {
   readonly addressesOf?: ApplyContext["addressesOf"];
   /** Returns what the pass knows at the moment of the firewalls of a provider; absent as of {@link addressesOf}. */
   readonly firewallsOf?: (provider: string) => FirewallFacts["firewalls"];
+  /** What earlier passes know of a busy provider; absent = there were none. */
+  readonly busyTries?: BusyTries | undefined;
 }
 
 /** Returns the context of one pass over the objects as they are stored. */
 export function applyContext(
   access: WriteAccess,
   stored: Pick<Observation, "pools" | "recordSets" | "registry">,
-  { deadlineMs, signal, hurry, addressesOf = () => new Map(), firewallsOf = () => new Map() }: Bounds,
+  {
+    deadlineMs,
+    signal,
+    hurry,
+    addressesOf = () => new Map(),
+    firewallsOf = () => new Map(),
+    busyTries = new BusyTries(),
+  }: Bounds,
 ): ApplyContext {
   const { cluster, clock, lock, progress } = access;
   const usable = <P>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
@@ -107,6 +118,7 @@ export function applyContext(
       [...providers].map(([name, one]) => [name, new Confirmer(one, clock, deadlineMs, stopWaiting)] as const),
     ),
     machineTurns: new MachineTurns(clock, stopWaiting),
+    busyTries,
     stores: new ResourceStores(cluster, stored, () => lock.isHeld()),
     addressesOf,
     acquisitionMutexes: new Map(),

@@ -197,12 +197,12 @@ class FloatingIPs {
     );
   }
 
-  /** The address as it counts: locked while it shows what its action has not finished, and while an action runs that its last change may have begun, or met. */
+  /** The address as it counts: locked while the action of its last change runs, wherever it is shown meanwhile, and while another runs that this change may have begun, or met. */
   async #settled(item: OwnFloatingIP): Promise<Address> {
     const { id } = item;
     const address = this.#seen.show(item);
     const move = this.#moves.get(id);
-    if (move !== undefined && move.to === address.holderID) {
+    if (move !== undefined) {
       const state = await this.#answer(id, this.#poll.stateOf(move.actionID), {
         unread: "pending",
         believed: "unknown",
@@ -210,7 +210,8 @@ class FloatingIPs {
       if (state === "pending") return { ...address, isLocked: true };
       if (this.#moves.get(id) === move) this.#moves.delete(id);
       this.#doubtful.delete(id);
-      return state === "errored" ? await this.#readAgain(item, address) : address;
+      const isShown = state === "done" && move.to === address.holderID;
+      return state === "unknown" || isShown ? address : await this.#readAgain(item, address);
     }
     if (!this.#doubtful.has(id)) return address;
     const isMoving = await this.#answer(id, this.#hasAction(id, address.ip), { unread: true, believed: false });

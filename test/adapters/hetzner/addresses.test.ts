@@ -177,6 +177,19 @@ describe("an address on its way", () => {
     });
   });
 
+  test("counts as locked until its action has ended, though it is shown where it was, and is asked about no more after that", async () => {
+    await inProject(state, async ({ hetzner: { addresses }, clock, calls }) => {
+      await addresses.assign(IP, "43");
+      expect(await addresses.getAddress(IP)).toMatchObject({ holderID: "42", isLocked: true });
+      expect((await addresses.listPage(1)).addresses).toMatchObject([{ holderID: "42", isLocked: true }]);
+      await clock.advance(20_000);
+      expect(await addresses.getAddress(IP)).toMatchObject({ holderID: "43", isLocked: false });
+      calls.length = 0;
+      expect(await addresses.getAddress(IP)).toMatchObject({ holderID: "43", isLocked: false });
+      expect(calls).toEqual([expect.stringMatching(/^GET .*\/floating_ips\/\d+ 200$/)]);
+    });
+  });
+
   test("whose action failed is where it was, and is not locked", async () => {
     const settings = { action_delay_ms: 20_000, fail_next_actions: 1 };
     await inProject({ ...state, settings }, async ({ hetzner: { addresses }, clock }) => {
