@@ -76,6 +76,8 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "44 edited to an unknown provider",
     "65 no providerID yet",
     "desiredIPs is lowered: what serves and goes is a reduction",
+    "a deleted pool's address stays for a pool whose provider",
+    "a deleted pool's address is given back although a pool of another provider names it",
     "grants: an annotation of the object that claims a purchase for a machine",
   ],
   "a server that is not listed is not asked for, no names are reserved or there twice, and a firewall takes any number of servers":

@@ -208,7 +208,8 @@ class FloatingIPs {
         believed: "unknown",
       });
       if (state === "pending") return { ...address, isLocked: true };
-      if (this.#moves.get(id) === move) this.#moves.delete(id);
+      // One that failed is still asked about: whoever waits for it learns so.
+      if (state !== "errored" && this.#moves.get(id) === move) this.#moves.delete(id);
       this.#doubtful.delete(id);
       const isShown = state === "done" && move.to === address.holderID;
       return state === "unknown" || isShown ? address : await this.#readAgain(item, address);
