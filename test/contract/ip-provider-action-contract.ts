@@ -57,7 +57,7 @@ function assigning(inWorld: InWorld, examples: ExampleAddresses): void {
   );
 }
 
-/** An address that shows where it goes before it has come there counts as locked, so that nobody takes it for done. */
+/** An address counts as locked while the change of this process is under way, wherever it is shown meanwhile, so that nobody takes it for done or changes it again. */
 async function expectOnItsWay(
   {
     provider,
@@ -67,7 +67,7 @@ async function expectOnItsWay(
   from: { readonly holderID?: string },
   to: { readonly holderID?: string },
 ): Promise<void> {
-  const seen = differs.showsTargetEarly ? { ...to, isLocked: true } : { ...from, isLocked: differs.showsLocks };
+  const seen = differs.showsTargetEarly ? { ...to, isLocked: true } : { ...from, isLocked: differs.locksOwnChanges };
   expect(await provider.getAddress(ip1)).toEqual(shown(ip1, { region: "nyc3", ...seen }));
 }
 

@@ -11,6 +11,8 @@ export interface ProviderDifferences {
   readonly buysForMachine: boolean;
   /** True if an address says that the provider works on it. Else only a refusal does. */
   readonly showsLocks: boolean;
+  /** True if an address that this process has a change under way of counts as one that the provider works on. */
+  readonly locksOwnChanges: boolean;
   /** True if addresses of the user's own prefixes exist. */
   readonly hasPrefixes: boolean;
   /** True if the limit of addresses can be read. */
