@@ -281,7 +281,8 @@ function targetNode(action: Action): string | undefined {
   return action.kind === "acquire-ip" && "node" in action.after ? action.after.node.nodeName : undefined;
 }
 
-function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
+function failures(outcome: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
+  const { action, error } = outcome;
   if (isOfProvider(error)) return [];
   const retryClass = retryClassOf(error);
   const reason = reasonOf(error, action);
@@ -301,7 +302,7 @@ function failures({ action, error }: Failed, ips: Readonly<Record<string, IPStat
       return [failure("acquire"), ...(isNodeLater ? [failure(nodeSubject(nodeName), text)] : [])];
     }
     case "add-to-firewall":
-      return refusedMachines(action, error, ips).map((subject) => failure(subject));
+      return refusedBy(action, outcome, ips).map((subject) => failure(subject));
     case "annotate-node":
     case "clear-annotation":
       // A permission that is missing is missing for every node.
@@ -341,16 +342,17 @@ function isForbidden(error: Error): boolean {
   return (error instanceof ProviderError || error instanceof KubeError) && error.failure === "forbidden";
 }
 
-/** A machine that was refused may be to blame: another node is tried, unless an address is there already. */
-function refusedMachines(
+/** A machine that was refused may be to blame: another node is tried, unless an address is there already. A firewall that is not seen to be there is to blame itself. */
+function refusedBy(
   { machines, firewall }: ChangeMachines,
-  error: Error,
+  { error, firewall: learned }: Failed,
   ips: Readonly<Record<string, IPStatus>>,
 ): readonly string[] {
   const served = new Set(Object.values(ips).flatMap(({ state, nodeName }) => (state === "active" ? [nodeName] : [])));
   const names = machines.flatMap(({ nodeName }) => nodeName ?? []);
   const isFree = names.length === machines.length && !names.some((name) => served.has(name));
-  return mayBeMachine(error) && isFree ? names.map(nodeSubject) : [firewallSubject(firewall.id)];
+  const isThere = learned?.fact.kind === "known";
+  return mayBeMachine(error) && isThere && isFree ? names.map(nodeSubject) : [firewallSubject(firewall.id)];
 }
 
 /** True if a machine may be to blame: the provider knows none, takes nothing there, or is busy with it. */
