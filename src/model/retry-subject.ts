@@ -1,4 +1,4 @@
-import type { RetryStatus } from "./resource.ts";
+import type { PublishedName, RetryStatus } from "./resource.ts";
 
 /*
  * What is retried: a failed attempt is stored in `status.retries` of its object, under a subject.
@@ -14,9 +14,9 @@ import type { RetryStatus } from "./resource.ts";
  *   firewall/ID           addition of machines
  *   firewall-ports/ID     opening of ports: machines are added while a port is refused that an object served without
  *   firewall-removal/ID   closing of ports, or removal of machines: an address can go to another machine while its former one cannot be taken away
- *   dns/FQDN              write of the name
- *   dns-removal/FQDN      write of the name that only takes addresses out: it goes on while an addition is refused
- *   dns-ttl/FQDN          write of the name that only changes its TTL: what it shows goes on changing
+ *   dns/PROVIDER/FQDN     write of the name; one name may be at two providers while it goes from one to the other
+ *   dns-removal/PROV…     write of the name that only takes addresses out: it goes on while an addition is refused
+ *   dns-ttl/PROVIDER/…    write of the name that only changes its TTL: what it shows goes on changing
  *   finalizer             write of the finalizer
  */
 
@@ -104,19 +104,37 @@ export function firewallRemovalSubject(id: string): string {
   return `firewall-removal/${id}`;
 }
 
-/** The retry subject of a name. */
-export function dnsSubject(fqdn: string): string {
-  return `dns/${fqdn}`;
+/** The records of a name at one provider. */
+export interface RetriedRecords {
+  readonly provider: string;
+  /** As in status: with ` AAAA` behind it where its AAAA records are meant. */
+  readonly fqdn: string;
 }
 
-/** The retry subject of what is only taken out of a name. */
-export function dnsRemovalSubject(fqdn: string): string {
-  return `dns-removal/${fqdn}`;
+/** The records of a name that a status remembers. */
+export function publishedRecords({ provider, name }: Pick<PublishedName, "provider" | "name">): RetriedRecords {
+  return { provider, fqdn: name };
 }
 
-/** The retry subject of the TTL of a name. */
-export function dnsTTLSubject(fqdn: string): string {
-  return `dns-ttl/${fqdn}`;
+/** The retry subject of the records of a name. */
+export function dnsSubject({ provider, fqdn }: RetriedRecords): string {
+  return `dns/${provider}/${fqdn}`;
+}
+
+/** The retry subject of what is only taken out of the records of a name. */
+export function dnsRemovalSubject({ provider, fqdn }: RetriedRecords): string {
+  return `dns-removal/${provider}/${fqdn}`;
+}
+
+/** The retry subject of the TTL of the records of a name. */
+export function dnsTTLSubject({ provider, fqdn }: RetriedRecords): string {
+  return `dns-ttl/${provider}/${fqdn}`;
+}
+
+/** Returns the records that are meant behind the kind of a subject; with an empty provider as an older flipop stored it. Pure. */
+export function recordsBehind(name: string): RetriedRecords {
+  const at = name.indexOf("/");
+  return { provider: name.slice(0, Math.max(at, 0)), fqdn: name.slice(at + 1) };
 }
 
 /** The retry subject of an object's finalizer. */
@@ -138,9 +156,9 @@ const SUBJECT_TEXTS: Readonly<Record<RetryKind, (name: string) => string>> = {
   firewall: (name) => `firewall ${name}`,
   "firewall-ports": (name) => `ports of firewall ${name}`,
   "firewall-removal": (name) => `what leaves firewall ${name}`,
-  dns: (name) => name,
-  "dns-removal": (name) => `what leaves ${name}`,
-  "dns-ttl": (name) => `the TTL of ${name}`,
+  dns: (name) => recordsBehind(name).fqdn,
+  "dns-removal": (name) => `what leaves ${recordsBehind(name).fqdn}`,
+  "dns-ttl": (name) => `the TTL of ${recordsBehind(name).fqdn}`,
   finalizer: () => "the finalizer",
 };
 
@@ -149,7 +167,8 @@ export function retriedAddress({ subject }: RetryStatus): string | undefined {
   return /^ip(?:-relocation|-removal)?\/(.*)$/s.exec(subject)?.[1];
 }
 
-/** Returns the DNS name that a retry is about, whatever is changed of it; undefined where it is about something else. Pure. */
-export function retriedName({ subject }: RetryStatus): string | undefined {
-  return /^dns(?:-removal|-ttl)?\/(.*)$/s.exec(subject)?.[1];
+/** Returns the records that a retry is about, whatever is changed of them; undefined where it is about something else. Pure. */
+export function retriedRecords({ subject }: RetryStatus): RetriedRecords | undefined {
+  const name = /^dns(?:-removal|-ttl)?\/(.*)$/s.exec(subject)?.[1];
+  return name === undefined ? undefined : recordsBehind(name);
 }

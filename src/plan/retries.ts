@@ -20,6 +20,7 @@ import {
   type MovingAddress,
   moveSubjects,
   nodeSubject,
+  type RetriedRecords,
   retriedAddress,
 } from "../model/retry-subject.ts";
 import type { Failed, Outcome } from "../model/run.ts";
@@ -54,12 +55,19 @@ export function inTime(retry: RetryStatus, nowMs: number): RetryStatus {
 }
 
 /** The retry subject of a change of a name. A withdrawal is the first part of a change, and fails as that. */
-function changeSubject({ kind, fqdn, before, after }: WriteDNS): string {
+function changeSubject(change: WriteDNS): string {
+  const { kind, before, after } = change;
+  const records = recordsOf(change);
   const addsNothing = addressesWithout(after.addresses, before.addresses).length === 0;
-  if (!addsNothing || kind === "withdraw-dns") return dnsSubject(fqdn);
+  if (!addsNothing || kind === "withdraw-dns") return dnsSubject(records);
   const isTTLKept = after.addresses.length === 0 || (before.ttlSeconds ?? after.ttlSeconds) === after.ttlSeconds;
-  if (isTTLKept) return dnsRemovalSubject(fqdn);
-  return addressesWithout(before.addresses, after.addresses).length === 0 ? dnsTTLSubject(fqdn) : dnsSubject(fqdn);
+  if (isTTLKept) return dnsRemovalSubject(records);
+  const takesNothing = addressesWithout(before.addresses, after.addresses).length === 0;
+  return takesNothing ? dnsTTLSubject(records) : dnsSubject(records);
+}
+
+function recordsOf({ dnsProvider: provider, fqdn }: WriteDNS): RetriedRecords {
+  return { provider, fqdn };
 }
 
 /** The failed attempts that the status of one object has, as of one instant. What has not failed is due at once. */
@@ -105,25 +113,26 @@ export class Retries {
   }
 
   /** Returns why something of a name waits for its next attempt: an addition, a removal, or its TTL. */
-  nameObstacle(fqdn: string): Obstacle | undefined {
-    return this.removalObstacle(fqdn) ?? this.obstacle(dnsTTLSubject(fqdn));
+  nameObstacle(records: RetriedRecords): Obstacle | undefined {
+    return this.removalObstacle(records) ?? this.obstacle(dnsTTLSubject(records));
   }
 
   /** Returns why nothing may be taken out of a name now: the last change of its addresses failed, and the wait is not over. */
-  removalObstacle(fqdn: string): Obstacle | undefined {
-    return this.obstacle(dnsSubject(fqdn)) ?? this.obstacle(dnsRemovalSubject(fqdn));
+  removalObstacle(records: RetriedRecords): Obstacle | undefined {
+    return this.obstacle(dnsSubject(records)) ?? this.obstacle(dnsRemovalSubject(records));
   }
 
   /** Returns why this change of a name is not tried now: the last one of its kind failed, and the wait is not over. A TTL by itself may have failed with more. */
   changeObstacle(change: WriteDNS): Obstacle | undefined {
     const subject = changeSubject(change);
-    const isTTLAlone = subject === dnsTTLSubject(change.fqdn);
-    return (isTTLAlone ? this.obstacle(dnsSubject(change.fqdn)) : undefined) ?? this.obstacle(subject);
+    const records = recordsOf(change);
+    const isTTLAlone = subject === dnsTTLSubject(records);
+    return (isTTLAlone ? this.obstacle(dnsSubject(records)) : undefined) ?? this.obstacle(subject);
   }
 
   /** True where the last attempt to add something to a name failed, due or not. */
-  hasFailedToAdd(fqdn: string): boolean {
-    return this.of(dnsSubject(fqdn)) !== undefined;
+  hasFailedToAdd(records: RetriedRecords): boolean {
+    return this.of(dnsSubject(records)) !== undefined;
   }
 
   /** Returns why the annotations of a node are not written now: no node's may be written, or those of this one could not be. */
@@ -232,8 +241,9 @@ function ownSubjects(action: Action): readonly string[] {
 
 /** A whole change that is done has taken out what was to leave; and where something of the name remains it has the TTL that was asked for. */
 function subjectsOfName(action: WriteDNS): readonly string[] {
-  const ttl = action.kind === "update-dns" && action.after.addresses.length > 0 ? [dnsTTLSubject(action.fqdn)] : [];
-  return [...new Set([ownSubject(action), dnsRemovalSubject(action.fqdn), ...ttl])];
+  const records = recordsOf(action);
+  const ttl = action.kind === "update-dns" && action.after.addresses.length > 0 ? [dnsTTLSubject(records)] : [];
+  return [...new Set([ownSubject(action), dnsRemovalSubject(records), ...ttl])];
 }
 
 /** The subject of a change that concerns one thing alone. */

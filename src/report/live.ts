@@ -8,7 +8,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Plan } from "../model/plan.ts";
 import { memoryOf, type RecordType, setText } from "../model/record-types.ts";
 import type { DNSMemory, IPStatus, ObjectMeta, RetryStatus } from "../model/resource.ts";
-import { retriedAddress, retriedName } from "../model/retry-subject.ts";
+import { retriedAddress, retriedRecords } from "../model/retry-subject.ts";
 import { type AddressRow, addressRows, type Overview } from "./overview.ts";
 import { listText } from "./text/layout.ts";
 import { nameText, type WrittenName } from "./text/written-name.ts";
@@ -367,7 +367,7 @@ function difference(
 ): Difference {
   const { kind, subject } = what;
   const isOfName = kind === "record" || kind === "answer";
-  const retry = retries.find((one) => (isOfName ? retriedName(one) : retriedAddress(one)) === subject);
+  const retry = retries.find((one) => (isOfName ? retriedRecords(one)?.fqdn : retriedAddress(one)) === subject);
   const holds = plan.holds.filter((hold) => refKey(hold.object) === refKey(object));
   const whole = holds.find((hold) => hold.kind === "reconcile" && isAboutObject(hold));
   const hold = whole ?? holds.find((one) => one.subject === subject && one.needsPerson);

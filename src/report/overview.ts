@@ -15,7 +15,7 @@ import {
   type RecordSet,
   type RetryStatus,
 } from "../model/resource.ts";
-import { retriedAddress, retriedName } from "../model/retry-subject.ts";
+import { retriedAddress, retriedRecords } from "../model/retry-subject.ts";
 import { type RoutedIP, routedFamily } from "../model/routed-ip.ts";
 import { SHARD_LABEL } from "../model/shard.ts";
 import { type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
@@ -331,7 +331,7 @@ function recordSetRow(recordSet: RecordSet, readiness: Readiness): RecordSetRow 
   const name = written(asksFor(spec, "A") ? "A" : "AAAA");
   const ipv6 = name.type === "A" && asksFor(spec, "AAAA") ? { ipv6: written("AAAA") } : {};
   const names = [name, ipv6.ipv6].flatMap((one) => one?.fqdn ?? []);
-  const retry = status.retries.find((one) => names.includes(retriedName(one) ?? ""));
+  const retry = status.retries.find((one) => names.includes(retriedRecords(one)?.fqdn ?? ""));
   return { recordSet, ...readiness, name, ...ipv6, ...(retry === undefined ? {} : { retry }) };
 }
 

@@ -17,7 +17,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
 import { RECORD_TYPES, setNamed, setText } from "../model/record-types.ts";
 import { FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
-import { ofRetryKind, type RetryKind } from "../model/retry-subject.ts";
+import { ofRetryKind, type RetryKind, recordsBehind } from "../model/retry-subject.ts";
 import { SHARD_LABEL } from "../model/shard.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
 import { hasOnlySchedule } from "../model/workload.ts";
@@ -88,6 +88,10 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     const { fqdn, type } = setNamed(text);
     return setText({ fqdn: nameOf(fqdn.toLowerCase()), type });
   };
+  const records = (text: string): string => {
+    const { provider, fqdn } = recordsBehind(text);
+    return provider === "" ? dns(fqdn) : `${by.term(provider)}/${dns(fqdn)}`;
+  };
   const noName = (): string => "";
   const subjects: Readonly<Record<RetryKind, (name: string) => string>> = {
     acquire: noName,
@@ -100,9 +104,9 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     firewall,
     "firewall-ports": firewall,
     "firewall-removal": firewall,
-    dns,
-    "dns-removal": dns,
-    "dns-ttl": dns,
+    dns: records,
+    "dns-removal": records,
+    "dns-ttl": records,
   };
   const by: Readonly<Record<Parameters<Renaming>[0], (text: string) => string>> = {
     name: nameOf,

@@ -35,6 +35,11 @@ export const FULL_RECORD_SET_STATUS: Required<RecordSetStatus> = {
   },
   unreadyNodes: [{ nodeName: "node-1", since: "2026-01-02T03:04:05Z" }],
   retries: [
-    { subject: "dns/www.example.com", attempts: 1, nextAttemptTime: "2026-01-02T03:04:05Z", error: "no answer" },
+    {
+      subject: "dns/digitalocean/www.example.com",
+      attempts: 1,
+      nextAttemptTime: "2026-01-02T03:04:05Z",
+      error: "no answer",
+    },
   ],
 };

@@ -24,7 +24,7 @@ export const MAXIMAL_RECORD_SET_STATUS: Full<RecordSetStatus> = {
   unreadyNodes: [{ nodeName: "n1", since: "2026-01-02T03:04:05Z" }],
   retries: [
     {
-      subject: "dns/www.example.com",
+      subject: "dns/digitalocean/www.example.com",
       attempts: 3,
       nextAttemptTime: "2026-01-02T03:04:05Z",
       error: "e",

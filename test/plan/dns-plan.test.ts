@@ -141,7 +141,9 @@ describe("a pool's name", () => {
   });
 
   test("remembers its last failure while an address that it shows cannot be read, and forgets it once it is right", () => {
-    const retries = [{ subject: `dns/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:01:00Z", error: "422" }];
+    const retries = [
+      { subject: `dns/digitalocean/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:01:00Z", error: "422" },
+    ];
     const world = anObservation({
       pools: [pool({ ips: [A, B] }, { ips: { [A]: active(101), [B]: active(102) }, publishedDNS: MINE, retries })],
       nodes: [annotated(101, A), annotated(102, B)],
@@ -155,7 +157,9 @@ describe("a pool's name", () => {
 
   test("remembers its last failure while the zone of its id cannot be read", () => {
     const zone = "5ababd603b22780302dd8d83498e5172";
-    const retries = [{ subject: `dns/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:01:00Z", error: "409" }];
+    const retries = [
+      { subject: `dns/digitalocean/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:01:00Z", error: "409" },
+    ];
     const world = steady({
       spec: { dnsRecordSet: { ...WWW, zone, provider: "cloudflare" } },
       status: { retries },
@@ -266,7 +270,7 @@ describe("a pool's name", () => {
 
   test("is retried by schedule after a failure", () => {
     const nextAttemptTime = new Date(NOW + 5000).toISOString();
-    const retries = [{ subject: `dns/${FQDN}`, attempts: 3, nextAttemptTime, error: "500" }];
+    const retries = [{ subject: `dns/digitalocean/${FQDN}`, attempts: 3, nextAttemptTime, error: "500" }];
     expect(planText(steady({ status: { retries }, dns: dnsFacts({ [FQDN]: [] }) }))).toEqual([
       `hold update-dns ${FQDN}: Backoff (500) for 5s`,
     ]);
@@ -584,7 +588,12 @@ describe("take-down", () => {
   });
 
   test("of a deleted pool waits for another one that will write the name when its last failure is over", () => {
-    const retry = { subject: `dns/${FQDN}`, attempts: 1, nextAttemptTime: "2026-08-01T12:00:01Z", error: "500" };
+    const retry = {
+      subject: `dns/digitalocean/${FQDN}`,
+      attempts: 1,
+      nextAttemptTime: "2026-08-01T12:00:01Z",
+      error: "500",
+    };
     const text = planText(succeeded(heir({ ips: { [B]: active(102) }, retries: [retry] })));
     expect(text).toContain(`hold update-dns ${FQDN}: Backoff (500) for 1s`);
     expect(text).toContain(`hold delete-dns ${FQDN}: Backoff (500) for 1s`);

@@ -46,13 +46,20 @@ export function randomTimedWorld(seed: number): Observation {
       ...(chance(0.2)
         ? { pendingAcquisitions: [{ startedAt: text(past(40_000)), knownIPs: [], ...pick(TARGETS) }] }
         : {}),
-      retries: ["acquire", "annotate", "finalizer", "dns/www.example.com", "node/n2", "ip/203.0.113.1"].flatMap(retry),
+      retries: [
+        "acquire",
+        "annotate",
+        "finalizer",
+        "dns/digitalocean/www.example.com",
+        "node/n2",
+        "ip/203.0.113.1",
+      ].flatMap(retry),
     },
   });
   const recordSet = (one: RecordSet): RecordSet => ({
     ...one,
     spec: { ...one.spec, match: match(one.spec.match), gracePeriodSeconds: pick([0, 30]) },
-    status: { ...one.status, retries: ["finalizer", "dns/www.example.com"].flatMap(retry) },
+    status: { ...one.status, retries: ["finalizer", "dns/digitalocean/www.example.com"].flatMap(retry) },
   });
   const limited = { kind: "rate-limited", message: "too many", notBeforeMs: NOW + next() * 60_000 } as const;
   return {

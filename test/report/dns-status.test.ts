@@ -88,7 +88,12 @@ describe("the status of record sets", () => {
       publishedDNS: published,
       formerDNS: [{ ...published, name: "old.example.com" }],
       retries: [
-        { subject: "dns/nodes.example.com", attempts: 2, nextAttemptTime: "2026-08-01T12:00:05Z", error: "HTTP 500" },
+        {
+          subject: "dns/digitalocean/nodes.example.com",
+          attempts: 2,
+          nextAttemptTime: "2026-08-01T12:00:05Z",
+          error: "HTTP 500",
+        },
       ],
     };
     const recordSet = aRecordSet("nodes", { status, spec: { suspend: true } });

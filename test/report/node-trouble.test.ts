@@ -88,7 +88,7 @@ describe("the status of what is tried again", () => {
 
   test("tells each cause once, with what waits for it and when it is tried next", () => {
     const pool = poolOn({ [A]: "worker-1", [B]: "worker-2" }, [
-      retry("dns/www.example.com", "HTTP 403", 58),
+      retry("dns/digitalocean/www.example.com", "HTTP 403", 58),
       retry(`ip/${A}`, "droplet is busy", 30),
       retry(`ip/${B}`, "droplet is busy", 20),
       retry("acquire", "no more", 5),

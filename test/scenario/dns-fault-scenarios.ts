@@ -82,7 +82,7 @@ export function dnsFaultScenarios(scenario: Register): void {
         expect(exitCodeOfRun(result, { partialOk: false })).not.toBe(0);
         const status = await world.pools.status("web");
         expect(status.error).toContain(WWW);
-        expect(status.retries).toMatchObject([{ subject: `dns/${WWW}`, attempts: 1 }]);
+        expect(status.retries).toMatchObject([{ subject: `dns/${provider}/${WWW}`, attempts: 1 }]);
         expect(conditionsText(status.conditions)).toMatch(/^Ready=False \(\w+\) Reconciling=True \(Backoff\)$/);
         expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
         await world.pass();
@@ -216,7 +216,7 @@ export function dnsFaultScenarios(scenario: Register): void {
         await world.pass();
         const status = await world.pools.status("web");
         expect(status.error).toMatch(/CNAME/);
-        expect(status.retries).toMatchObject([{ subject: `dns/${WWW}`, attempts: 1 }]);
+        expect(status.retries).toMatchObject([{ subject: `dns/${provider}/${WWW}`, attempts: 1 }]);
         expect(await world.show()).toEqual(["ip1 active n1"]);
         await world.pass();
         expect(world.dnsWrites()).toEqual([]);
@@ -431,7 +431,7 @@ function refusedAdditions(scenario: Register): void {
       await world.nodes.setReady("n1", false);
       await world.pass();
       const { retries } = await world.recordSets.status("nodes");
-      expect(retries).toMatchObject([{ subject: `dns-removal/${WWW}`, attempts: 1 }]);
+      expect(retries).toMatchObject([{ subject: `dns-removal/digitalocean/${WWW}`, attempts: 1 }]);
       await passIdly(world);
       await world.machines("n3");
       await world.pass();

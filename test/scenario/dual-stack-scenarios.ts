@@ -300,7 +300,7 @@ function faults(scenario: Register, provider: DNSName): void {
         ["six1", "six2"],
       ]);
       const { retries } = await world.recordSets.status("nodes");
-      expect(retries.map(({ subject }) => subject)).toEqual([`dns/${AAAA}`]);
+      expect(retries.map(({ subject }) => subject)).toEqual([`dns/${provider}/${AAAA}`]);
       world.clearFaults();
       world.advance(1_200_000);
       await world.pass();

@@ -274,7 +274,9 @@ export function recoveryFirstScenarios(scenario: Register): void {
       await world.recordSets.edit("nodes", { dnsRecordSet: www("digitalocean", { ttl: 120 }) });
       await world.pass();
       await passSlowly(world, 61, 301);
-      expect((await world.recordSets.status("nodes")).retries).toMatchObject([{ subject: `dns-ttl/${WWW}` }]);
+      expect((await world.recordSets.status("nodes")).retries).toMatchObject([
+        { subject: `dns-ttl/digitalocean/${WWW}` },
+      ]);
       await world.machines("n2");
       await world.nodes.setReady("n1", false);
       await world.pass();

@@ -31,7 +31,7 @@ function renaming(by: Renaming): Rename {
   const subject = (text: string): string => {
     // Subjects of holds and retries begin with a word of flipop, or are one.
     const [, kind = "", rest = text] =
-      /^((?:pool|routedip|dns(?:-removal|-ttl)?|ip(?:-relocation|-removal)?|node|annotate)\/|firewall(?:-ports\/|-removal\/|[ /]))(.+)$/.exec(
+      /^((?:pool|routedip|dns(?:-removal|-ttl)?(?:\/(?:cloudflare|digitalocean|hetzner)(?=\/))?|ip(?:-relocation|-removal)?|node|annotate)\/|firewall(?:-ports\/|-removal\/|[ /]))(.+)$/.exec(
         text,
       ) ?? [];
     return kind === "" ? by("term", text) : kind + by(kind.startsWith("firewall") ? "firewall" : "dns", rest);

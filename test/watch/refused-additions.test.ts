@@ -51,7 +51,7 @@ test.for(["digitalocean", "cloudflare"] as const)(
     await world.clock.advance(5000);
     expect(shown()).toEqual([IP3]);
     expect((await world.recordSets.status("nodes")).retries).toMatchObject([
-      { subject: "dns/www.example.com", attempts: 1 },
+      { subject: `dns/${provider}/www.example.com`, attempts: 1 },
     ]);
     await world.nodes.setReady("n3", false);
     await world.clock.advance(5000);

@@ -11,6 +11,7 @@ import {
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { compareText, ownAddresses, type PublishedName } from "../../model/resource.ts";
+import { publishedRecords } from "../../model/retry-subject.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan } from "./name-plan.ts";
@@ -166,7 +167,7 @@ function cleanUp(publisher: Publisher, present: NamePlan, former: PublishedName,
   if (found.kind === "nothing") return { isRemembered: false };
   if (found.kind === "records") return remove(publisher, present, former, found, context);
   // After a failed change the name is unknown, and is looked at again when the change is due again.
-  const retry = found.isUnanswered ? publisher.retries.nameObstacle(former.name) : undefined;
+  const retry = found.isUnanswered ? publisher.retries.nameObstacle(publishedRecords(former)) : undefined;
   return wait(retry ?? found.why);
 }
 
@@ -175,8 +176,8 @@ function wait(why: Obstacle): Step {
 }
 
 /** Lets a former name wait for the new one. Where a change of it failed, its records count as fixed until the next attempt: then it is looked at again. */
-function newNameFirst({ retries }: Publisher, { name }: PublishedName): Step {
-  const notBeforeMs = retries.removalObstacle(name)?.notBeforeMs;
+function newNameFirst({ retries }: Publisher, former: PublishedName): Step {
+  const notBeforeMs = retries.removalObstacle(publishedRecords(former))?.notBeforeMs;
   return wait(notBeforeMs === undefined ? NEW_NAME_FIRST : { ...NEW_NAME_FIRST, notBeforeMs });
 }
 
@@ -187,7 +188,7 @@ function isReplaced({ isInPlace, isFormerNeeded }: NamePlan): boolean {
 
 /** True if the write of the new name has failed before: it may fail again. */
 function hasFailed({ retries }: Publisher, { actions }: NamePlan): boolean {
-  return actions.some(({ fqdn }) => retries.hasFailedToAdd(fqdn));
+  return actions.some(({ fqdn, dnsProvider: provider }) => retries.hasFailedToAdd({ provider, fqdn }));
 }
 
 /** True if another object takes away in this plan what stands under the new name. */

@@ -219,7 +219,7 @@ function nextChange(
   const { retries } = publisher;
   const whole = update(publisher, target, split, wanted);
   const retry = retries.changeObstacle(whole);
-  const left = retries.hasFailedToAdd(target.name.fqdn) ? servingPart(split.own, wanted.addresses, served) : [];
+  const left = retries.hasFailedToAdd(target.name) ? servingPart(split.own, wanted.addresses, served) : [];
   if (left.length === 0) return { write: whole, isPart: false, retry };
   const { isTTLAutomatic, ttlSeconds } = split.own;
   const ttl = isTTLAutomatic ? wanted.ttlSeconds : (ttlSeconds ?? wanted.ttlSeconds);
@@ -294,7 +294,7 @@ const CAUSES: Readonly<Record<BlockedTarget["cause"], Reason>> = {
 function blockedWhy(publisher: Publisher, target: BlockedTarget): Obstacle {
   const { cause, detail, name } = target;
   if (cause === "ungranted" && publisher.withheld !== undefined) return publisher.withheld.why;
-  const retry = cause === "unanswered" && name !== undefined ? publisher.retries.nameObstacle(name.fqdn) : undefined;
+  const retry = cause === "unanswered" && name !== undefined ? publisher.retries.nameObstacle(name) : undefined;
   return retry ?? obstacle(CAUSES[cause], detail, target);
 }
 

@@ -1,5 +1,6 @@
 import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dns.ts";
 import { ownAddresses, type PublishedName } from "../../model/resource.ts";
+import { publishedRecords } from "../../model/retry-subject.ts";
 import { type ShownName, USUAL_TTL_SECONDS } from "../drain.ts";
 import { isContested } from "./fights.ts";
 import {
@@ -103,7 +104,7 @@ function unknownName({ wish, memory: { publishedDNS } }: Publisher, target: Name
 }
 
 function isRetried({ isWritable, retries }: Publisher, { name, unusable }: ReadyTarget): boolean {
-  return isWritable && unusable === undefined && retries.removalObstacle(name.fqdn) !== undefined;
+  return isWritable && unusable === undefined && retries.removalObstacle(name) !== undefined;
 }
 
 function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): ShownName["access"] {
@@ -115,7 +116,7 @@ function accessTo(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
   }
   if (unusable !== undefined) return isPassing(unusable) ? "later" : "never";
   const isWaiting =
-    publisher.retries.removalObstacle(name.fqdn) !== undefined ||
+    publisher.retries.removalObstacle(name) !== undefined ||
     isDebouncing(publisher, nowMs) ||
     isContested(publisher, target, nowMs);
   return isWaiting ? "later" : "now";
@@ -178,7 +179,7 @@ function readFormer(
   const access = isWritable ? (isLater ? "later" : "now") : "never";
   const ttlSeconds = found.records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : found.ttlSeconds;
   const settles = isWritable && isSettling && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {};
-  const isStuck = access !== "now" || retries.removalObstacle(fqdn) !== undefined;
+  const isStuck = access !== "now" || retries.removalObstacle(publishedRecords(former)) !== undefined;
   return {
     shown: [{ owner, fqdn, addresses, ttlSeconds, access, isRead: true, isFormer: true, ...settles }],
     stuck: isStuck ? [{ name: fqdn, addresses }] : [],
@@ -217,7 +218,8 @@ function uncleanable(
     const owner = claims.ownerOf(publishedKey(name));
     const isAnothers = owner !== undefined && !isSameObject(owner, ref);
     const isWaiting =
-      publisher.retries.removalObstacle(name.name) !== undefined || claims.mayBeClaimed(publishedKey(name));
+      publisher.retries.removalObstacle(publishedRecords(name)) !== undefined ||
+      claims.mayBeClaimed(publishedKey(name));
     return !isAnothers && (isWaiting || !isCleanable(name, dns));
   });
 }

@@ -1,5 +1,7 @@
+import type { WriteDNS } from "../../model/action.ts";
 import { problemText } from "../../model/hold.ts";
 import { REASONS } from "../../model/reason.ts";
+import type { RetriedRecords } from "../../model/retry-subject.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import type { Readiness } from "./conditions.ts";
@@ -25,10 +27,11 @@ export function raisedText({ present: { target, sharedTTL } }: ObjectNames): str
 }
 
 /** True while something is left to do for a name, or may be once its addresses can be looked at, so that its last failure still means something. Pure. */
-export function isOpenName({ present, former }: ObjectNames, fqdn: string): boolean {
-  const isAbout = ({ fqdn: name }: { readonly fqdn: string }): boolean => name === fqdn;
+export function isOpenName({ present, former }: ObjectNames, { provider, fqdn }: RetriedRecords): boolean {
+  const isAbout = (change: WriteDNS): boolean => change.dnsProvider === provider && change.fqdn === fqdn;
   const { target } = present;
-  const isPresent = target.kind !== "none" && target.name?.fqdn === fqdn;
+  const name = target.kind === "none" ? undefined : target.name;
+  const isPresent = name?.provider === provider && name.fqdn === fqdn;
   // Where the zone of an id cannot be read any name may be the object's.
   const isUntold = target.kind === "blocked" && target.name === undefined && target.cause !== "invalid";
   return (
@@ -36,7 +39,7 @@ export function isOpenName({ present, former }: ObjectNames, fqdn: string): bool
     (isPresent &&
       (!present.isInPlace || present.actions.length > 0 || present.isUndecided === true || isSettling(present))) ||
     former.actions.some(isAbout) ||
-    former.names.some(({ name }) => name === fqdn)
+    former.names.some((one) => one.provider === provider && one.name === fqdn)
   );
 }
 

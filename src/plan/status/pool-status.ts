@@ -17,7 +17,7 @@ import {
   type RetryStatus,
   type RoutedIPStatus,
 } from "../../model/resource.ts";
-import { ofRetryKind, type RetryKind } from "../../model/retry-subject.ts";
+import { ofRetryKind, type RetryKind, recordsBehind } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
@@ -225,15 +225,16 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
   }
   const isUnplaced = (ip: string): boolean => isAsked(view, ip) && !placed.has(ip);
   const matching = new Set(view.matches.map(({ name }) => name));
+  const isOpenRecords = (name: string): boolean => isOpenName(names, recordsBehind(name));
   const isOpen: Readonly<Record<RetryKind, (name: string) => boolean>> = {
     ip: (name) => isSpare(view, name) || view.succession?.bought === name || isUnplaced(name),
     "ip-relocation": isUnplaced,
     "ip-removal": (name) => isLeaving(view, name) || isUnplaced(name),
     node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
     acquire: () => countedIPs(view) < view.desired,
-    dns: (name) => isOpenName(names, name),
-    "dns-removal": (name) => isOpenName(names, name),
-    "dns-ttl": (name) => isOpenName(names, name),
+    dns: isOpenRecords,
+    "dns-removal": isOpenRecords,
+    "dns-ttl": isOpenRecords,
     firewall: (id) => isHeld("open-ports") && isPresentFirewall(view, id),
     "firewall-ports": (id) => isHeld("open-ports") && isPresentFirewall(view, id),
     "firewall-removal": (id) => isHeld("close-ports") && hasOnRecord(view, id),

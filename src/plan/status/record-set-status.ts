@@ -8,7 +8,7 @@ import {
   type RetryStatus,
   type UnreadyNode,
 } from "../../model/resource.ts";
-import { FINALIZER_SUBJECT, retriedName } from "../../model/retry-subject.ts";
+import { FINALIZER_SUBJECT, retriedRecords } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { NamePlan } from "../names/name-plan.ts";
@@ -148,8 +148,8 @@ function stateOf({ target, kept }: NamePlan): NonNullable<RecordSetStatus["state
 }
 
 function isAbout(retry: RetryStatus, names: ObjectNames): boolean {
-  const name = retriedName(retry);
-  return name !== undefined && isOpenName(names, name);
+  const records = retriedRecords(retry);
+  return records !== undefined && isOpenName(names, records);
 }
 
 function isAboutFinalizer({ subject }: RetryStatus): boolean {
