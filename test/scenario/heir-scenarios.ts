@@ -50,6 +50,16 @@ async function inherited(world: World, node = "n1"): Promise<void> {
   expect((await world.nodes.annotations())[node]).toBe("new1 of shop/heir");
 }
 
+/** How a pool leaves its name to another one, and an address to nobody. */
+const LEAVING: readonly (readonly [string, (world: World) => Promise<void>])[] = [
+  ["the pool is deleted", async (world) => world.pools.delete("web")],
+  [
+    "the pool has another name, and needs one address less",
+    async (world) =>
+      world.pools.edit("web", { desiredIPs: 1, dnsRecordSet: www("digitalocean", { recordName: "other" }) }),
+  ],
+];
+
 /** Addresses that their object no longer needs, and that the spec of another one names. */
 export function heirScenarios(scenario: Register): void {
   ofDeleted(scenario);
@@ -112,6 +122,29 @@ function ofDeleted(scenario: Register): void {
     await inherited(world);
     expect(world.cloud.boughtNow()).toEqual([bought(1)]);
   });
+
+  for (const [how, leave] of LEAVING)
+    scenario(
+      `nothing is given back while a name cannot be read that another pool takes over: ${how}`,
+      async (world) => {
+        await boughtBy(world, 2);
+        world.cloud.address(ip(9));
+        await world.pools.create("heir", { ips: [ip(9)], ...NAMED });
+        await world.pass();
+        world.fail({ side: "dns", provider: "digitalocean", operation: "records", kind: "500", times: 0 });
+        await leave(world);
+        for (let pass = 0; pass < 3; pass += 1) {
+          await world.pass();
+          expect(world.cloudWrites()).toEqual([]);
+          world.advance(61 * SECOND);
+        }
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["new1", "new2"]);
+        world.clearFaults();
+        await atRest(world);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip9"]);
+        expect(world.cloud.boughtNow()).not.toContain(bought(2));
+      },
+    );
 
   scenario("a listed address of a pool deleted with Delete goes to the one that names it, too", async (world) => {
     world.cloud.address(ip(1));

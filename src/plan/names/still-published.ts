@@ -31,7 +31,8 @@ export interface Shown {
    * 2. records not readable now: the addresses that status remembers;
    * 3. former names that the object has to clean up, because of `Delete`: as 1 and 2;
    * 4. object being deleted with `Delete`: the remembered addresses of each name that cannot be cleaned up now.
-   * Nothing waits for a name that is invalid, whose zone is gone, or that another object owns.
+   * Nothing waits for a name that is invalid or whose zone is gone, nor for one that another object owns: that one shows what is there. Exception: it never published the
+   * name, and nobody has read it yet. Then 3 and 4 count.
    */
   readonly stuck: ReadonlyMap<string, string>;
 }
@@ -153,16 +154,16 @@ interface FormerFacts {
 /** Returns what the former names show that an object has to clean up. Those of a deleted object only hold its addresses. */
 function formerShown(publisher: Publisher, target: NameTarget, facts: FormerFacts): readonly FormerShown[] {
   if (publisher.meta.isDeleting) return [];
-  return formerNames(publisher, target)
-    .filter((name) => isToClean(publisher, name, facts.claims))
-    .flatMap((name) => {
-      const former = { ...name, addresses: ownAddresses(name) };
-      const found = findRecords(former, facts.dns);
-      if (found.kind === "nothing") return [];
-      return [
-        found.kind === "records" ? readFormer(publisher, former, found, facts) : unreadFormer(publisher, former, found),
-      ];
-    });
+  return formerNames(publisher, target).flatMap((name) => {
+    const former = { ...name, addresses: ownAddresses(name) };
+    const found = findRecords(former, facts.dns);
+    if (found.kind === "unread" && isYetToPublish(publisher, name, facts.claims))
+      return [unreadFormer(publisher, former, found)];
+    if (found.kind === "nothing" || !isToClean(publisher, name, facts.claims)) return [];
+    return [
+      found.kind === "records" ? readFormer(publisher, former, found, facts) : unreadFormer(publisher, former, found),
+    ];
+  });
 }
 
 function readFormer(
@@ -212,16 +213,23 @@ function uncleanable(
   claims: NameClaims,
   dns: ReadonlyMap<string, DNSFacts>,
 ): readonly NamedAddresses[] {
-  const { memory, meta, ref, reclaimPolicy } = publisher;
+  const { memory, meta, reclaimPolicy } = publisher;
   if (!meta.isDeleting || reclaimPolicy !== "Delete") return [];
   return [...memory.formerDNS, ...unreadable(publisher)].filter((name) => {
-    const owner = claims.ownerOf(publishedKey(name));
-    const isAnothers = owner !== undefined && !isSameObject(owner, ref);
+    if (!isToClean(publisher, name, claims)) return isYetToPublish(publisher, name, claims) && !isCleanable(name, dns);
     const isWaiting =
       publisher.retries.removalObstacle(publishedRecords(name)) !== undefined ||
       claims.mayBeClaimed(publishedKey(name));
-    return !isAnothers && (isWaiting || !isCleanable(name, dns));
+    return isWaiting || !isCleanable(name, dns);
   });
+}
+
+/** True for a name that its object leaves to another one which never published it: only this object remembers what it shows. */
+function isYetToPublish({ ref, reclaimPolicy }: Publisher, name: PublishedName, claims: NameClaims): boolean {
+  const key = publishedKey(name);
+  const owner = claims.ownerOf(key);
+  const isAnothers = owner !== undefined && !isSameObject(owner, ref);
+  return reclaimPolicy === "Delete" && isAnothers && !claims.hasPublished(key);
 }
 
 /** True if the records of a name were read and may be written, or are gone with their zone. */
