@@ -326,6 +326,12 @@ export function isNotOwn({ state, fault }: IPStatus): boolean {
   return isRefused || fault === "conflict" || fault === "invalid";
 }
 
+/** The addresses that a status has as the object's own, or as those that it released. Pure. */
+export function rememberedIPs({ status: { ips, released } }: Pick<Pool, "status">): ReadonlySet<string> {
+  const own = Object.entries(ips).flatMap(([ip, entry]) => (isNotOwn(entry) ? [] : [ip]));
+  return new Set([...released.map(({ ip }) => ip), ...own]);
+}
+
 /** True for an entry of a status that shows an address as the object's own, which was sent to a machine. */
 export function wasPlaced({ providerID, previousProviderID, fault }: IPStatus): boolean {
   return (providerID ?? previousProviderID) !== undefined && fault !== "conflict";

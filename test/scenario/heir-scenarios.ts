@@ -67,6 +67,79 @@ export function heirScenarios(scenario: Register): void {
   ofSurplus(scenario);
   withoutProvider(scenario);
   withoutHeir(scenario);
+  withoutFirewall(scenario);
+}
+
+/** RoutedIP `vip` with a bought address on n1 as `www`, deleted with `Delete`, and a pool that names address and name. A pool keeps no firewall in step. */
+async function leftByRouted(world: World, firewall: Parameters<World["cloud"]["firewall"]>[1] = {}): Promise<void> {
+  await world.machines("n1");
+  await world.pods.create("web-n1", { node: "n1", labels: { app: "web" } });
+  await world.routedIPs.service();
+  await world.routedIPs.issuer({ routedIPReclaimPolicy: "Delete" });
+  world.cloud.firewall("web", firewall);
+  world.dns.zone("digitalocean");
+  await world.routedIPs.create("vip", NAMED);
+  await world.pass();
+  await world.pools.create("heir", { ips: [bought(1)], ...NAMED });
+  await world.routedIPs.delete("vip");
+}
+
+/** The ports of a RoutedIP serve its address in the hands of a pool, too. */
+function withoutFirewall(scenario: Register): void {
+  for (let write = 1; write <= 8; write += 1)
+    scenario(
+      `killed before write ${write} of the deletion of a RoutedIP, the address of its heir is at no closed port`,
+      async (world) => {
+        await leftByRouted(world);
+        await world.crash(write);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+        expect(world.cloud.showFirewall()).not.toBe("| n1");
+        world.advance(MINUTE);
+        await world.pass({ settle: true });
+        expect(await world.routedIPs.existing()).toEqual([]);
+        expect(world.cloud.showFirewall()).toBe("|");
+        await inherited(world);
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+      },
+    );
+
+  scenario("a deleted RoutedIP keeps its port where a person's firewall covers the heir's node", async (world) => {
+    await leftByRouted(world, { open: ["tcp/22"], nodes: ["n1"] });
+    await world.pass();
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    expect(world.cloud.showFirewall()).toBe("tcp/22 tcp/30080 | n1");
+    const { conditions } = await world.routedIPs.status("vip");
+    expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({
+      reason: "PortsInUse",
+      message: expect.stringContaining(`Its clients would be shut out: ${bought(1)} on n1.`),
+    });
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    for (const state of world.cloud.state.firewalls) state.droplet_ids = [];
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe("tcp/22 |");
+    expect(await world.routedIPs.existing()).toEqual([]);
+    await inherited(world);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
+
+  scenario("a port that a deleted RoutedIP keeps is closed once its heir's address is elsewhere", async (world) => {
+    await leftByRouted(world, { open: ["tcp/22"], nodes: ["n1"] });
+    await world.pass();
+    await world.pass();
+    await world.machines("n2");
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(await world.show("heir")).toEqual(["new1 active n2"]);
+    await world.pass();
+    expect(world.cloud.showFirewall()).toBe("tcp/22 | n1");
+    expect(await world.routedIPs.existing()).toEqual([]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
 }
 
 function ofDeleted(scenario: Register): void {

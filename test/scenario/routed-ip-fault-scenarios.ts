@@ -304,6 +304,24 @@ export function routedIPFaultScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual([]);
   });
 
+  for (let write = 1; write <= 4; write += 1)
+    scenario(
+      `killed before write ${write} after the issuer gave its firewall up, no address is at a closed port`,
+      async (world) => {
+        await routedScene(world, ["n1"]);
+        await created(world);
+        await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: null });
+        await world.crash(write);
+        expect(world.cloud.showFirewall()).not.toBe("| n1");
+        world.advance(60_000);
+        await world.pass();
+        expect(world.cloud.showFirewall()).toBe("|");
+        expect(await world.showRouted()).toEqual(["new1 active n1"]);
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+      },
+    );
+
   scenario("Delete is carried out after the issuer and the Service are gone, too", async (world) => {
     await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
     await world.routedIPs.create("vip", {});

@@ -12,7 +12,7 @@ import {
   rightText,
 } from "../../model/resource.ts";
 import type { GrantJudgement } from "../grants.ts";
-import { isNotOwn, type ManagedIP, type Released, statusOf } from "../pool-view.ts";
+import { isNotOwn, type ManagedIP, type Released, rememberedIPs, statusOf } from "../pool-view.ts";
 import type { LeftToHeirs } from "./heirs.ts";
 
 /** Who owns which address, over all objects of the cluster. */
@@ -145,10 +145,10 @@ function rememberers(pools: readonly Pool[], all: readonly Pool[] = pools): Read
   const staying = all.filter(({ meta }) => !meta.isDeleting);
   const named = new Set(staying.length === all.length ? [] : staying.flatMap(listedIPs));
   const keys = new Map<string, string[]>();
-  for (const { kind, meta, status } of pools) {
+  for (const pool of pools) {
+    const { kind, meta } = pool;
     const key = ownerKey({ kind, ...meta });
-    const own = Object.entries(status.ips).flatMap(([ip, entry]) => (isNotOwn(entry) ? [] : [ip]));
-    for (const ip of [...own, ...status.released.map((entry) => entry.ip)])
+    for (const ip of rememberedIPs(pool))
       if (!meta.isDeleting || !named.has(ip)) keys.set(ip, [...(keys.get(ip) ?? []), key]);
   }
   return keys;
@@ -229,12 +229,8 @@ export function releasedOf(
   { provider, claims, isServing }: ReleaseFacts,
 ): readonly Released[] {
   const canonical = CANONICAL[ipFamilyOf(pool.spec)];
-  const shown = Object.entries(pool.status.ips)
-    .filter(([, entry]) => !isNotOwn(entry))
-    .map(([ip]) => ip);
   const acquired = new Set(pool.status.acquired.map(({ ip }) => ip));
-  const remembered = new Set([...pool.status.released.map(({ ip }) => ip), ...shown]);
-  return [...remembered].toSorted(compareText).flatMap((ip): readonly Released[] => {
+  return [...rememberedIPs(pool)].toSorted(compareText).flatMap((ip): readonly Released[] => {
     // What was only listed, before the object had another family, is nothing to it any more.
     if (canonical(ip) === undefined) return [];
     // Where its network is in use under another address, it stays for the sake of that one.

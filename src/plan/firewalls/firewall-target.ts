@@ -21,7 +21,7 @@ import { ipFamilyOf, type Pool } from "../../model/resource.ts";
 import { firewallPortsSubject, firewallSubject } from "../../model/retry-subject.ts";
 import { timestamp } from "../../model/time.ts";
 import type { HeldFirewall } from "../grants.ts";
-import { isWritable, type PoolView, type Standing, storedMachines, wasPlaced } from "../pool-view.ts";
+import { isWritable, type ManagedIP, type PoolView, type Standing, storedMachines, wasPlaced } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 
 /** The firewall an object wants to keep in step, as far as it was read. */
@@ -372,16 +372,16 @@ export function presentNeeds(
   const sent = new Set(sending.flatMap((action) => (changesAddress(action) ? [action.ip] : [])));
   const destinations = sending.flatMap((action) => destinationOf(action) ?? []);
   const staying = view.managed.filter(({ ip }) => view.inUse.has(ip) && !sent.has(ip));
-  const placed = staying.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : []));
+  const placed = staying.flatMap(({ standing }) => (standing.kind === "placed" ? seenAt(standing) : []));
   const inherited = view.managed.flatMap(({ ip, standing }) =>
     standing.kind === "conflict" ? (left.get(ip) ?? []) : [],
   );
-  const maybe = staying.flatMap(({ ip, standing }) => [...seenAt(standing), ...rememberedAt(view, ip, standing)]);
+  const maybe = staying.flatMap((address) => machinesOf(view, address));
   const asked = view.pool.status.pendingAcquisitions.flatMap(({ providerID = "" }) => view.machineOf(providerID) ?? []);
   const wanted = new Set([...destinations, ...placed]);
   const unused = view.managed.filter(({ ip }) => !view.inUse.has(ip) && shown.has(ip));
   const published = [
-    ...unused.flatMap(({ standing }) => (standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing))),
+    ...unused.flatMap(({ standing }) => seenAt(standing)),
     ...[...view.released, ...view.handedOver].flatMap(({ ip, fact }) =>
       shown.has(ip) && fact.kind === "known" ? (fact.address.holderID ?? []) : [],
     ),
@@ -401,9 +401,7 @@ export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, read
     deleted.flatMap(({ managed }) =>
       managed
         .filter(({ standing }) => standing.kind !== "conflict" && standing.kind !== "ungranted")
-        .map(
-          ({ ip, standing }) => [ip, standing.kind === "placed" ? [standing.on.machineID] : seenAt(standing)] as const,
-        ),
+        .map(({ ip, standing }) => [ip, seenAt(standing)] as const),
     ),
   );
 }
@@ -428,8 +426,15 @@ export function mayLetGo(view: PoolView): boolean {
   return isWritable(view) && view.firewall.kind !== "blocked";
 }
 
+/** The machines where an address is, or may be for all that is known. Pure. */
+export function machinesOf(view: PoolView, { ip, standing }: ManagedIP): readonly string[] {
+  return [...seenAt(standing), ...rememberedAt(view, ip, standing)];
+}
+
 function seenAt(standing: Standing): readonly string[] {
   switch (standing.kind) {
+    case "placed":
+      return [standing.on.machineID];
     case "free":
       return standing.from === undefined ? [] : [standing.from.machineID];
     case "busy":

@@ -23,6 +23,7 @@ import {
   isBehind,
   isLetIn,
   leftBehind,
+  machinesOf,
   mayLetGo,
   presentNeeds,
   type ReadyTarget,
@@ -35,6 +36,7 @@ import {
   type Reduction,
   removeUnneeded,
   type StandsFor,
+  type Unguarded,
   waitingForHeirs,
 } from "./shrink-firewall.ts";
 
@@ -102,6 +104,7 @@ export function planFirewalls(
   const isAwaited = byOthers(works, awaitedEntries);
   const standsFor = standIns(works, planned);
   const movesAway = departures(works, planned);
+  const unguarded = unguardedAddresses(works, shown);
   const shared = {
     isRecorded: byOthers(works, (work) => recordedEntries(work, firewalls)),
     isInherited: byOthers(
@@ -127,6 +130,7 @@ export function planFirewalls(
             adding,
             stillPublished,
             taken,
+            unguarded,
             nowMs,
           });
           for (const entry of reduction.removed) taken.add(entry);
@@ -289,6 +293,27 @@ function departures(works: readonly FirewallWork[], planned: Planned): MovesAway
         );
   }
   return (entry) => found.get(entry) ?? [];
+}
+
+/** The addresses that stay in use, or in names, with objects that keep no firewall in step. */
+function unguardedAddresses(
+  works: readonly FirewallWork[],
+  shown: ReadonlySet<string>,
+): ReadonlyMap<string, Unguarded> {
+  const owners = works.flatMap(({ view }) =>
+    view.firewall.kind === "ready" || view.pool.meta.isDeleting ? [] : [view],
+  );
+  return new Map(
+    owners.flatMap((view) =>
+      view.managed.flatMap((address): readonly (readonly [string, Unguarded])[] => {
+        const { ip } = address;
+        const machineIDs = machinesOf(view, address);
+        const isShown = shown.has(ip);
+        const isUsed = machineIDs.length > 0 && (isShown || view.inUse.has(ip));
+        return isUsed ? [[ip, { ip, machineIDs, isShown }]] : [];
+      }),
+    ),
+  );
 }
 
 /** True for an address in use on a node that does not match. */

@@ -12,10 +12,10 @@ import type { Hold } from "../../model/plan.ts";
 import { FINALIZER } from "../../model/resource.ts";
 import { firewallRemovalSubject } from "../../model/retry-subject.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
-import type { PoolView } from "../pool-view.ts";
+import { type PoolView, rememberedIPs } from "../pool-view.ts";
 import type { Wait } from "./extend-firewall.ts";
 import { entriesOf, entryKey, factByID } from "./firewall-memory.ts";
-import { type BlockedFirewall, isLastFirewall, otherMachines, type Sending } from "./firewall-target.ts";
+import { type BlockedFirewall, isBehind, isLastFirewall, otherMachines, type Sending } from "./firewall-target.ts";
 
 /** What is taken from a firewall for one object. */
 export interface Reduction {
@@ -48,7 +48,18 @@ interface ReductionContext {
   readonly stillPublished: ReadonlyMap<string, string>;
   /** Ports and machines, as `entryKey`, that objects before this one take away. */
   readonly taken: ReadonlySet<string>;
+  /** By address: what stays where it is, and whose owner opens no ports for it. */
+  readonly unguarded: ReadonlyMap<string, Unguarded>;
   readonly nowMs: number;
+}
+
+/** An address in use whose owner keeps no firewall in step: what is on record there for another object, or was before, may be all that lets its clients in. */
+export interface Unguarded {
+  readonly ip: string;
+  /** Where it is, or may be. */
+  readonly machineIDs: readonly string[];
+  /** True for one that a name shows. */
+  readonly isShown: boolean;
 }
 
 /** What a rule on record at a firewall lets in that objects need there: their ports, and what opens those; `unopened` while that has to wait. */
@@ -61,11 +72,13 @@ export type StandsFor = (
 export type MovesAway = (entry: string) => readonly string[] | "staying";
 
 /**
- * Removes from one firewall what flipop added for the object and no object needs any more: first ports, then machines.
+ * Removes from one firewall what flipop added for the object and no object needs any more: first ports, then machines. Where an address of the object stays on a machine
+ * without a firewall of its own, it is first the machine, then the ports: as long as the machine is behind the firewall, the ports serve the address.
  * 1. Present firewall: removes after this plan's additions there have ended, even if they failed.
  * 2. Former firewall: removes only if the present one lets clients in at every machine where an address may be, after this plan's additions succeeded.
  * 3. A machine leaves after all moves away from it have succeeded. A port is closed after those of the addresses that it was opened for.
  * 4. A rule that is wider than ports some object needs goes after those ports were opened by themselves; if that fails, it stays.
+ * 5. All stays where a name shows such an address, and its machine stays behind the firewall, or behind others that do not let its clients in.
  * Pure.
  */
 export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {
@@ -90,24 +103,93 @@ export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: 
     (id) => kept?.machines.has(id) !== true && firewall.machineIDs.includes(id) && isFree(id),
   );
   if (ports.length === 0 && unneeded.length === 0) return NOTHING;
-  const isPresent = isPresentFirewall(view, memory);
-  const hold = obstacle(view, memory, firewall, context);
-  if (hold !== undefined) return { ...NOTHING, holds: [hold] };
   const machines = unneeded.filter((id) => !isLastFirewall(firewall, id));
+  const unguarded = unguardedBehind(view, fact, context.unguarded);
+  const hold =
+    obstacle(view, memory, firewall, context) ?? portsInUse(view, memory, firewall, { unguarded, ports, machines });
+  if (hold !== undefined) return { ...NOTHING, holds: [hold] };
   const last = unneeded.filter((id) => isLastFirewall(firewall, id)).map((id) => lastFirewall(view, memory, id));
-  const wait = isPresent ? { requires: [], follows: context.adding } : { requires: context.adding, follows: [] };
   const needed = ports.map(standIn).filter((one) => one !== "unopened");
-  const openings = needed.flatMap((one) => one.openings);
-  const moves = ports.map(movesOf).flatMap((ids) => (ids === "staying" ? [] : ids));
-  const afterOpening = { ...wait, requires: [...new Set([...wait.requires, ...openings, ...moves])] };
-  const replaced = needed.flatMap((one) => one.served);
-  const closing =
-    ports.length === 0
-      ? []
-      : [{ ...closePorts(view, memory, ports, afterOpening, fact), ...(replaced.length === 0 ? {} : { replaced }) }];
-  const leaving = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, closing, context)];
-  const removed = [...ports, ...machines].map((what) => entryKey(memory.id, what));
-  return { actions: [...closing, ...leaving], holds: last, removed };
+  const isMachineFirst = unguarded.some(({ machineIDs }) => machineIDs.some((id) => machines.includes(id)));
+  const actions = removals(view, memory, context, {
+    fact,
+    ports,
+    machines,
+    isMachineFirst,
+    after: [
+      ...needed.flatMap((one) => one.openings),
+      ...ports.map(movesOf).flatMap((ids) => (ids === "staying" ? [] : ids)),
+    ],
+    replaced: needed.flatMap((one) => one.served),
+  });
+  return { actions, holds: last, removed: [...ports, ...machines].map((what) => entryKey(memory.id, what)) };
+}
+
+/** What is taken away, and what for. */
+interface Removal {
+  readonly fact: Extract<FirewallFact, { kind: "known" }>;
+  readonly ports: readonly string[];
+  readonly machines: readonly string[];
+  /** True where an address that the ports serve stays on one of the machines. */
+  readonly isMachineFirst: boolean;
+  /** What has to succeed before the ports are closed. */
+  readonly after: readonly string[];
+  /** Narrower ports that are open in their place. */
+  readonly replaced: readonly ServedPorts[];
+}
+
+function removals(
+  view: PoolView,
+  memory: FirewallMemory,
+  context: ReductionContext,
+  { fact, ports, machines, isMachineFirst, after, replaced }: Removal,
+): Reduction["actions"] {
+  const wait = isPresentFirewall(view, memory)
+    ? { requires: [], follows: context.adding }
+    : { requires: context.adding, follows: [] };
+  const removing = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, context)];
+  if (ports.length === 0) return removing;
+  const first = isMachineFirst ? removing.map(({ id }) => id) : [];
+  const requires = [...new Set([...wait.requires, ...after, ...first])];
+  const closing = {
+    ...closePorts(view, memory, ports, { ...wait, requires }, fact),
+    ...(replaced.length === 0 ? {} : { replaced }),
+  };
+  const leaving = isMachineFirst
+    ? removing
+    : removing.map((action) => ({ ...action, follows: [...action.follows, closing.id] }));
+  return [closing, ...leaving];
+}
+
+/** The addresses of an object, or of one that has them from it, that nothing but what is on record for it may let in, and that are behind the firewall. */
+function unguardedBehind(
+  { pool }: PoolView,
+  fact: Extract<FirewallFact, { kind: "known" }>,
+  unguarded: ReadonlyMap<string, Unguarded>,
+): readonly Unguarded[] {
+  if (unguarded.size === 0) return [];
+  return [...rememberedIPs(pool)].flatMap((ip) => {
+    const { machineIDs = [], isShown = false } = unguarded.get(ip) ?? {};
+    const behind = machineIDs.filter((id) => isBehind(fact, id));
+    return behind.length === 0 ? [] : [{ ip, machineIDs: behind, isShown }];
+  });
+}
+
+/** Says which address would be shut out; undefined if none is that a name shows. A machine that other firewalls cover is shut by its leaving, too. */
+function portsInUse(
+  view: PoolView,
+  memory: FirewallMemory,
+  { othersAt }: Firewall,
+  { unguarded, ports, machines }: Pick<Removal, "ports" | "machines"> & { readonly unguarded: readonly Unguarded[] },
+): Hold | undefined {
+  const isShut = (id: string): boolean => (machines.includes(id) ? othersAt !== undefined : ports.length > 0);
+  const [found] = unguarded.flatMap(({ ip, machineIDs, isShown }) => {
+    const machine = isShown ? machineIDs.find(isShut) : undefined;
+    return machine === undefined ? [] : [{ ip, machine }];
+  });
+  if (found === undefined) return undefined;
+  const detail = `${found.ip} on ${placeText(view, found.machine)}`;
+  return { ...held(view, memory, "PortsInUse"), detail, needsPerson: true };
 }
 
 function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
@@ -139,7 +221,6 @@ function removeMachines(
   memory: FirewallMemory,
   machines: readonly string[],
   wait: Wait,
-  closing: readonly ChangePorts[],
   { sending }: ReductionContext,
 ): ChangeMachines {
   const moves = sending.filter(({ before }) => before !== undefined && machines.includes(before.machineID));
@@ -147,7 +228,7 @@ function removeMachines(
     kind: "remove-from-firewall",
     ...commonOf(view, memory, "remove-from-firewall"),
     requires: [...wait.requires, ...moves.map(({ id }) => id)],
-    follows: [...wait.follows, ...closing.map(({ id }) => id)],
+    follows: wait.follows,
     reason: view.pool.meta.isDeleting ? "ObjectDeleted" : "NodeUnneeded",
     machines: machines.map((machine) => view.placeOf(machine)),
     before: machines,
@@ -187,8 +268,11 @@ function obstacle(
 }
 
 function lastFirewall(view: PoolView, memory: FirewallMemory, machine: string): Hold {
-  const { nodeName } = view.placeOf(machine);
-  return { ...held(view, memory, "LastFirewall"), detail: nodeName ?? `machine ${machine}`, needsPerson: true };
+  return { ...held(view, memory, "LastFirewall"), detail: placeText(view, machine), needsPerson: true };
+}
+
+function placeText({ placeOf }: PoolView, machine: string): string {
+  return placeOf(machine).nodeName ?? `machine ${machine}`;
 }
 
 function unreadable(view: PoolView, memory: FirewallMemory, error: string): Hold {

@@ -24,7 +24,7 @@ import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
 import type { EmptyTarget } from "../holds.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
-import { countedIPs, type Decision, isAsked, isStaying, type PoolView, statusOf } from "../pool-view.ts";
+import { countedIPs, type Decision, isAsked, isStaying, type PoolView, rememberedIPs, statusOf } from "../pool-view.ts";
 import { inTime } from "../retries.ts";
 import { withoutNodes } from "../verdicts.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
@@ -100,7 +100,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
       { acquired: view.acquired, pendingAcquisitions: pendingAcquisitions(view) },
       sourceNamed(pool.spec.provider).provider,
     ),
-    released: [...released(view), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
+    released: [...released(view, own), ...replaced(view)].toSorted((a, b) => compareText(a.ip, b.ip)),
     retries,
     ...lastAssignment(pool.status.lastAssignmentTime, nowMs),
     ...(pool.status.assignments === undefined ? {} : { assignments: pool.status.assignments }),
@@ -300,13 +300,23 @@ function pendingAcquisitions(view: PoolView): readonly PendingAcquisition[] {
   });
 }
 
-/** What the object released, and what it handed over for as long as that drains. */
-function released(view: PoolView): readonly ReleasedIP[] {
-  return [...view.released, ...view.handedOver].map(({ ip }) => {
+/** What the object released, what it handed over for as long as that drains, and what it leaves to others while it is deleted. */
+function released(view: PoolView, own: OwnPlan): readonly ReleasedIP[] {
+  return [...view.released, ...view.handedOver, ...leftBehindPorts(view, own)].map(({ ip }) => {
     const stored = view.pool.status.released.find((entry) => entry.ip === ip);
     const { drainingUntil: _former, ...known } = stored ?? { ip, ...storedPlace(statusOf(view.pool, ip) ?? {}) };
     return { ...known, ...drainField(view, ip), ...releaseTime(view, stored) };
   });
+}
+
+/** What a deleted object leaves to others, as long as it has ports or machines on record: they may let in the clients of these addresses. */
+function leftBehindPorts(
+  { pool, managed, released: known }: PoolView,
+  { firewall }: OwnPlan,
+): readonly { readonly ip: string }[] {
+  if (!pool.meta.isDeleting || firewall === undefined || firewall.memory.length === 0) return [];
+  const others = new Set([...managed, ...known].map(({ ip }) => ip));
+  return [...rememberedIPs(pool)].flatMap((ip) => (others.has(ip) ? [] : [{ ip }]));
 }
 
 /** When the object stopped using an address: the stored time, or now where it just has. Of an entry without a time nobody knows. */
