@@ -404,12 +404,7 @@ const ROWS = {
     held: { firewall: "not attached" },
     advice: "Put the node behind a firewall of your own that opens what it needs; flipop then adds this one.",
   },
-  PortsInUse: {
-    text: "A name shows an address there, and the object that has it keeps no firewall in step. Its clients would be shut out.",
-    wait: "change",
-    held: { firewall: "stays open" },
-    advice: "Take the node out of the firewall, or let a RoutedIP that uses this firewall have the address.",
-  },
+  PortsInUse: { text: "Closed ports would shut out clients of a name that shows an address there.", wait: "change" },
   LastFirewall: {
     text: "No other firewall is in force at the node: without this one everything would be open there.",
     wait: "change",

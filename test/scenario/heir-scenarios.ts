@@ -113,7 +113,7 @@ function withoutFirewall(scenario: Register): void {
     const { conditions } = await world.routedIPs.status("vip");
     expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({
       reason: "PortsInUse",
-      message: expect.stringContaining(`Its clients would be shut out: ${bought(1)} on n1.`),
+      message: expect.stringContaining(`a name that shows an address there: ${bought(1)} on n1.`),
     });
     await world.pass();
     expect(world.writes()).toEqual([]);

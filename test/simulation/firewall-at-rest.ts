@@ -47,7 +47,11 @@ export function firewallsAtRest({ world, monitor }: Simulation): readonly Violat
             pool.decodeError === undefined ||
             monitor.records.touchedAtMs.has(objectKey(pool.meta)))),
     );
-  const needed = new Set([...live.flatMap((pool) => neededBy(world, pool, all)), ...stuck.flatMap(onRecord)]);
+  const needed = new Set([
+    ...live.flatMap((pool) => neededBy(world, pool, all)),
+    ...stuck.flatMap(onRecord),
+    ...portsInUse(world, all),
+  ]);
   const known = monitor.firewalls.recorded();
   const left = monitor.firewalls.owed().flatMap(({ id, part }): readonly Violation[] => {
     const key = `${id} ${part}`;
@@ -74,6 +78,22 @@ function neededBy(world: World, pool: Pool, all: readonly FirewallView[]): reado
   const isOpenTo = (id: string): boolean => firewall.covered.has(id) && ports.every((one) => isOpen(firewall, one));
   if (!machines.every(isOpenTo)) kept.push(...onRecord(pool));
   return [...kept, ...[...ports.map(portText), ...machines].map((part) => `${firewall.id} ${part}`)];
+}
+
+/** What is on record at firewalls that cover a machine with an address which a name shows, and whose object keeps none in step: its clients may come through that. */
+function portsInUse(world: World, all: readonly FirewallView[]): readonly string[] {
+  const pools = world.pools();
+  const records = Object.values(world.dns).flatMap((account) => account.records());
+  const shown = new Set(records.map(({ content }) => content));
+  const owners = pools.filter((pool) => !pool.meta.isDeleting && typeof targetOf(pool, all) !== "object");
+  const unguarded = new Set(owners.flatMap((pool) => [...managedBy(pool)].filter((ip) => shown.has(ip))));
+  return pools.flatMap((pool) => {
+    const { ips, released } = pool.status;
+    const own = [...Object.keys(ips), ...released.map(({ ip }) => ip)].filter((ip) => unguarded.has(ip));
+    const machines = own.map((ip) => String(world.address(ip)?.droplet_id ?? ""));
+    const covering = all.filter(({ covered }) => machines.some((machine) => covered.has(machine)));
+    return onRecord(pool).filter((part) => covering.some(({ id }) => part.startsWith(`${id} `)));
+  });
 }
 
 function shut(world: World, pool: Pool, all: readonly FirewallView[]): readonly Violation[] {

@@ -147,18 +147,17 @@ function removals(
   const wait = isPresentFirewall(view, memory)
     ? { requires: [], follows: context.adding }
     : { requires: context.adding, follows: [] };
-  const removing = machines.length === 0 ? [] : [removeMachines(view, memory, machines, wait, context)];
-  if (ports.length === 0) return removing;
-  const first = isMachineFirst ? removing.map(({ id }) => id) : [];
+  const idOf = (kind: (ChangePorts | ChangeMachines)["kind"]): string => commonOf(view, memory, kind).id;
+  const isBoth = ports.length > 0 && machines.length > 0;
+  const first = isBoth && isMachineFirst ? [idOf("remove-from-firewall")] : [];
+  const ahead = isBoth && !isMachineFirst ? [idOf("close-ports")] : [];
   const requires = [...new Set([...wait.requires, ...after, ...first])];
   const closing = {
     ...closePorts(view, memory, ports, { ...wait, requires }, fact),
     ...(replaced.length === 0 ? {} : { replaced }),
   };
-  const leaving = isMachineFirst
-    ? removing
-    : removing.map((action) => ({ ...action, follows: [...action.follows, closing.id] }));
-  return [closing, ...leaving];
+  const leaving = removeMachines(view, memory, machines, { ...wait, follows: [...wait.follows, ...ahead] }, context);
+  return [...(ports.length === 0 ? [] : [closing]), ...(machines.length === 0 ? [] : [leaving])];
 }
 
 /** The addresses of an object, or of one that has them from it, that nothing but what is on record for it may let in, and that are behind the firewall. */
@@ -189,7 +188,8 @@ function portsInUse(
   });
   if (found === undefined) return undefined;
   const detail = `${found.ip} on ${placeText(view, found.machine)}`;
-  return { ...held(view, memory, "PortsInUse"), detail, needsPerson: true };
+  const advice = "Take the node out of the firewall, or let a RoutedIP that uses this firewall have the address.";
+  return { ...held(view, memory, "PortsInUse"), detail, needsPerson: true, advice };
 }
 
 function isPresentFirewall({ firewall }: PoolView, { id }: FirewallMemory): boolean {
@@ -240,7 +240,7 @@ function removeMachines(
 function commonOf(
   { object }: PoolView,
   { provider, id, name }: FirewallMemory,
-  kind: "close-ports" | "remove-from-firewall",
+  kind: (ChangePorts | ChangeMachines)["kind"],
 ): Pick<ChangePorts, "id" | "object" | "provider" | "firewall"> {
   return { id: actionID(kind, object, `${name} ${id}`), object, provider, firewall: { id, name } };
 }
