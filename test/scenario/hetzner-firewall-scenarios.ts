@@ -2,10 +2,11 @@ import { expect } from "vitest";
 import { RULE_MARK } from "../../src/adapters/hetzner/firewall-answers.ts";
 import { FIREWALL_LABEL } from "../../src/model/firewall.ts";
 import type { RuleState } from "../../src/sandbox/hetzner/project-state.ts";
+import { WWW, www } from "./dns-scene.ts";
 import { HetznerCloud } from "./hetzner-cloud.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
-import { dropletOf, ip } from "./scenario-names.ts";
+import { bought, dropletOf, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
@@ -60,6 +61,37 @@ const SSH: RuleState = {
 
 /** A RoutedIP whose firewall is replaced as a whole. */
 export function hetznerFirewallScenarios(scenario: Register): void {
+  scenario(
+    "a deleted RoutedIP keeps its ports while a pool has its address in a name, and a person is told",
+    async (world) => {
+      await routedScene(world, ["n1"], { routedIPReclaimPolicy: "Delete" });
+      world.dns.zone("digitalocean");
+      await world.routedIPs.create("vip", { dnsRecordSet: www("digitalocean") });
+      await world.pass();
+      await world.pools.create("heir", { ips: [bought(1)], dnsRecordSet: www("digitalocean") });
+      await world.routedIPs.delete("vip");
+      for (let pass = 0; pass < 4; pass += 1) {
+        await world.pass();
+        world.advance(MINUTE_MS);
+      }
+      await passIdly(world);
+      expect(world.writes()).toEqual([]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+      expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+      expect(await condition(world, "Stalled")).toBe("True PortsInUse");
+      expect(await message(world, "Stalled")).toContain(`${bought(1)} on n1. Take the node out of the firewall`);
+      await world.pools.edit("heir", { dnsRecordSet: null });
+      for (let pass = 0; pass < 4; pass += 1) {
+        await world.pass();
+        world.advance(MINUTE_MS);
+      }
+      expect(await world.routedIPs.existing()).toEqual([]);
+      expect(world.cloud.showFirewall()).toBe("|");
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    },
+  );
+
   scenario(
     "a firewall without the label is refused before anything is asked, and used once it has it",
     async (world) => {
