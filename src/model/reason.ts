@@ -466,7 +466,7 @@ const ROWS = {
   StillPublished: { text: "The address could not be taken out of DNS first.", wait: "change" },
   PermissionMissing: { text: "flipop is not permitted to do it.", wait: "change", service: "permission" },
   AdmissionRefused: { text: "A rule of the cluster refuses it.", wait: "change" },
-  RecordsRefused: { text: "The provider refuses the records; a CNAME may be there.", wait: "change" },
+  RecordsRefused: { text: "The provider refuses the records; a CNAME or a protection may be there.", wait: "change" },
   CRDTooOld: {
     text: "The cluster's CRD is older than this flipop and drops status fields.",
     wait: "change",

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type AcquireIP, type Action, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import { changesAddress, changesAnnotation, changesFirewall, changesName } from "../model/action-kinds.ts";
 import type { Observation } from "../model/observation.ts";
-import { announcedActions, type Plan } from "../model/plan.ts";
+import { announcedActions, type Hold, type Plan } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
 import type { RunLimits } from "../model/restraint.ts";
 import type { ChangedFact, FactValue, Selection } from "../model/run.ts";
@@ -177,8 +177,12 @@ function firstDifference({ action, preconditions }: SavedAction, now: Now): Chan
 function otherwise({ action, text }: SavedAction, plan: Plan): ChangedFact {
   const subject = subjectOf(action);
   const isMeant = (one: { readonly object: ObjectRef }): boolean => refKey(one.object) === refKey(action.object);
-  const hold = plan.holds.find((one) => isMeant(one) && (one.subject === subject || one.kind === "reconcile"));
   const instead = announcedActions(plan).find((one) => isMeant(one) && subjectOf(one) === subject);
+  // What waits for a person may be told of a part of the change: of an address, where the action is about its name.
+  const isPart = (one: Hold): boolean => instead === undefined && one.kind === action.kind && one.needsPerson;
+  const hold =
+    plan.holds.find((one) => isMeant(one) && (one.subject === subject || one.kind === "reconcile")) ??
+    plan.holds.find((one) => isMeant(one) && isPart(one));
   const is = instead === undefined ? "" : actionLine(instead);
   const message =
     hold !== undefined

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { subjectOf } from "../../src/model/action.ts";
+import { APPROVED_ANNOTATION, approvalText } from "../../src/model/approval.ts";
 import type { PassResult } from "../../src/model/run.ts";
 import type { SavedPlan } from "../../src/model/saved-plan.ts";
 import { exitCodeOfRun } from "../../src/report/exit-code.ts";
@@ -9,6 +10,8 @@ import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip, short } from "./scenario-names.ts";
 import type { World } from "./world.ts";
+
+const MINUTE_MS = 60_000;
 
 /** Carries out a saved plan as a new process. */
 async function carryOut(world: World, plan: SavedPlan, isAllOrNothing = false): Promise<PassResult> {
@@ -171,6 +174,28 @@ export function savedPlanScenarios(scenario: Register): void {
     expect(lines).toContain("assign-ip ip1 applied");
     await world.pass();
   });
+
+  scenario(
+    "a reduction whose approval has run out since is refused, and says so",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2", "n3"], { approval: "Voluntary" });
+      await world.pools.edit("web", { ips: [ip(1), ip(2)] });
+      await world.pass();
+      const [waiting] = (await world.plan()).toApprove ?? [];
+      const approved = approvalText(waiting?.plan ?? [], "ana", world.nowMs() + MINUTE_MS);
+      await world.pools.annotate("web", APPROVED_ANNOTATION, approved);
+      const plan = await world.savePlan();
+      expect(plan.actions.map(({ action }) => action.kind)).toContain("update-dns");
+      world.advance(2 * MINUTE_MS);
+      const { outcomes } = await carryOut(world, plan);
+      const why = outcomes.flatMap((outcome) =>
+        outcome.outcome === "skipped" ? (outcome.refusedFor?.message ?? "") : "",
+      );
+      expect(why).toContainEqual(expect.stringContaining("the approval by ana is over"));
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2", "ip3"]);
+    },
+    { checksAnnotations: false },
+  );
 
   scenario("addresses are bought once, and not where one has come since", async (world) => {
     await world.machines("n1", "n2");
