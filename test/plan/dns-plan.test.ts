@@ -474,8 +474,10 @@ describe("take-down", () => {
     expect(actions.at(-1)?.requires).toContain(`delete-dns pool/ingress/web ${FQDN} digitalocean`);
   });
 
+  const LATER = new Date(NOW + 60_000).toISOString();
+
   /** A pool that goes, whose name another pool asks for that has never published there. */
-  const succeeded = (heir: Pool): Observation =>
+  const succeeded = (heir: Pool, ofHeir: AddressFact = { kind: "gone" }): Observation =>
     anObservation({
       pools: [
         pool(
@@ -486,15 +488,15 @@ describe("take-down", () => {
         heir,
       ],
       nodes: nodes(2),
-      addresses: [known(A), known(B, { holderID: "102" })],
+      addresses: [known(A), known(B, { holderID: "102" }), [C, ofHeir]],
       dns: [dnsFacts({ [FQDN]: [A] })],
     });
   const heir = (status: Partial<PoolStatus> = {}): Pool =>
     aPool({ name: "heir", spec: { ips: [B], dnsRecordSet: WWW }, status });
 
   /** The same, where the address is given back to the provider with the pool. */
-  const succeededByNothing = (heirs: Partial<Observation>): Observation => {
-    const { pools, ...world } = succeeded(heir());
+  const succeededByNothing = (heirs: Partial<Observation>, ofHeir?: AddressFact): Observation => {
+    const { pools, ...world } = succeeded(heir(), ofHeir);
     const acquired = [{ ip: A, acquiredAt: "2026-08-01T00:00:00Z" }];
     const leaving = pools
       .slice(0, 1)
@@ -561,6 +563,18 @@ describe("take-down", () => {
   test("of a deleted pool loses what is given back with it, also where another one asks for it and has nothing to publish", () => {
     const pools = [{ ...heir(), spec: { ...heir().spec, ips: [C] } }];
     expect(planText(succeededByNothing({ pools }))).toContain(`delete-dns ${FQDN} {${A}}/60 -> {}: ObjectDeleted`);
+  });
+
+  test.for([
+    ["cannot be read just now", { kind: "gap", error: "500" }, []],
+    ["could not be sent to a node, and is tried again", known(C)[1], [`ip/${C}`]],
+  ] as const)("of a deleted pool keeps its last address while that of another one %s", ([, fact, failed]) => {
+    const retries = failed.map((subject) => ({ subject, attempts: 4, nextAttemptTime: LATER, error: "500" }));
+    const waiting = heir({ retries });
+    const pools = [{ ...waiting, spec: { ...waiting.spec, ips: [C] } }];
+    const text = planText(succeededByNothing({ pools }, fact));
+    expect(text).toContain(`hold delete-dns ${FQDN}: NewNameFirst`);
+    expect(text.filter((line) => /^(delete-dns|unassign-ip|delete-ip)/.test(line))).toEqual([]);
   });
 
   test("of a deleted pool waits for another one that writes the name in this pass", () => {

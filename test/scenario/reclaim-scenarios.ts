@@ -369,6 +369,15 @@ function replacedInName(scenario: Register): void {
       await gone(world);
     });
 
+    scenario(`${under}: a name that is read late is not emptied while the new address is on its way`, async (world) => {
+      const fqdn = await replaced(world, name);
+      world.takesMs = ({ method }) => ({ findZone: 500, assign: 1000 })[method];
+      await world.pass({ settle: true });
+      world.takesMs = undefined;
+      expect(world.dns.set("digitalocean", fqdn)).toEqual(["ip1"]);
+      await gone(world);
+    });
+
     scenario(`${under}: the old address serves as long as the name cannot be written`, async (world) => {
       const fqdn = await replaced(world, name);
       for (const operation of ["add-record", "set-ttl", "remove-record", "write"] as const)

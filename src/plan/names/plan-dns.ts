@@ -57,7 +57,8 @@ export function* planDNS(
     publishers.flatMap((publisher) => {
       const target = ownTarget(publisher, claims);
       if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
-      return [[nameKey(target.name), ownerPlan(publisher, present.get(publisher))] as const];
+      const own = served.get(publisherKey(publisher));
+      return [[nameKey(target.name), ownerPlan(publisher, present.get(publisher), own)] as const];
     }),
   );
   const asked = new Map(
@@ -104,7 +105,11 @@ function nameTTLs(
 }
 
 /** Returns what is done for an object's name, as an object that leaves the name has to know it. `present` is absent for a blocked pool: its provider cannot be used now. */
-function ownerPlan({ managed }: Publisher, present: NamePlan | undefined): OwnerPlan {
+function ownerPlan(
+  { managed, retries }: Publisher,
+  present: NamePlan | undefined,
+  served: ServedAddresses | undefined,
+): OwnerPlan {
   if (present === undefined) return { kind: "waits", why: NEW_NAME_FIRST };
   const { actions, holds, waitsFor, isRight, drift = 0 } = present;
   const [action] = actions;
@@ -112,7 +117,10 @@ function ownerPlan({ managed }: Publisher, present: NamePlan | undefined): Owner
   const [why] = waitsFor === undefined ? [] : holds;
   // What is right already, or is to stay, is in status once this pass has written it.
   const isSettled = isRight || drift > 0;
-  return why === undefined && !isSettled
+  // What is on its way, is tried again, or cannot be read just now may serve under the name a moment later.
+  const isUndecided = served !== undefined && served.undecided.size > 0;
+  const isComing = isUndecided || managed.some((ip) => retries.ofAddress(ip) !== undefined);
+  return why === undefined && !isSettled && !isComing
     ? { kind: "cannot-publish", addresses: managed }
     : { kind: "waits", why: why ?? NEW_NAME_FIRST };
 }

@@ -50,7 +50,10 @@ export function shownNow(
     ...all.flatMap(({ publisher, target }) => shownName(publisher, target, nowMs)),
     ...former.flatMap(({ shown }) => shown),
   ];
-  const last = all.flatMap(({ publisher, target }) => (isUnread(target) ? unreadable(publisher) : []));
+  const last = all.flatMap(({ publisher, target }) => [
+    ...(isUnread(target) ? unreadable(publisher) : []),
+    ...leftUnread(publisher, claims, dns),
+  ]);
   const present = all.flatMap(({ publisher, target }) => {
     if (target.kind === "ready") return unwritable(publisher, target, nowMs);
     const unread = isUnread(target) ? unreadable(publisher) : [];
@@ -215,13 +218,24 @@ function uncleanable(
 ): readonly NamedAddresses[] {
   const { memory, meta, reclaimPolicy } = publisher;
   if (!meta.isDeleting || reclaimPolicy !== "Delete") return [];
-  return [...memory.formerDNS, ...unreadable(publisher)].filter((name) => {
-    if (!isToClean(publisher, name, claims)) return isYetToPublish(publisher, name, claims) && !isCleanable(name, dns);
+  const own = [...memory.formerDNS, ...unreadable(publisher)].filter((name) => {
+    if (!isToClean(publisher, name, claims)) return false;
     const isWaiting =
       publisher.retries.removalObstacle(publishedRecords(name)) !== undefined ||
       claims.mayBeClaimed(publishedKey(name));
     return isWaiting || !isCleanable(name, dns);
   });
+  return [...own, ...leftUnread(publisher, claims, dns)];
+}
+
+/** Returns the names that an object remembers and leaves to another one, where nobody knows what they show now. */
+function leftUnread(
+  publisher: Publisher,
+  claims: NameClaims,
+  dns: ReadonlyMap<string, DNSFacts>,
+): readonly PublishedName[] {
+  const remembered = [...publisher.memory.formerDNS, ...unreadable(publisher)];
+  return remembered.filter((name) => isYetToPublish(publisher, name, claims) && !isCleanable(name, dns));
 }
 
 /** True for a name that its object leaves to another one which never published it: only this object remembers what it shows. */
