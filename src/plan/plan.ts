@@ -271,10 +271,17 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
     viewRecordSet(recordSet, world, verified, claims),
   );
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
+  const buying = new Set([
+    ...addresses.actions.flatMap(({ kind, object }) => (kind === "acquire-ip" ? [refKey(object)] : [])),
+    ...views.flatMap(({ pool, object }) => (pool.status.pendingAcquisitions.length > 0 ? [refKey(object)] : [])),
+  ]);
   const served = new Map<string, ServedAddresses>([
     ...views
       .filter((view) => view.blocked === undefined)
-      .map((view) => [poolKey(view), poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn)] as const),
+      .map((view) => {
+        const own = poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn);
+        return [poolKey(view), buying.has(refKey(view.object)) ? { ...own, isBuying: true as const } : own] as const;
+      }),
     ...recordSets
       .filter(({ validation }) => validation.kind === "valid")
       .map((view) => [publisherKey(view.publisher), view.served] as const),

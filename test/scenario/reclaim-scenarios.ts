@@ -336,6 +336,42 @@ function replacedInName(scenario: Register): void {
     return fqdn;
   };
 
+  scenario("a pool that buys takes the name of a deleted one: the name is never empty", async (world) => {
+    await world.machines("n1", "n2");
+    world.dns.zone("digitalocean");
+    const spec = { desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") };
+    await world.pools.create("web", spec);
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pools.create("other", spec);
+    await world.pass({ settle: true });
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+    await gone(world, [bought(2)]);
+  });
+
+  scenario(
+    "a pool that buys in vain takes the name of a deleted one: the old address serves meanwhile",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.dns.zone("digitalocean");
+      const spec = { desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") };
+      await world.pools.create("web", spec);
+      await world.pass();
+      await world.pools.delete("web");
+      await world.pools.create("other", spec);
+      world.fail({ side: "cloud", operation: "create", kind: "500", times: 0 });
+      for (let time = 0; time < 3; time += 1) {
+        await world.pass();
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+        world.advance(5000);
+      }
+      world.clearFaults();
+      world.advance(MINUTE);
+      await gone(world, [bought(2)]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+    },
+  );
+
   for (const name of ["its own", "a record set's"] as const) {
     const under = `another pool takes the place of a deleted one under ${name} name`;
 
@@ -394,13 +430,13 @@ function replacedInName(scenario: Register): void {
   }
 }
 
-/** Passes until the deleted pool is gone with what it had bought. */
-async function gone(world: World): Promise<void> {
+/** Passes until the deleted pool is gone with what it had bought; `left` is there still. */
+async function gone(world: World, left: readonly string[] = []): Promise<void> {
   for (let time = 0; time < 3; time += 1) {
     await world.pass();
     world.advance(10 * MINUTE);
   }
-  expect([world.cloud.boughtNow(), await world.pools.existing()]).toEqual([[], ["other"]]);
+  expect([world.cloud.boughtNow(), await world.pools.existing()]).toEqual([left, ["other"]]);
 }
 
 /** An object that is told to clean up only after it serves, and never gets its finalizer. */

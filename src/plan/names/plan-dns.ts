@@ -106,7 +106,7 @@ function nameTTLs(
 
 /** Returns what is done for an object's name, as an object that leaves the name has to know it. `present` is absent for a blocked pool: its provider cannot be used now. */
 function ownerPlan(
-  { managed, retries }: Publisher,
+  publisher: Publisher,
   present: NamePlan | undefined,
   served: ServedAddresses | undefined,
 ): OwnerPlan {
@@ -118,11 +118,17 @@ function ownerPlan(
   // What is right already, or is to stay, is in status once this pass has written it.
   const isSettled = isRight || drift > 0;
   // What is on its way, is tried again, or cannot be read just now may serve under the name a moment later.
-  const isUndecided = served !== undefined && served.undecided.size > 0;
-  const isComing = isUndecided || managed.some((ip) => retries.ofAddress(ip) !== undefined);
+  const isExpected = served !== undefined && (served.undecided.size > 0 || served.isBuying === true);
+  const isComing = isExpected || isTriedAgain(publisher);
   return why === undefined && !isSettled && !isComing
-    ? { kind: "cannot-publish", addresses: managed }
+    ? { kind: "cannot-publish", addresses: publisher.managed }
     : { kind: "waits", why: why ?? NEW_NAME_FIRST };
+}
+
+/** True while an address, or the purchase of one, is tried again by itself. */
+function isTriedAgain({ managed, retries }: Publisher): boolean {
+  const failed = [...managed.map((ip) => retries.ofAddress(ip)), retries.of("acquire")];
+  return failed.some((retry) => retry !== undefined && retry.reason === undefined);
 }
 
 function objectNames(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): ObjectNames {
