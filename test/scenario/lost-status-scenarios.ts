@@ -206,7 +206,10 @@ export function lostStatusScenarios(scenario: Register): void {
         await world.pass();
         expect((await world.recordSets.status("www")).publishedDNS?.addresses).toHaveLength(2);
       },
-      { worlds: ["memory", "sandbox"] },
+      {
+        worlds: ["memory", "sandbox"],
+        onlySingleRuns: "a process that watches tells it when it tries, and waits between",
+      },
     );
 
     scenario(
@@ -236,7 +239,10 @@ export function lostStatusScenarios(scenario: Register): void {
         expect(world.dns.addresses("digitalocean", "new.example.com")).toHaveLength(2);
         expect(world.dns.addresses("digitalocean", "old.example.com")).toHaveLength(policy === "Delete" ? 0 : 2);
       },
-      { worlds: ["memory", "sandbox"] },
+      {
+        worlds: ["memory", "sandbox"],
+        onlySingleRuns: "a process that watches tells it when it tries, and waits between",
+      },
     );
   }
 }

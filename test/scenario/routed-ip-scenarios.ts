@@ -354,7 +354,7 @@ export function routedIPScenarios(scenario: Register): void {
       expect(await world.showRouted("heir")).toEqual(["ip1 active n1"]);
       expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
     },
-    { worlds: ["memory"] },
+    { worlds: ["memory"], onlySingleRuns: "a process that watches makes the next pass by itself" },
   );
 
   scenario("what a person opened and attached stays, whatever flipop needs of it", async (world) => {
