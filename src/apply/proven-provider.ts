@@ -1,7 +1,7 @@
 import type { AddressFact } from "../model/address.ts";
 import type { FirewallFact } from "../model/firewall.ts";
 import type { FirewallProvider, IPProvider } from "../ports/providers.ts";
-import { knownHolder, proveFree, withTrueHolder, withTrueMachines } from "../ports/true-holder.ts";
+import { knownHolder, looksFree, proveFree, withTrueHolder, withTrueMachines } from "../ports/true-holder.ts";
 
 /** A change of an address that the provider has accepted in this pass. */
 interface Sent {
@@ -47,8 +47,8 @@ export function provenProvider(provider: IPProvider, factOf: (ip: string) => Add
     actionState: (action) => provider.actionState(action),
     async getAddress(ip) {
       const address = await provider.getAddress(ip);
-      const isShown = address === undefined || address.holderID !== undefined || address.isLocked;
-      return isShown ? address : await withTrueHolder(provider, address, suspect(ip));
+      // An answer is counted only where it looks free.
+      return looksFree(address) ? await withTrueHolder(provider, address, suspect(ip)) : address;
     },
     async assign(ip, machine) {
       const accepted = await provider.assign(ip, machine);

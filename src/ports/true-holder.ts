@@ -19,9 +19,13 @@ export async function withTrueHolder(
   address: Address | undefined,
   machine: string | undefined,
 ): Promise<Address | undefined> {
-  const looksFree = address !== undefined && address.holderID === undefined && !address.isLocked;
-  if (looksFree && machine !== undefined) await proveFree(provider, address.ip, machine);
+  if (looksFree(address) && machine !== undefined) await proveFree(provider, address.ip, machine);
   return address;
+}
+
+/** True for an address that an answer shows on no machine, and not on its way to one. Pure. */
+export function looksFree(address: Address | undefined): address is Address {
+  return address !== undefined && address.holderID === undefined && !address.isLocked;
 }
 
 /**

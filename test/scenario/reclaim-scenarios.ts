@@ -337,13 +337,7 @@ function replacedInName(scenario: Register): void {
   };
 
   scenario("a pool that buys takes the name of a deleted one: the name is never empty", async (world) => {
-    await world.machines("n1", "n2");
-    world.dns.zone("digitalocean");
-    const spec = { desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") };
-    await world.pools.create("web", spec);
-    await world.pass();
-    await world.pools.delete("web");
-    await world.pools.create("other", spec);
+    await replacedByBuyer(world);
     await world.pass({ settle: true });
     expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
     await gone(world, [bought(2)]);
@@ -352,13 +346,7 @@ function replacedInName(scenario: Register): void {
   scenario(
     "a pool that buys in vain takes the name of a deleted one: the old address serves meanwhile",
     async (world) => {
-      await world.machines("n1", "n2");
-      world.dns.zone("digitalocean");
-      const spec = { desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") };
-      await world.pools.create("web", spec);
-      await world.pass();
-      await world.pools.delete("web");
-      await world.pools.create("other", spec);
+      await replacedByBuyer(world);
       world.fail({ side: "cloud", operation: "create", kind: "500", times: 0 });
       for (let time = 0; time < 3; time += 1) {
         await world.pass();
@@ -428,6 +416,17 @@ function replacedInName(scenario: Register): void {
       await gone(world);
     });
   }
+}
+
+/** A pool that bought an address is deleted, and one that is to buy its own takes its place and its name. */
+async function replacedByBuyer(world: World): Promise<void> {
+  await world.machines("n1", "n2");
+  world.dns.zone("digitalocean");
+  const spec = { desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: www("digitalocean") };
+  await world.pools.create("web", spec);
+  await world.pass();
+  await world.pools.delete("web");
+  await world.pools.create("other", spec);
 }
 
 /** Passes until the deleted pool is gone with what it had bought; `left` is there still. */

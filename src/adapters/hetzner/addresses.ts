@@ -197,7 +197,7 @@ class FloatingIPs {
     );
   }
 
-  /** The address as it counts: locked while the action of its last change runs, wherever it is shown meanwhile, and while another runs that this change may have begun, or met. */
+  /** Returns the address, locked while Hetzner works on it: while the action of our last change runs, and, where nobody knows what a change of ours began, while any action runs. */
   async #settled(item: OwnFloatingIP): Promise<Address> {
     const { id } = item;
     const address = this.#seen.show(item);

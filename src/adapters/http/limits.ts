@@ -144,7 +144,7 @@ export interface RateLimitReport {
 }
 
 /**
- * Reads what one answer of a provider says about its rate limit. `nowMs` is the local wall clock. `refusals` is how many answers in a row were a 429, with this one. Pure.
+ * Reads what one answer of a provider says about its rate limit. `nowMs` is the local wall clock. `refusals` counts the answers in a row that were a 429, this one included. Pure.
  */
 export type RateLimitReading = (
   status: number,

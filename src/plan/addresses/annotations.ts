@@ -46,6 +46,8 @@ interface AnnotationFacts {
 /** The same for one family: its nodes have the marks of that family alone. */
 interface AnnotationContext extends AnnotationFacts {
   readonly family: IPFamily;
+  /** Addresses for hosts that have left their names, and serve where they are until no resolver has them any more. */
+  readonly draining: ReadonlySet<string>;
 }
 
 /** An address that a node's annotations are to show. */
@@ -64,10 +66,11 @@ interface Wish {
  */
 export function planAnnotations(facts: AnnotationFacts): AnnotationPlan {
   const { observation, views } = facts;
-  const own = planFamily({ ...facts, family: "IPv4" });
+  const draining = drainingOnHosts(facts);
+  const own = planFamily({ ...facts, draining, family: "IPv4" });
   const hasOther = views.some(isOf("IPv6")) || annotatedNodes(observation.nodes).some(({ ipv6 }) => ipv6 !== undefined);
   if (!hasOther) return own;
-  const other = planFamily({ ...facts, family: "IPv6" });
+  const other = planFamily({ ...facts, draining, family: "IPv6" });
   return { actions: [...own.actions, ...other.actions], holds: [...own.holds, ...other.holds] };
 }
 
@@ -364,16 +367,15 @@ function hostAnnotation(
     return isWished ? [ip] : [];
   });
   const left = new Set([...annotatedOn(node), ...shown].map(({ ip }) => ip));
-  const others = before.filter(
-    (ip) => !left.has(ip) && (ownerByValue(ip, context) === undefined || isProtected(node, { ip }, byKey, context)),
-  );
-  const draining = before.filter((ip) => isDraining(ip, context));
-  return hostAddressesText([...wished, ...others, ...draining]) ?? (node.hostAnnotation === undefined ? undefined : "");
+  const isLeftAlone = (ip: string): boolean =>
+    !left.has(ip) && (ownerByValue(ip, context) === undefined || isProtected(node, { ip }, byKey, context));
+  const others = before.filter((ip) => context.draining.has(ip) || isLeftAlone(ip));
+  return hostAddressesText([...wished, ...others]) ?? (node.hostAnnotation === undefined ? undefined : "");
 }
 
-/** True for an address that has left its name and serves where it is until no resolver has it any more. */
-function isDraining(ip: string, { views, observation: { observedAtMs: nowMs } }: AnnotationContext): boolean {
-  return views.some(({ drains, hosts }) => hosts === "Managed" && (drains?.get(ip) ?? 0) > nowMs);
+function drainingOnHosts({ views, observation: { observedAtMs: nowMs } }: AnnotationFacts): ReadonlySet<string> {
+  const drains = views.flatMap((view) => (view.hosts === "Managed" ? [...(view.drains ?? [])] : []));
+  return new Set(drains.flatMap(([ip, untilMs]) => (untilMs > nowMs ? [ip] : [])));
 }
 
 /** True for the same addresses, however a person has written them. */

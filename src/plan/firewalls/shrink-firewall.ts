@@ -78,7 +78,7 @@ export type MovesAway = (entry: string) => readonly string[] | "staying";
  * 2. Former firewall: removes only if the present one lets clients in at every machine where an address may be, after this plan's additions succeeded.
  * 3. A machine leaves after all moves away from it have succeeded. A port is closed after those of the addresses that it was opened for.
  * 4. A rule that is wider than ports some object needs goes after those ports were opened by themselves; if that fails, it stays.
- * 5. All stays where a name shows such an address, and its machine stays behind the firewall, or behind others that do not let its clients in.
+ * 5. Nothing is removed while a name shows such an address and its clients would be shut out: its machine stays behind the firewall, or is behind others that may not let them in.
  * Pure.
  */
 export function removeUnneeded(view: PoolView, memory: FirewallMemory, context: ReductionContext): Reduction {

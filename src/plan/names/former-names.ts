@@ -254,9 +254,14 @@ function shownOf(publisher: Publisher, former: PublishedName, context: FormerCon
 }
 
 /** True for a former name whose records the object has to remove: no other object owns it, and they are not to stay. Pure. */
-export function isToClean({ ref, reclaimPolicy }: Publisher, former: PublishedName, claims: NameClaims): boolean {
-  const owner = claims.ownerOf(publishedKey(former));
-  return reclaimPolicy === "Delete" && (owner === undefined || isSameObject(owner, ref));
+export function isToClean(publisher: Publisher, former: PublishedName, claims: NameClaims): boolean {
+  return publisher.reclaimPolicy === "Delete" && !isAnothers(publisher, former, claims);
+}
+
+/** True for a name that another object owns by now. Pure. */
+export function isAnothers({ ref }: Publisher, name: PublishedName, claims: NameClaims): boolean {
+  const owner = claims.ownerOf(publishedKey(name));
+  return owner !== undefined && !isSameObject(owner, ref);
 }
 
 /** Returns what of a former name's remembered addresses its records show. Pure. */
@@ -269,13 +274,12 @@ export function ownPartOf({ records }: FoundRecords, former: PublishedName): rea
  * a name that another object owns by now. Pure.
  */
 export function publishedNow(
-  { ref }: Publisher,
+  publisher: Publisher,
   name: PublishedName,
   claims: NameClaims,
   dns: ReadonlyMap<string, DNSFacts>,
 ): readonly string[] {
-  const owner = claims.ownerOf(publishedKey(name));
-  if (owner !== undefined && !isSameObject(owner, ref)) return [];
+  if (isAnothers(publisher, name, claims)) return [];
   const own = { ...name, addresses: ownAddresses(name) };
   const found = findRecords(own, dns);
   if (found.kind === "nothing") return [];

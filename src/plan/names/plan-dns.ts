@@ -117,16 +117,14 @@ function ownerPlan(
   const [why] = waitsFor === undefined ? [] : holds;
   // What is right already, or is to stay, is in status once this pass has written it.
   const isSettled = isRight || drift > 0;
-  // What is on its way, is tried again, or cannot be read just now may serve under the name a moment later.
-  const isExpected = served !== undefined && (served.undecided.size > 0 || served.isBuying === true);
-  const isComing = isExpected || isTriedAgain(publisher);
-  return why === undefined && !isSettled && !isComing
+  return why === undefined && !isSettled && !mayServeSoon(publisher, served)
     ? { kind: "cannot-publish", addresses: publisher.managed }
     : { kind: "waits", why: why ?? NEW_NAME_FIRST };
 }
 
-/** True while an address, or the purchase of one, is tried again by itself. */
-function isTriedAgain({ managed, retries }: Publisher): boolean {
+/** True while an address of an object may serve a moment later: it is on its way, cannot be read just now, is being bought, or is tried again by itself. */
+function mayServeSoon({ managed, retries }: Publisher, served: ServedAddresses | undefined): boolean {
+  if (served !== undefined && (served.undecided.size > 0 || served.isBuying === true)) return true;
   const failed = [...managed.map((ip) => retries.ofAddress(ip)), retries.of("acquire")];
   return failed.some((retry) => retry !== undefined && retry.reason === undefined);
 }

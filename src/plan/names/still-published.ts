@@ -7,11 +7,12 @@ import {
   type FoundRecords,
   findRecords,
   formerNames,
+  isAnothers,
   isToClean,
   ownPartOf,
   type UnreadFormer,
 } from "./former-names.ts";
-import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
+import { type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { ownTarget } from "./name-plan.ts";
 import { isPassing, isUnread, type NameTarget, type ReadyTarget } from "./name-target.ts";
 import { isLeftAlone } from "./outside-owner.ts";
@@ -134,6 +135,11 @@ function unwritable(publisher: Publisher, target: ReadyTarget, nowMs: number): r
   return accessTo(publisher, target, nowMs) === "now" ? [] : [{ name: name.fqdn, addresses: records.addresses }];
 }
 
+/** Returns every name that status remembers. */
+function remembered(publisher: Publisher): readonly PublishedName[] {
+  return [...publisher.memory.formerDNS, ...unreadable(publisher)];
+}
+
 /** Returns the name that status remembers as published. */
 function unreadable({ memory: { publishedDNS } }: Publisher): readonly PublishedName[] {
   return publishedDNS === undefined ? [] : [publishedDNS];
@@ -160,12 +166,10 @@ function formerShown(publisher: Publisher, target: NameTarget, facts: FormerFact
   return formerNames(publisher, target).flatMap((name) => {
     const former = { ...name, addresses: ownAddresses(name) };
     const found = findRecords(former, facts.dns);
-    if (found.kind === "unread" && isYetToPublish(publisher, name, facts.claims))
-      return [unreadFormer(publisher, former, found)];
-    if (found.kind === "nothing" || !isToClean(publisher, name, facts.claims)) return [];
-    return [
-      found.kind === "records" ? readFormer(publisher, former, found, facts) : unreadFormer(publisher, former, found),
-    ];
+    const isOwn = isToClean(publisher, name, facts.claims);
+    if (found.kind === "records") return isOwn ? [readFormer(publisher, former, found, facts)] : [];
+    const isUnread = found.kind === "unread" && (isOwn || isYetToPublish(publisher, name, facts.claims));
+    return isUnread ? [unreadFormer(publisher, former, found)] : [];
   });
 }
 
@@ -216,9 +220,8 @@ function uncleanable(
   claims: NameClaims,
   dns: ReadonlyMap<string, DNSFacts>,
 ): readonly NamedAddresses[] {
-  const { memory, meta, reclaimPolicy } = publisher;
-  if (!meta.isDeleting || reclaimPolicy !== "Delete") return [];
-  const own = [...memory.formerDNS, ...unreadable(publisher)].filter((name) => {
+  if (!publisher.meta.isDeleting) return [];
+  const own = remembered(publisher).filter((name) => {
     if (!isToClean(publisher, name, claims)) return false;
     const isWaiting =
       publisher.retries.removalObstacle(publishedRecords(name)) !== undefined ||
@@ -234,16 +237,13 @@ function leftUnread(
   claims: NameClaims,
   dns: ReadonlyMap<string, DNSFacts>,
 ): readonly PublishedName[] {
-  const remembered = [...publisher.memory.formerDNS, ...unreadable(publisher)];
-  return remembered.filter((name) => isYetToPublish(publisher, name, claims) && !isCleanable(name, dns));
+  return remembered(publisher).filter((name) => isYetToPublish(publisher, name, claims) && !isCleanable(name, dns));
 }
 
 /** True for a name that its object leaves to another one which never published it: only this object remembers what it shows. */
-function isYetToPublish({ ref, reclaimPolicy }: Publisher, name: PublishedName, claims: NameClaims): boolean {
-  const key = publishedKey(name);
-  const owner = claims.ownerOf(key);
-  const isAnothers = owner !== undefined && !isSameObject(owner, ref);
-  return reclaimPolicy === "Delete" && isAnothers && !claims.hasPublished(key);
+function isYetToPublish(publisher: Publisher, name: PublishedName, claims: NameClaims): boolean {
+  const isLeft = publisher.reclaimPolicy === "Delete" && isAnothers(publisher, name, claims);
+  return isLeft && !claims.hasPublished(publishedKey(name));
 }
 
 /** True if the records of a name were read and may be written, or are gone with their zone. */
