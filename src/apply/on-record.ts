@@ -21,7 +21,7 @@ import { objectKey, type Pool, type PoolStatus, type RecordSetStatus, type Route
 import { timestamp } from "../model/time.ts";
 import { attemptedName, isVitalName, recordedNames, withNames } from "../plan/names/plan-dns.ts";
 import { statusOf, storedDrain } from "../plan/pool-view.ts";
-import { onItsWay, withDrains } from "../plan/status/stored-status.ts";
+import { onItsWay, withDrains, withSent } from "../plan/status/stored-status.ts";
 import { type ApplyContext, answered } from "./context.ts";
 import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
 
@@ -194,10 +194,6 @@ function withNoted(
   const isSeen = (ip: string): boolean => seen.acquired.some((one) => one.ip === ip);
   const noted = acquired.filter(({ ip }) => note.ips.includes(ip) && !isSeen(ip));
   return noted.length === 0 ? seen : { ...seen, acquired: [...seen.acquired, ...noted] };
-}
-
-function withSent<T extends Pick<PoolStatus, "ips">>(memory: T, sent: PoolStatus["ips"]): T {
-  return { ...memory, ips: { ...memory.ips, ...sent } };
 }
 
 /** Address → until when it stays once it has left its names, for those that are about to leave. */

@@ -93,24 +93,29 @@ function fewer(scenario: Register): void {
       HELD,
     );
 
-  scenario(
-    "nodes that match no longer are left without an approval; the address beyond desiredIPs stays in its name",
-    async (world) => {
-      await publishedPool(world, "digitalocean", ["n1", "n2", "n3"], { approval: "Voluntary" });
-      await world.machines("n4", "n5");
-      for (const node of ["n4", "n5"]) await world.nodes.patch(node, { metadata: { labels: { role: "edge" } } });
-      await world.pools.edit("web", { desiredIPs: 2, match: { nodeLabel: "role=edge" } });
-      for (let time = 0; time < 6; time += 1) {
-        await world.pass({ settle: true });
-        expect(world.dns.set("digitalocean", WWW)).toContain("ip3");
-        world.advance(61_000);
-      }
-      expect(await world.show()).toEqual(["ip1 active n4", "ip2 active n5", "ip3 disabled n3 (AboveDesired)"]);
-      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2", "ip3"]);
-      expect(await reason(world)).toBe("True AwaitsApproval");
-    },
-    HELD,
-  );
+  for (const [how, dies] of [
+    ["", undefined],
+    ...[1, 2, 3, 4].map((write) => [`, also after a death before write ${write} of each pass`, write] as const),
+  ] as const)
+    scenario(
+      `nodes that match no longer are left without an approval; the address beyond desiredIPs stays in its name${how}`,
+      async (world) => {
+        await publishedPool(world, "digitalocean", ["n1", "n2", "n3"], { approval: "Voluntary" });
+        await world.machines("n4", "n5");
+        for (const node of ["n4", "n5"]) await world.nodes.patch(node, { metadata: { labels: { role: "edge" } } });
+        await world.pools.edit("web", { desiredIPs: 2, match: { nodeLabel: "role=edge" } });
+        for (let time = 0; time < 6; time += 1) {
+          if (dies !== undefined) await world.run({ dieBeforeWrite: dies });
+          await world.pass({ settle: true });
+          expect(world.dns.set("digitalocean", WWW)).toContain("ip3");
+          world.advance(61_000);
+        }
+        expect(await world.show()).toEqual(["ip1 active n4", "ip2 active n5", "ip3 disabled n3 (AboveDesired)"]);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2", "ip3"]);
+        expect(await reason(world)).toBe("True AwaitsApproval");
+      },
+      HELD,
+    );
 }
 
 /** `spec.approval: Voluntary` and `flipop approve`. */

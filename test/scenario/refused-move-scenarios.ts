@@ -126,7 +126,7 @@ export function refusedMoveScenarios(scenario: Register): void {
       await expectRest(world);
       expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
     },
-    MEMORY,
+    { ...MEMORY, onlySingleRuns: "What watches reads the name again only when it looks, and knows its own attempts." },
   );
 
   scenario(

@@ -10,14 +10,22 @@ import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
 import type { BadEntry, Free, FreeRank, PoolView } from "../pool-view.ts";
 import { isAsked, type Standing, statusOf, storedDrain } from "../pool-view.ts";
 
-/** The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned. Pure. */
-export function ipStatuses(view: PoolView, holds: readonly Hold[]): Readonly<Record<string, IPStatus>> {
+/**
+ * The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned, `shown` are the addresses that the object's
+ * names show. Pure.
+ */
+export function ipStatuses(
+  view: PoolView,
+  holds: readonly Hold[],
+  shown: ReadonlySet<string>,
+): Readonly<Record<string, IPStatus>> {
   const bad = view.badEntries
     .filter(({ fault }) => fault === "invalid")
     .map((entry) => [entry.entry, badEntry(entry, view)] as const);
   const heldBack = new Map(holds.filter(keepsFree).map((hold) => [hold.subject, hold]));
   const managed = view.managed.map(({ ip, standing }) => {
-    return [ip, ipStatus(view, ip, standing, heldBack.get(ip))] as const;
+    const entry = { ...comesBack(view, ip, standing, shown), ...ipStatus(view, ip, standing, heldBack.get(ip)) };
+    return [ip, entry] as const;
   });
   return Object.fromEntries(
     [...bad, ...managed]
@@ -187,6 +195,21 @@ export function drainField(view: PoolView, ip: string): Pick<IPStatus, "draining
   if (untilMs === undefined) return {};
   const stored = storedDrain(view.pool, ip);
   return { drainingUntil: stored !== undefined && parseTime(stored) === untilMs ? stored : timestamp(untilMs) };
+}
+
+/**
+ * What stays on record of an address that left its object's name to move, until the name shows it again: nothing else tells that it comes back, and takes no other one's place.
+ */
+function comesBack(
+  view: PoolView,
+  ip: string,
+  standing: Standing,
+  shown: ReadonlySet<string>,
+): Pick<IPStatus, "drainingUntil"> {
+  const stored = statusOf(view.pool, ip)?.drainingUntil;
+  const isOnItsWay = (standing.kind === "placed" || standing.kind === "busy") && isAsked(view, ip);
+  const isAwaited = isOnItsWay && view.pool.spec.dnsRecordSet !== undefined && !shown.has(ip);
+  return stored !== undefined && isAwaited ? { drainingUntil: stored } : {};
 }
 
 /** Why an address stays where nothing serves it: what became of its holder, and since when. */

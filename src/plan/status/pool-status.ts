@@ -7,11 +7,13 @@ import { capital, problemText, whyHeld } from "../../model/hold.ts";
 import { skippedSentence } from "../../model/node-phrase.ts";
 import type { Hold, MissingGrant, NodeVerdict, PoolAssessment } from "../../model/plan.ts";
 import { REASONS } from "../../model/reason.ts";
+import { publishedNames } from "../../model/record-types.ts";
 import {
   compareText,
   type HostAddressPolicy,
   type IPStatus,
   ipFamilyOf,
+  ownAddresses,
   type PoolStatus,
   type PoolSummary,
   type RetryStatus,
@@ -73,7 +75,8 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   const { view, unassigned, waiting, skipped } = decision;
   const { pool, nowMs } = view;
   const { holds, names } = own;
-  const ips = ipStatuses(view, [...unassigned, ...holds]);
+  const shown = new Set(publishedNames(names.memory).flatMap(ownAddresses));
+  const ips = ipStatuses(view, [...unassigned, ...holds], shown);
   const retries = currentRetries(view, own);
   const error = poolError(view, own);
   const { emptyTarget, hosts } = view;

@@ -1,4 +1,5 @@
 import { type AcquireIP, type AssignIP, isAssign } from "../../model/action.ts";
+import { entryOf } from "../../model/address.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
 import type { IPStatus, Pool, PoolStatus } from "../../model/resource.ts";
 import type { Outcome } from "../../model/run.ts";
@@ -108,7 +109,16 @@ function withAcquired(
 }
 
 function withEntry(status: PoolStatus, ip: string, entry: IPStatus): PoolStatus {
-  return { ...status, ips: { ...status.ips, [ip]: entry } };
+  return withSent(status, { [ip]: entry });
+}
+
+/** Enters where addresses are sent. Until when one stays that left its names stays on record: the name that shows it again ends that. Pure. */
+export function withSent<T extends Pick<PoolStatus, "ips">>(memory: T, sent: PoolStatus["ips"]): T {
+  const entries = Object.entries(sent).map(([ip, entry]): [string, IPStatus] => {
+    const drainingUntil = entryOf(memory.ips, ip)?.drainingUntil;
+    return [ip, drainingUntil === undefined ? entry : { ...entry, drainingUntil }];
+  });
+  return { ...memory, ips: { ...memory.ips, ...Object.fromEntries(entries) } };
 }
 
 /**
