@@ -15,6 +15,7 @@ export function hostAddressScenarios(scenario: Register): void {
   moves(scenario);
   edits(scenario);
   hands(scenario);
+  forgets(scenario);
   typos(scenario);
   crashes(scenario);
 }
@@ -214,6 +215,67 @@ function hands(scenario: Register): void {
     await world.pass();
     expect(await world.nodes.hosts()).toEqual({ n1: "198.18.0.77,2001:db8::7", n2: "ip1" });
   });
+}
+
+/** What makes a pool forget an address of an earlier spec while it drains. */
+const FORGETTING: readonly {
+  readonly title: string;
+  readonly forget: (world: World) => Promise<void> | void;
+  /** What is active then. */
+  readonly stays: Readonly<Record<string, string>>;
+}[] = [
+  {
+    title: "whose pool loses its status",
+    forget: async (world) => await world.pools.writeStatus("web", null),
+    stays: { n1: "ip1" },
+  },
+  { title: "whose pool is deleted", forget: async (world) => await world.pools.delete("web"), stays: {} },
+  {
+    title: "that a person takes from its machine",
+    forget: (world) => void world.cloud.put(ip(2), undefined),
+    stays: { n1: "ip1" },
+  },
+  {
+    title: "that a person takes from its machine, while its node cannot be written once",
+    forget: (world) => {
+      world.cloud.put(ip(2), undefined);
+      world.fail({ side: "cluster", operation: "annotateNode", kind: "500", times: 1 });
+    },
+    stays: { n1: "ip1" },
+  },
+  {
+    title: "whose node cannot be written when the time is over",
+    forget: (world) => {
+      world.advance(61_000);
+      world.fail({ side: "cluster", operation: "annotateNode", kind: "500", times: 1 });
+    },
+    stays: { n1: "ip1" },
+  },
+];
+
+function forgets(scenario: Register): void {
+  for (const { title, forget, stays } of FORGETTING)
+    for (const [where, spec] of [
+      ["alone on its node", {}],
+      ["beside another one", { maxPerNode: 2 }],
+    ] as const)
+      scenario(`a draining address ${title} goes from its host, ${where}`, async (world) => {
+        await world.machines("n1", ...("maxPerNode" in spec ? [] : ["n2"]));
+        for (const address of [ip(1), ip(2)]) world.cloud.address(address);
+        world.dns.zone("hetzner");
+        await world.pools.create("web", { ...MANAGED, ...spec, ips: [ip(1), ip(2)], dnsRecordSet: www("hetzner") });
+        await world.pass();
+        await unnamed(world);
+        await world.pass();
+        expect(Object.values(await world.nodes.hosts()).join(",")).toBe("ip1,ip2");
+        await forget(world);
+        for (let pass = 0; pass < 3; pass += 1) {
+          await world.pass();
+          world.advance(61_000);
+        }
+        expect(await world.nodes.hosts()).toEqual(stays);
+        expect(await world.nodes.annotations()).toEqual(stays);
+      });
 }
 
 /** What hands leave in annotations: half of an edit, another form, the addresses of other nodes. */

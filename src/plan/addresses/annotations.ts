@@ -4,7 +4,6 @@ import {
   actionID,
   type NodeAnnotations,
   type ObjectRef,
-  type Place,
   refKey,
 } from "../../model/action.ts";
 import type { IPFamily } from "../../model/address-source.ts";
@@ -23,12 +22,11 @@ import { hostAddressesText, hostWords } from "../../model/host-address.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { Observation } from "../../model/observation.ts";
 import type { Hold } from "../../model/plan.ts";
-import type { Reason } from "../../model/reason.ts";
 import { ipFamilyOf, ownerKey, ownerRef } from "../../model/resource.ts";
 import { hold, obstacle } from "../holds.ts";
-import { isWritable, type PoolView, type Standing } from "../pool-view.ts";
+import { isWritable, type PoolView } from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
-import { movedByHand } from "./position.ts";
+import { type CauseOfClearing, causeOfClearing } from "./clearing-causes.ts";
 
 /** What the annotations of the nodes depend on, beside the nodes. */
 interface AnnotationFacts {
@@ -46,9 +44,11 @@ interface AnnotationFacts {
 /** The same for one family: its nodes have the marks of that family alone. */
 interface AnnotationContext extends AnnotationFacts {
   readonly family: IPFamily;
-  /** Addresses for hosts that have left their names, and serve where they are until no resolver has them any more. */
-  readonly draining: ReadonlySet<string>;
+  readonly drains: HostDrains;
 }
+
+/** Addresses for hosts that have left their names, and serve where they are until no resolver has them any more, with their nodes as far as these are known. */
+type HostDrains = ReadonlyMap<string, string | undefined>;
 
 /** An address that a node's annotations are to show. */
 interface Wish {
@@ -59,18 +59,19 @@ interface Wish {
 
 /**
  * Repairs the annotations: written on the verified holder of an address in use, removed from every other node that carries an address of ours. Left
- * alone: what concerns an address that cannot be read or is being worked on, objects that may not be written, and values nobody named.
+ * alone: what concerns an address that cannot be read or is being worked on, objects that may not be written, and values nobody named. What a host keeps while it drains its
+ * node shows until then: whoever forgets meanwhile whose it was reads it there.
  *
  * A node has one action of a family at most: what it lacks is written first. Of several addresses that it shows wrongly those of one object go at a time. The families
  * have nothing to do with each other.
  */
 export function planAnnotations(facts: AnnotationFacts): AnnotationPlan {
   const { observation, views } = facts;
-  const draining = drainingOnHosts(facts);
-  const own = planFamily({ ...facts, draining, family: "IPv4" });
+  const drains = drainsOnHosts(facts);
+  const own = planFamily({ ...facts, drains, family: "IPv4" });
   const hasOther = views.some(isOf("IPv6")) || annotatedNodes(observation.nodes).some(({ ipv6 }) => ipv6 !== undefined);
   if (!hasOther) return own;
-  const other = planFamily({ ...facts, draining, family: "IPv6" });
+  const other = planFamily({ ...facts, drains, family: "IPv6" });
   return { actions: [...own.actions, ...other.actions], holds: [...own.holds, ...other.holds] };
 }
 
@@ -182,7 +183,7 @@ function writing(
       (assignmentID === undefined || view === first.view),
   );
   const requires = added.flatMap(({ assignmentID }) => assignmentID ?? []);
-  const kept = rest.flatMap((entry) => keptBeside(entry, { shown, awaited: new Set(requires), byKey, context }));
+  const kept = rest.flatMap((entry) => keptBeside(node, entry, { shown, awaited: new Set(requires), byKey, context }));
   const wished = wishes.filter((wish) => !lacking.includes(wish) || added.includes(wish));
   const after = [...wished.map(({ view, ip }) => ({ ip, owner: view.key })), ...kept];
   const host = hostAnnotation(node, after, byKey, context);
@@ -204,6 +205,7 @@ function writing(
 
 /** An address that a node shows and is not to show, where it stays for now. */
 function keptBeside(
+  node: NodeFacts,
   entry: Annotated,
   how: {
     readonly shown: readonly Annotated[];
@@ -215,6 +217,7 @@ function keptBeside(
   const { shown, awaited, byKey, context } = how;
   const owner = ownerOf(entry, context);
   if (owner === undefined) return [];
+  if (isDrainingOn(node, entry.ip, context)) return [{ ip: entry.ip, owner }];
   const view = byKey.get(owner);
   if (shown.length === 1 && view?.isForSeveral !== true) return [];
   const leaving = view === undefined ? "" : actionID("unassign-ip", view.object, entry.ip);
@@ -283,7 +286,7 @@ function goingFrom(
 ): readonly Going[] {
   const object = objectOf(entry, byKey, context);
   if (object === undefined || isProtected(node, entry, byKey, context)) return [];
-  if (context.observation.settling?.has(refKey(object)) === true) return [];
+  if (isDrainingOn(node, entry.ip, context) || context.observation.settling?.has(refKey(object)) === true) return [];
   const view = byKey.get(ownerKey(object));
   const cause = causeOfClearing(node, entry.ip ?? "", view);
   // What its object gives up leaves DNS first; an address that no longer serves is another matter.
@@ -369,13 +372,28 @@ function hostAnnotation(
   const left = new Set([...annotatedOn(node), ...shown].map(({ ip }) => ip));
   const isLeftAlone = (ip: string): boolean =>
     !left.has(ip) && (ownerByValue(ip, context) === undefined || isProtected(node, { ip }, byKey, context));
-  const others = before.filter((ip) => context.draining.has(ip) || isLeftAlone(ip));
+  const others = before.filter((ip) => isDrainingOn(node, ip, context) || isLeftAlone(ip));
   return hostAddressesText([...wished, ...others]) ?? (node.hostAnnotation === undefined ? undefined : "");
 }
 
-function drainingOnHosts({ views, observation: { observedAtMs: nowMs } }: AnnotationFacts): ReadonlySet<string> {
-  const drains = views.flatMap((view) => (view.hosts === "Managed" ? [...(view.drains ?? [])] : []));
-  return new Set(drains.flatMap(([ip, untilMs]) => (untilMs > nowMs ? [ip] : [])));
+function drainsOnHosts({ views, observation: { observedAtMs: nowMs } }: AnnotationFacts): HostDrains {
+  const managed = views.filter(({ hosts }) => hosts === "Managed");
+  return new Map(
+    managed.flatMap(({ drains, provider, placeOf }) =>
+      [...(drains ?? [])].flatMap(([ip, untilMs]): (readonly [string, string | undefined])[] => {
+        if (untilMs <= nowMs) return [];
+        const fact = provider?.addresses.get(ip);
+        if (fact?.kind !== "known") return [[ip, undefined]];
+        const { holderID } = fact.address;
+        const nodeName = holderID === undefined ? undefined : placeOf(holderID).nodeName;
+        return nodeName === undefined ? [] : [[ip, nodeName]];
+      }),
+    ),
+  );
+}
+
+function isDrainingOn(node: NodeFacts, ip: string | undefined, { drains }: AnnotationContext): boolean {
+  return ip !== undefined && drains.has(ip) && (drains.get(ip) ?? node.name) === node.name;
 }
 
 /** True for the same addresses, however a person has written them. */
@@ -416,46 +434,6 @@ function clearingHost(
   };
 }
 
-/** Why a node no longer carries what its annotation says, and whether its object gives the address up. */
-interface CauseOfClearing {
-  readonly reason: Reason;
-  readonly isGivenUp: boolean;
-  /** Where the address is: on a machine that never was a node, or where somebody put it. */
-  readonly holder?: Place;
-}
-
-/** As far as its object knows. */
-function causeOfClearing(node: NodeFacts, ip: string, view: PoolView | undefined): CauseOfClearing {
-  if (view === undefined || view.pool.meta.isDeleting) return { reason: "PoolDeleted", isGivenUp: true };
-  const standing = view.managed.find((address) => address.ip === ip)?.standing;
-  if (standing === undefined) return { reason: "NotManaged", isGivenUp: true };
-  switch (standing.kind) {
-    case "blocked":
-      return { reason: "IPBlocked", isGivenUp: false };
-    case "gone":
-      return { reason: "IPNotFound", isGivenUp: false };
-    case "foreign":
-      return { reason: "ForeignHolder", isGivenUp: false, holder: standing.holder };
-    case "conflict":
-      return { reason: "Conflict", isGivenUp: true };
-    case "ungranted":
-      return { reason: standing.why.reason, isGivenUp: true };
-    case "placed":
-    case "free":
-    case "busy":
-    case "gap":
-      if (!view.inUse.has(ip)) return { reason: "AboveDesired", isGivenUp: true };
-      return { ...(movedByHand(view, ip, node) ?? { reason: whyElsewhere(node, standing, view) }), isGivenUp: false };
-  }
-}
-
-/** Why an address in use is no longer where a node's annotation says. An earlier pass may have taken it away from a node that was lost. */
-function whyElsewhere({ name }: NodeFacts, standing: Standing, { notMatching }: PoolView): Reason {
-  const hasLeft = standing.kind === "free" && standing.from?.nodeName === name;
-  if (hasLeft) return standing.rank === "excess" ? "AboveMaxPerNode" : "HolderLost";
-  return notMatching.some(({ nodeName }) => nodeName === name) ? "HolderLost" : "AnnotationDrift";
-}
-
 /** The object that may clear what a node shows: the one it names, else the one that manages the value; undefined = not ours, or not in this run's scope. */
 function objectOf(
   entry: Partial<Annotated>,
@@ -477,7 +455,7 @@ function ownerOf({ ip, owner }: Partial<Annotated>, context: AnnotationContext):
 
 function ownerByValue(ip: string, { claims, views }: AnnotationContext): string | undefined {
   const remembers = views.find(
-    (view) => Object.hasOwn(view.pool.status.ips, ip) || view.released.some((released) => released.ip === ip),
+    ({ pool: { status } }) => Object.hasOwn(status.ips, ip) || status.released.some((released) => released.ip === ip),
   );
   return claims.ownerOf(ip) ?? remembers?.key;
 }
