@@ -44,6 +44,27 @@ function people(scenario: Register): void {
     },
   );
 
+  for (const [title, happens] of [
+    ["whose new node is lost", async (world: World) => await world.nodes.setReady("n2", false)],
+    ["whose new node gets another address", async (world: World) => world.cloud.address(ip(9), { on: "n2" })],
+  ] as const)
+    scenario(
+      `the only address of a cordoned node ${title} after the run died that was to send it there serves on where it is`,
+      async (world) => {
+        await publishedPool(world, "digitalocean", ["n1"]);
+        await world.machines("n2");
+        await cordon(world, "n1");
+        await world.crash(2);
+        expect(world.cloudWrites()).toEqual([]);
+        expect((await world.pools.status("web")).ips[ip(1)]).toMatchObject({ state: "in-progress", nodeName: "n2" });
+        await happens(world);
+        await world.pass();
+        expect(world.writes().filter((write) => /annotate|move|dns/.test(write))).toEqual([]);
+        expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1"]);
+      },
+    );
+
   scenario("a pool that is suspended in the middle of a drain stands still, and goes on afterwards", async (world) => {
     await draining(world);
     await world.pools.edit("web", { suspend: true });

@@ -255,14 +255,16 @@ function usedBy(
 
 /**
  * True if the object itself has clients served by the address on the node, or is just withdrawing it from there: by status, by the node's annotation, or by its name. Where somebody
- * put the address on the node by hand, that is so only while the object selects nothing: else it goes back at once.
+ * put the address on the node by hand, that is so only while the object selects nothing: else it goes back at once. What is on record to go elsewhere has not left
+ * while the node shows it.
  */
 function isInService(ip: string, node: NodeFacts, machine: string, context: StandingContext): boolean {
   const { pool, key, machineOf } = context;
   const entry = statusOf(pool, ip);
   if (pool.meta.isDeleting || entry?.inherited === true) return false;
-  const isKnownHere = context.selectsNothing || entry === undefined || isAt(entry, machine, machineOf);
   const isAnnotated = isAnnotatedOn(node, ip, key);
+  const hasStayed = entry?.state === "in-progress" && isAnnotated;
+  const isKnownHere = context.selectsNothing || entry === undefined || hasStayed || isAt(entry, machine, machineOf);
   const isPublished = pool.status.publishedDNS?.addresses.includes(ip) === true;
   return (
     isKnownHere && (entry?.state === "active" || storedDrain(pool, ip) !== undefined || isAnnotated || isPublished)
