@@ -1,6 +1,7 @@
 import { expect } from "vitest";
-import { type Action, refKey, subjectOf } from "../../src/model/action.ts";
-import { changesAnnotation } from "../../src/model/action-kinds.ts";
+import { type Action, type AnnotateNode, type NodeAnnotations, refKey, subjectOf } from "../../src/model/action.ts";
+import { changesAnnotation, changesName } from "../../src/model/action-kinds.ts";
+import { annotated } from "../../src/model/annotated.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { PassResult } from "../../src/model/run.ts";
 
@@ -15,7 +16,13 @@ export function checkAnnounced({ plan, outcomes, remaining, wasInterrupted }: Pa
   const announced = allOf(plan);
   const names = newAddresses(announced, outcomes);
   const done = outcomes.map(({ action }) => action);
-  expect(linesOf(done, names), "a pass does what its plan announced").toEqual(linesOf(announced, new Map()));
+  const raced = racedAddresses(announced);
+  const seen = (actions: readonly Action[], known: ReadonlyMap<string, string>): readonly string[] =>
+    linesOf(
+      actions.flatMap((action) => unraced(action, (ip) => raced.has(known.get(ip) ?? ip))),
+      known,
+    );
+  expect(seen(done, names), "a pass does what its plan announced").toEqual(seen(announced, new Map()));
 }
 
 function allOf({ actions, followUps }: Plan): readonly Action[] {
@@ -35,25 +42,76 @@ function newAddresses(announced: readonly Action[], outcomes: PassResult["outcom
   return names;
 }
 
+/**
+ * What stands for addresses that several objects buy of one provider without a node: that whose purchase ends first takes the first place there is, which nobody knows
+ * beforehand.
+ */
+function racedAddresses(announced: readonly Action[]): ReadonlySet<string> {
+  const bought = announced.flatMap((action) =>
+    action.kind === "acquire-ip" && !("node" in action.after) ? [action] : [],
+  );
+  const byProvider = [...Map.groupBy(bought, ({ provider }) => provider).values()];
+  const raced = byProvider.filter((some) => new Set(some.map(({ object }) => refKey(object))).size > 1);
+  return new Set(raced.flatMap((some) => some.flatMap(({ newAddress }) => newAddress ?? [])));
+}
+
+const RACED = "(first bought)";
+
+/** An action as it is whichever of the raced addresses it is about; none where it is there for the sake of one alone: the names of its object. */
+function unraced(action: Action, isRaced: (ip: string) => boolean): readonly Action[] {
+  if (action.kind === "assign-ip" && isRaced(action.ip)) return [{ ...action, object: NOBODY, ip: RACED }];
+  if (changesName(action)) {
+    const [before, after] = [action.before, action.after].map(({ addresses }) =>
+      addresses.filter((ip) => !isRaced(ip)),
+    );
+    const isSame = JSON.stringify(before) === JSON.stringify(after);
+    const isForRaced = action.after.addresses.some(isRaced);
+    if (isSame && isForRaced) return [];
+    return [
+      {
+        ...action,
+        before: { ...action.before, addresses: before ?? [] },
+        after: { ...action.after, addresses: after ?? [] },
+      },
+    ];
+  }
+  if (!changesAnnotation(action)) return [action];
+  return [{ ...action, before: unracedMarks(action.before, isRaced), after: unracedMarks(action.after, isRaced) }];
+}
+
+/** Whose a raced address is, and whether it is for the host, is a matter of who bought it. */
+function unracedMarks(marks: NodeAnnotations, isRaced: (ip: string) => boolean): NodeAnnotations {
+  const ips = marks.address?.split(",") ?? [];
+  if (!ips.some(isRaced)) return marks;
+  const known = annotated(marks).filter(({ ip }) => !isRaced(ip));
+  const host = marks.host?.split(",").filter((ip) => !isRaced(ip));
+  return {
+    address: ips.map((ip) => (isRaced(ip) ? RACED : ip)).join(","),
+    pool: known.map(({ owner }) => owner).join(","),
+    ...(host === undefined || host.length === 0 ? {} : { host: host.join(",") }),
+  };
+}
+
 const NOBODY = { kind: "pool", namespace: "", name: "" } as const;
 
 /**
  * One line for each action, sorted. Of several addresses that leave one node, or come to it, that whose move ends first is cleared or annotated first, which nobody knows
- * beforehand: they are one line, of all that the node loses, or gets.
+ * beforehand: they are one line, of all that the node loses and gets.
  */
 function linesOf(actions: readonly Action[], names: ReadonlyMap<string, string>): readonly string[] {
   const annotating = actions.flatMap((action) => (changesAnnotation(action) ? [action] : []));
-  const groups = Map.groupBy(annotating, ({ kind, nodeName, ipFamily = "IPv4" }) => `${kind} ${nodeName} ${ipFamily}`);
+  const groups = Map.groupBy(annotating, ({ nodeName, ipFamily = "IPv4" }) => `${nodeName} ${ipFamily}`);
   const together = [...groups.values()].flatMap((group) => {
     const [first, last] = [group[0], group.at(-1)];
     if (first === undefined || last === undefined) return [];
     // Whose addresses a node gets stands in the annotation itself; which of their objects writes it is a matter of whose purchase ends last.
-    const isOf = (object: Action["object"]): string => (last.after.pool === undefined ? ` ${refKey(object)}` : "");
-    const whose = new Set(group.map(({ object, impact = "none" }) => `(${impact})${isOf(object)}`).toSorted());
+    const isOf = ({ kind, object }: AnnotateNode): string =>
+      kind === "clear-annotation" && last.after.pool === undefined ? ` ${refKey(object)}` : "";
+    const whose = new Set(group.map((one) => `${one.kind} (${one.impact ?? "none"})${isOf(one)}`).toSorted());
     const host = group.findLast(({ after }) => after.host !== undefined)?.after.host;
     const { impact: _impact, ...bare } = first;
     const after = { ...last.after, ...(host === undefined ? {} : { host }) };
-    return [`${[...whose].join(" ")}: ${lineOf({ ...bare, object: NOBODY, after }, names)}`];
+    return [`${[...whose].join(" ")}: ${lineOf({ ...bare, kind: "annotate-node", object: NOBODY, after }, names)}`];
   });
   const rest = actions.filter((action) => !changesAnnotation(action)).map((action) => lineOf(action, names));
   return [...rest, ...together].toSorted();
