@@ -1,6 +1,7 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { portText } from "../../src/model/firewall.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
+import { nodeSubject } from "../../src/model/retry-subject.ts";
 import {
   type FirewallView,
   isHeldByFirewall,
@@ -14,7 +15,7 @@ import {
 } from "./firewall-truth.ts";
 import type { Violation } from "./monitor.ts";
 import type { Simulation } from "./simulation.ts";
-import { isBlocked, managedBy } from "./truth.ts";
+import { dropletOf, isBlocked, managedBy, serves } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** True where a name shows the address of an object that goes, beside one behind a firewall that cannot be opened: nobody knows whether that one serves. */
@@ -77,7 +78,19 @@ function neededBy(world: World, pool: Pool, all: readonly FirewallView[]): reado
   // What a former firewall has stays until the present one lets everybody in to the address.
   const isOpenTo = (id: string): boolean => firewall.covered.has(id) && ports.every((one) => isOpen(firewall, one));
   if (!machines.every(isOpenTo)) kept.push(...onRecord(pool));
-  return [...kept, ...[...ports.map(portText), ...machines].map((part) => `${firewall.id} ${part}`)];
+  const needed = [...ports.map(portText), ...machines, ...triedAgain(world, pool)];
+  return [...kept, ...needed.map((part) => `${firewall.id} ${part}`)];
+}
+
+/**
+ * The machines of an object that serves nowhere to whose nodes an attempt failed, as status has it: it is tried again, however late and however often, and what lets clients in there
+ * is not taken away and put back each time.
+ */
+function triedAgain(world: World, pool: Pool): readonly string[] {
+  if (servingMachine(world, pool) !== undefined) return [];
+  const failed = new Set(pool.status.retries.map(({ subject }) => subject));
+  const nodes = world.nodes().filter((node) => failed.has(nodeSubject(node.name)));
+  return nodes.flatMap((node) => (serves(world, pool, node) === "match" ? String(dropletOf(node) ?? "") : []));
 }
 
 /** What is on record at firewalls that cover a machine with an address which a name shows, and whose object keeps none in step: its clients may come through that. */
