@@ -1,6 +1,6 @@
 import { type Action, type ChangeMachines, isAssign, type WriteDNS } from "../model/action.ts";
 import { changesAnnotation, changesName } from "../model/action-kinds.ts";
-import { addressesWithout } from "../model/dns.ts";
+import { addressesWithout, type RecordsFact } from "../model/dns.ts";
 import { CRDTooOld, KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
 import type { Obstacle } from "../model/plan.ts";
 import type { IPStatus, RetryStatus } from "../model/resource.ts";
@@ -319,9 +319,25 @@ function failures(outcome: Failed, ips: Readonly<Record<string, IPStatus>>): rea
       return isForbidden(error)
         ? [failure(ANNOTATIONS_SUBJECT, ofAllNodes(error.message, action.nodeName))]
         : [failure(ownSubject(action))];
+    case "update-dns":
+    case "withdraw-dns":
+    case "delete-dns":
+      return [failure(failedSubject(action, outcome.records))];
     default:
       return [failure(ownSubject(action))];
   }
+}
+
+/** The subject of a change of a name that failed: where all that was to be added is there, it was the removal, which goes on by itself. */
+function failedSubject(action: WriteDNS, records: RecordsFact | undefined): string {
+  const { before, after } = action;
+  const added = addressesWithout(after.addresses, before.addresses);
+  const isAdded =
+    records?.kind === "known" &&
+    added.length > 0 &&
+    addressesWithout(added, records.records.addresses).length === 0 &&
+    records.records.ttlSeconds === after.ttlSeconds;
+  return isAdded ? dnsRemovalSubject(recordsOf(action)) : ownSubject(action);
 }
 
 /** Returns the error of one node as it is told of all: without the node's name, which the call and the API server's answer have. */

@@ -424,6 +424,21 @@ function refusedAdditions(scenario: Register): void {
       { worlds: ["memory", "sandbox", "cluster"] },
     );
 
+  scenario("what could not leave a name to which others were added is not asked for again at once", async (world) => {
+    await publishedNodes(world, "digitalocean", ["n1", "n2"]);
+    await world.nodes.setReady("n2", false);
+    await world.machines("n3");
+    fail(world, "digitalocean", "remove-record", "500");
+    await world.pass({ lease: "fail" });
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ext1", "ext2", "ext3"]);
+    const { retries } = await world.recordSets.status("nodes");
+    expect(retries).toMatchObject([{ subject: `dns-removal/digitalocean/${WWW}`, attempts: 1 }]);
+    world.advance(2 * SECOND);
+    await world.pass({ lease: "fail" });
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ext1", "ext3"]);
+    expect((await world.recordSets.status("nodes")).retries).toEqual([]);
+  });
+
   scenario(
     "what leaves a name and is refused (500) is tried again after its own wait, and what is added to it meanwhile goes with it",
     async (world) => {
