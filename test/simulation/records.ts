@@ -71,7 +71,10 @@ export class Records {
   /** By uid of the pool. */
   readonly accepted_: Map<string, Accepted> = new Map();
   /** Refused assignments since the last success, event or loss of memory, by address and droplet. */
-  readonly refusals: Map<string, { count: number; lastMs: number; isSlow: boolean; hadEffect?: boolean }> = new Map();
+  readonly refusals: Map<
+    string,
+    { count: number; lastMs: number; isSlow: boolean; hadEffect?: boolean; isOfAddition?: boolean }
+  > = new Map();
   /** When somebody else changed the status of a pool, by key. */
   readonly touchedAtMs: Map<string, number> = new Map();
   /** Addresses that somebody else moved, detached or deleted, with when it was last done, milliseconds. */
@@ -207,6 +210,7 @@ export class Records {
       lastMs: this.#world.nowMs(),
       isSlow: SLOW.has(error.failure),
       hadEffect: hasEffect,
+      isOfAddition: operation === "add-record",
     });
   }
 
