@@ -260,6 +260,16 @@ interface NamesPlan extends Guarded {
   readonly byObject: ReadonlyMap<string, readonly ObjectNames[]>;
 }
 
+/** Returns the objects for which an address is being bought, or will be without a person: such a purchase may only wait for the account's list or limit to be read. */
+function buyingObjects({ decisions, actions }: AddressPlan): ReadonlySet<string> {
+  const held = decisions.flatMap(({ holds }) => holds.filter(({ needsPerson }) => !needsPerson));
+  const pending = decisions.filter(({ view }) => view.pool.status.pendingAcquisitions.length > 0);
+  return new Set([
+    ...[...actions, ...held].flatMap(({ kind, object }) => (kind === "acquire-ip" ? [refKey(object)] : [])),
+    ...pending.map(({ view }) => refKey(view.object)),
+  ]);
+}
+
 /** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */
 function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan): Steps<NamesPlan> {
   const { nameClaims: claims, nowMs } = claimed;
@@ -271,10 +281,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
     viewRecordSet(recordSet, world, verified, claims),
   );
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
-  const buying = new Set([
-    ...addresses.actions.flatMap(({ kind, object }) => (kind === "acquire-ip" ? [refKey(object)] : [])),
-    ...views.flatMap(({ pool, object }) => (pool.status.pendingAcquisitions.length > 0 ? [refKey(object)] : [])),
-  ]);
+  const buying = buyingObjects(addresses);
   const served = new Map<string, ServedAddresses>([
     ...views
       .filter((view) => view.blocked === undefined)

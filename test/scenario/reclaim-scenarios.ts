@@ -343,6 +343,33 @@ function replacedInName(scenario: Register): void {
     await gone(world, [bought(2)]);
   });
 
+  for (const [what, method] of [
+    ["list", "listPage"],
+    ["limit", "addressLimit"],
+  ] as const)
+    scenario(`the account's ${what} is read late: a name that a pool is to buy for is not emptied`, async (world) => {
+      await replacedByBuyer(world);
+      world.takesMs = (call) => (call.method === method ? 3000 : undefined);
+      await world.pass({ settle: true });
+      world.takesMs = undefined;
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+      await gone(world, [bought(2)]);
+    });
+
+  scenario("the account's list cannot be read: a name that a pool is to buy for is not emptied", async (world) => {
+    await replacedByBuyer(world);
+    world.fail({ side: "cloud", operation: "list", kind: "500", times: 0 });
+    for (let time = 0; time < 2; time += 1) {
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+      world.advance(MINUTE);
+    }
+    world.clearFaults();
+    world.advance(10 * MINUTE);
+    await gone(world, [bought(2)]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+  });
+
   scenario(
     "a pool that buys in vain takes the name of a deleted one: the old address serves meanwhile",
     async (world) => {
