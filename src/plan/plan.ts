@@ -24,7 +24,7 @@ import { type Publisher, poolKey, poolPublisher, publisherKey, type ServedAddres
 import { type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { byKey, sortedActions, sortedHolds } from "./order.ts";
-import { type Decision, isLeftEmpty, isWritable, type PoolView } from "./pool-view.ts";
+import { type Decision, firewallObstacles, isLeftEmpty, isWritable, type PoolView } from "./pool-view.ts";
 import {
   byRecordSet,
   type CheckedRecordSet,
@@ -260,14 +260,24 @@ interface NamesPlan extends Guarded {
   readonly byObject: ReadonlyMap<string, readonly ObjectNames[]>;
 }
 
-/** Returns the objects for which an address is being bought, or will be without a person: such a purchase may only wait for the account's list or limit to be read. */
-function buyingObjects({ decisions, actions }: AddressPlan): ReadonlySet<string> {
-  const held = decisions.flatMap(({ holds }) => holds.filter(({ needsPerson }) => !needsPerson));
-  const pending = decisions.filter(({ view }) => view.pool.status.pendingAcquisitions.length > 0);
-  return new Set([
-    ...[...actions, ...held].flatMap(({ kind, object }) => (kind === "acquire-ip" ? [refKey(object)] : [])),
-    ...pending.map(({ view }) => refKey(view.object)),
-  ]);
+/**
+ * Returns the objects that have an address to publish before long, without a person, though nobody can say which yet or where: it is being bought, or will be; it may not be
+ * sent yet, as the object cools off; or the firewall of a node that it could go to cannot be read yet, or is about to be in force there.
+ */
+function comingObjects({ decisions, actions }: AddressPlan): ReadonlySet<string> {
+  const buying = actions.filter(({ kind }) => kind === "acquire-ip");
+  const waiting = decisions.filter(isComing).map(({ view }) => view);
+  return new Set([...buying, ...waiting].map(({ object }) => refKey(object)));
+}
+
+function isComing({ view, holds }: Decision): boolean {
+  if (view.pool.meta.isDeleting) return false;
+  const isHeld = holds.some(
+    ({ kind, needsPerson, waitsFor }) =>
+      !needsPerson && (kind === "acquire-ip" || (kind === "assign-ip" && waitsFor === "cool-off")),
+  );
+  const isShut = firewallObstacles(view).some((why) => why?.needsPerson === false);
+  return isHeld || isShut || view.pool.status.pendingAcquisitions.length > 0;
 }
 
 /** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */
@@ -281,13 +291,13 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
     viewRecordSet(recordSet, world, verified, claims),
   );
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
-  const buying = buyingObjects(addresses);
+  const coming = comingObjects(addresses);
   const served = new Map<string, ServedAddresses>([
     ...views
       .filter((view) => view.blocked === undefined)
       .map((view) => {
         const own = poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn);
-        return [poolKey(view), buying.has(refKey(view.object)) ? { ...own, isBuying: true as const } : own] as const;
+        return [poolKey(view), coming.has(refKey(view.object)) ? { ...own, isComing: true as const } : own] as const;
       }),
     ...recordSets
       .filter(({ validation }) => validation.kind === "valid")

@@ -387,6 +387,54 @@ function replacedInName(scenario: Register): void {
     },
   );
 
+  scenario(
+    "the firewall of a RoutedIP that takes the name of a deleted pool is read late: no empty name",
+    async (world) => {
+      await replacedByRouted(world);
+      world.takesMs = ({ method }) => (method === "listFirewalls" ? 3000 : undefined);
+      await world.pass({ settle: true });
+      world.takesMs = undefined;
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1"]);
+      await gone(world, [], []);
+    },
+  );
+
+  for (const operation of ["firewalls", "open-ports"] as const)
+    scenario(
+      `the firewall of a RoutedIP that takes the name of a deleted pool fails (${operation}): no empty name`,
+      async (world) => {
+        await replacedByRouted(world);
+        world.fail({ side: "cloud", operation, kind: "500", times: 0 });
+        for (let time = 0; time < 3; time += 1) {
+          await world.pass();
+          expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+          world.advance(MINUTE);
+        }
+        world.clearFaults();
+        world.advance(10 * MINUTE);
+        await gone(world, [], []);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1"]);
+      },
+    );
+
+  scenario("a pool that takes the name of a deleted one cools off: the old address serves meanwhile", async (world) => {
+    const more = { dnsRecordSet: www("digitalocean"), assignmentCoolOffSeconds: 60 };
+    await world.machines("n1", "n2");
+    world.dns.zone("digitalocean");
+    await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete", ...more });
+    await world.pass();
+    world.cloud.address(ip(1));
+    world.cloud.address(ip(2));
+    await world.pools.create("other", { ips: [ip(1)], ...more, dnsRecordSet: null });
+    await world.pass();
+    await world.pools.delete("web");
+    await world.pools.edit("other", { ips: [ip(2)], ...more });
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    await gone(world);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+  });
+
   for (const name of ["its own", "a record set's"] as const) {
     const under = `another pool takes the place of a deleted one under ${name} name`;
 
@@ -456,13 +504,29 @@ async function replacedByBuyer(world: World): Promise<void> {
   await world.pools.create("other", spec);
 }
 
-/** Passes until the deleted pool is gone with what it had bought; `left` is there still. */
-async function gone(world: World, left: readonly string[] = []): Promise<void> {
+/** A pool that bought an address is deleted, and a RoutedIP with an address and a firewall takes its place and its name. */
+async function replacedByRouted(world: World): Promise<void> {
+  const named = { dnsRecordSet: www("digitalocean") };
+  await world.machines("n1", "n2");
+  await world.pods.create("web-n2", { node: "n2", labels: { app: "web" } });
+  await world.routedIPs.service();
+  await world.routedIPs.issuer({ routedIPFirewallName: "web" });
+  world.cloud.firewall("web");
+  world.dns.zone("digitalocean");
+  await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete", ...named });
+  await world.pass();
+  world.cloud.address(ip(1));
+  await world.pools.delete("web");
+  await world.routedIPs.create("vip", { address: ip(1), ...named });
+}
+
+/** Passes until the deleted pool is gone with what it had bought; `left` is there still, and of pools `others`. */
+async function gone(world: World, left: readonly string[] = [], others: readonly string[] = ["other"]): Promise<void> {
   for (let time = 0; time < 3; time += 1) {
     await world.pass();
     world.advance(10 * MINUTE);
   }
-  expect([world.cloud.boughtNow(), await world.pools.existing()]).toEqual([left, ["other"]]);
+  expect([world.cloud.boughtNow(), await world.pools.existing()]).toEqual([left, others]);
 }
 
 /** An object that is told to clean up only after it serves, and never gets its finalizer. */

@@ -122,9 +122,9 @@ function ownerPlan(
     : { kind: "waits", why: why ?? NEW_NAME_FIRST };
 }
 
-/** True while an address of an object may serve a moment later: it is on its way, cannot be read just now, is being bought, or is tried again by itself. */
+/** True while an address of an object may serve a moment later: it is on its way, cannot be read just now, is being bought, waits for what ends by itself, or is tried again. */
 function mayServeSoon({ managed, retries }: Publisher, served: ServedAddresses | undefined): boolean {
-  if (served !== undefined && (served.undecided.size > 0 || served.isBuying === true)) return true;
+  if (served !== undefined && (served.undecided.size > 0 || served.isComing === true)) return true;
   const failed = [...managed.map((ip) => retries.ofAddress(ip)), retries.of("acquire")];
   return failed.some((retry) => retry !== undefined && retry.reason === undefined);
 }

@@ -203,8 +203,8 @@ export interface ServedAddresses {
   readonly undecided: ReadonlySet<string>;
   /** Those of {@link serving} that did not come where they would serve when it was tried last: that it goes well now is not to be expected. Absent = none. */
   readonly failed?: ReadonlySet<string>;
-  /** Set where an address that nobody knows yet is bought for the object, or is about to be. */
-  readonly isBuying?: true;
+  /** Set where the object has an address to publish before long, without a person, though nobody can say which, or where. */
+  readonly isComing?: true;
 }
 
 /** True while an object's records wait for nodes that are just changing, whatever the records should be. Pure. */
