@@ -1,7 +1,8 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
 import type { Hold, Plan, WantedOwner } from "../model/plan.ts";
-import { bySeniority, compareText, ownerKey } from "../model/resource.ts";
+import { annotatedFamily } from "../model/record-types.ts";
+import { bySeniority, compareText, ipFamilyOf, ownerKey } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
@@ -261,22 +262,33 @@ interface NamesPlan extends Guarded {
 }
 
 /**
- * Returns the objects that have an address to publish before long, without a person, though nobody can say which yet or where: it is being bought, or will be; it may not be
- * sent yet, as the object cools off; or the firewall of a node that it could go to cannot be read yet, or is about to be in force there.
+ * Returns the pools that have an address to publish before long, without a person, though nobody can say which yet or where: it is being bought, or will be; it may not be
+ * sent yet, as the pool cools off; or the firewall of a node that it could go to cannot be read yet, or is about to be in force there.
  */
-function comingObjects({ decisions, actions }: AddressPlan): ReadonlySet<string> {
-  const buying = actions.filter(({ kind }) => kind === "acquire-ip");
-  const waiting = decisions.filter(isComing).map(({ view }) => view);
-  return new Set([...buying, ...waiting].map(({ object }) => refKey(object)));
+function comingPools({ decisions, actions }: AddressPlan): readonly PoolView[] {
+  const buying = new Set(actions.flatMap(({ kind, object }) => (kind === "acquire-ip" ? [refKey(object)] : [])));
+  return decisions
+    .filter((decision) => buying.has(refKey(decision.view.object)) || isComing(decision))
+    .map(({ view }) => view);
 }
 
-function isComing({ view, holds }: Decision): boolean {
+/** True for a record set that shows what pools have on its nodes, where one of these pools is about to have an address there. */
+function isAwaiting({ recordSet, matching }: RecordSetView, coming: readonly PoolView[]): boolean {
+  const family = annotatedFamily(recordSet.spec.addressType);
+  const own = coming.filter(({ pool }) => ipFamilyOf(pool.spec) === family);
+  if (own.length === 0) return false;
+  const nodes = new Set(matching);
+  return own.some(({ matches }) => matches.some(({ name }) => nodes.has(name)));
+}
+
+function isComing({ view, holds, unassigned }: Decision): boolean {
   if (view.pool.meta.isDeleting) return false;
   const isHeld = holds.some(
     ({ kind, needsPerson, waitsFor }) =>
       !needsPerson && (kind === "acquire-ip" || (kind === "assign-ip" && waitsFor === "cool-off")),
   );
-  const isShut = firewallObstacles(view).some((why) => why?.needsPerson === false);
+  const hasFirewall = view.firewall.kind !== "none" && unassigned.length > 0;
+  const isShut = hasFirewall && firewallObstacles(view).some((why) => why?.needsPerson === false);
   return isHeld || isShut || view.pool.status.pendingAcquisitions.length > 0;
 }
 
@@ -291,17 +303,19 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
     viewRecordSet(recordSet, world, verified, claims),
   );
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
-  const coming = comingObjects(addresses);
+  const coming = comingPools(addresses);
+  const withComing = (own: ServedAddresses, isExpected: boolean): ServedAddresses =>
+    isExpected ? { ...own, isComing: true } : own;
   const served = new Map<string, ServedAddresses>([
     ...views
       .filter((view) => view.blocked === undefined)
       .map((view) => {
         const own = poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn);
-        return [poolKey(view), coming.has(refKey(view.object)) ? { ...own, isComing: true as const } : own] as const;
+        return [poolKey(view), withComing(own, coming.includes(view))] as const;
       }),
     ...recordSets
       .filter(({ validation }) => validation.kind === "valid")
-      .map((view) => [publisherKey(view.publisher), view.served] as const),
+      .map((view) => [publisherKey(view.publisher), withComing(view.served, isAwaiting(view, coming))] as const),
   ]);
   const publishers = [...views.map(poolKey), ...recordSets.map(({ publisher }) => publisherKey(publisher))].flatMap(
     (key) => publisherOf.get(key) ?? [],

@@ -417,6 +417,23 @@ function replacedInName(scenario: Register): void {
       },
     );
 
+  scenario(
+    "a record set takes the name of a deleted pool, and a pool buys for its nodes: no empty name",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.dns.zone("digitalocean");
+      const spec = { desiredIPs: 1, reclaimPolicy: "Delete" };
+      await world.pools.create("web", { ...spec, dnsRecordSet: www("digitalocean") });
+      await world.pass();
+      await world.pools.delete("web");
+      await world.pools.create("other", spec);
+      await reservedNames(world, "www");
+      await world.pass({ settle: true });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+      await gone(world, [bought(2)]);
+    },
+  );
+
   scenario("a pool that takes the name of a deleted one cools off: the old address serves meanwhile", async (world) => {
     const more = { dnsRecordSet: www("digitalocean"), assignmentCoolOffSeconds: 60 };
     await world.machines("n1", "n2");
