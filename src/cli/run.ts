@@ -8,6 +8,7 @@ import {
 } from "../model/lease-annotations.ts";
 import type { Hold } from "../model/plan.ts";
 import type { PassResult, RunEnd, Selection } from "../model/run.ts";
+import { parseTime } from "../model/time.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { EXIT, exitCodeOfError, exitCodeOfRun, isSuccess, troubleText } from "../report/exit-code.ts";
 import { lockedDocument } from "../report/json/document.ts";
@@ -41,8 +42,10 @@ export function runRequest(
     retryMs: flags.retryPeriod,
   };
   const annotate = (end: RunEnd): Readonly<Record<string, string>> => leaseAnnotations(end, selection, signal);
-  const annotateFailure = (error: unknown, endedAtMs: number): Readonly<Record<string, string>> =>
-    failureAnnotations(error, endedAtMs, signal);
+  const annotateFailure: RunRequest["annotateFailure"] = (error, endedAtMs, notes) => ({
+    ...successInTime(notes, endedAtMs),
+    ...failureAnnotations(error, endedAtMs, signal),
+  });
   return { selection, signal, annotate, annotateFailure, ...(flags.lock ? { lock } : {}) };
 }
 
@@ -55,6 +58,15 @@ function failureAnnotations(error: unknown, endedAtMs: number, signal: AbortSign
   };
 }
 
+/**
+ * Returns the last success as a run that is none leaves it: nothing, but where it has a time that has not come. A clock was wrong, and nobody would be told of failures until
+ * then: it is now, once.
+ */
+function successInTime(notes: RunEnd["notes"], endedAtMs: number): Readonly<Record<string, string>> {
+  const isAhead = (parseTime(notes[LAST_SUCCESS_ANNOTATION] ?? "") ?? endedAtMs) > endedAtMs;
+  return isAhead ? { [LAST_SUCCESS_ANNOTATION]: rfc3339(endedAtMs) } : {};
+}
+
 /** Returns the annotations that a run leaves on its Lease: when and how it ended, for `status`, and the totals over all runs. */
 function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal): Readonly<Record<string, string>> {
   const exitCode = exitCodeOfEnd(end.result, { signal, partialOk: false });
@@ -63,7 +75,9 @@ function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal
   return {
     [LAST_RUN_ANNOTATION]: at,
     // A saved plan is carried out as far as it goes: whether all is as it should be only another run tells.
-    ...(isSuccess(exitCode) && end.result.saved === undefined ? { [LAST_SUCCESS_ANNOTATION]: at } : {}),
+    ...(isSuccess(exitCode) && end.result.saved === undefined
+      ? { [LAST_SUCCESS_ANNOTATION]: at }
+      : successInTime(end.notes, end.endedAtMs)),
     [LAST_RESULT_ANNOTATION]: `${exitCode} ${[wordOf(exitCode, end.result), ...untoldText(end.result)].join("; ")}`,
     [TOTALS_ANNOTATION]: writeTotals(totals),
   };

@@ -34,16 +34,18 @@ export const RUN_CHECKS: Checks<"FLP131" | "FLP132" | "FLP133" | "FLP134" | "FLP
     const command = `kubectl -n ${own.lease.namespace} logs -l app.kubernetes.io/part-of=flipop --tail=50`;
     const judged = judgedRuns(facts).map(({ whose, record }) => {
       const atMs = Date.parse(record?.annotations[LAST_SUCCESS_ANNOTATION] ?? "");
-      return { whose, agoMs: Math.max(0, server.nowMs - atMs) };
+      return { whose, agoMs: server.nowMs - atMs };
     });
     const wrong = judged.flatMap(({ whose, agoMs }): readonly Verdict[] => {
       if (Number.isNaN(agoMs)) return [failing(`no successful run${whose} is on record`, { command })];
-      if (agoMs <= MOST_INTERVALS * intervalMs) return [];
+      if (Math.abs(agoMs) <= MOST_INTERVALS * intervalMs) return [];
+      const ahead = `is noted for a time that comes in ${durationText(-agoMs)}: a clock was wrong`;
+      if (agoMs < 0) return [failing(`the last successful run${whose} ${ahead}`, { command })];
       const due = `it is due every ${durationText(intervalMs)}`;
       return [failing(`the last successful run${whose} was ${durationText(agoMs)} ago; ${due}`, { command })];
     });
     const oldestMs = Math.max(...judged.map(({ agoMs }) => agoMs));
-    return allOr(wrong, fine(`last successful run ${durationText(oldestMs)} ago`));
+    return allOr(wrong, fine(`last successful run ${durationText(Math.max(0, oldestMs))} ago`));
   }),
   FLP133: check(["workloads", "own"], ({ workloads, own }) => {
     const { namespace } = own.lease;

@@ -103,6 +103,8 @@ function putOffRow([key, text]: readonly [string, string]): ReconcilerRow["putOf
 function ageProblem(lastSuccess: string, nowMs: number, maxAgeMs: number): string {
   const at = Date.parse(lastSuccess);
   if (Number.isNaN(at)) return "no successful run is on record";
+  const ahead = `is noted for a time that comes in ${durationText(at - nowMs)}: a clock was wrong`;
+  if (at - nowMs > maxAgeMs) return `the last successful run ${ahead}`;
   if (nowMs - at <= maxAgeMs) return "";
   return `the last successful run was ${durationText(nowMs - at)} ago, more than ${durationText(maxAgeMs)}`;
 }

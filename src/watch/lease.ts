@@ -77,8 +77,12 @@ export interface LeaseOptions extends LeaseName, LeaseTerms {
   readonly progress?: Progress | undefined;
 }
 
-/** Returns annotations for what the work threw. `endedAtMs` is by the API server's clock. Must not throw. */
-export type AnnotateFailure = (error: unknown, endedAtMs: number) => Readonly<Record<string, string>>;
+/** Returns annotations for what the work threw. `endedAtMs` is by the API server's clock, `notes` are those of the Lease. Must not throw. */
+export type AnnotateFailure = (
+  error: unknown,
+  endedAtMs: number,
+  notes: Readonly<Record<string, string>>,
+) => Readonly<Record<string, string>>;
 
 /** The lock of a run with `--no-lock`: always held, never lost, and notes for later runs go nowhere. */
 export const NO_LOCK: LockState = {
@@ -116,7 +120,7 @@ export async function withLease<T>(
       return { kind: "locked", holder: "" };
     return { kind: "done", value: await work(keeper) };
   } catch (error) {
-    keeper.leave(options.annotateFailure?.(error, options.cluster.now()) ?? {});
+    keeper.leave(options.annotateFailure?.(error, options.cluster.now(), keeper.annotations()) ?? {});
     throw error;
   } finally {
     if (await keeper.release()) options.onRelease?.();

@@ -45,7 +45,7 @@ test.for([
 ] as const)("a run that ends for %s is noted with its exit code", async ([, error, code, text]) => {
   let noted: Readonly<Record<string, string>> = {};
   const answer: Scene["answer"] = async ({ annotateFailure }) => {
-    noted = annotateFailure(error, NOW_MS);
+    noted = annotateFailure(error, NOW_MS, {});
     throw error;
   };
   const { exitCode } = await invoke(["reconcile"], { observation: steady(), answer });
@@ -56,6 +56,31 @@ test.for([
 function kubeError(failure: "forbidden" | "denied" | "unavailable"): KubeError {
   return new KubeError({ failure, operation: "list nodes", subject: "", status: 0, message: "no" });
 }
+
+test.for([
+  ["an hour ahead", "2026-08-01T13:00:00Z", "2026-08-01T12:00:00Z"],
+  ["a year ahead", "2027-08-01T12:00:00Z", "2026-08-01T12:00:00Z"],
+  ["now", "2026-08-01T12:00:00Z", undefined],
+  ["an hour ago", "2026-08-01T11:00:00Z", undefined],
+  ["no time", "soon", undefined],
+] as const)(
+  "a run that fails leaves a last success that is %s as now, where it has not come",
+  async ([, stored, expected]) => {
+    const notes = { [SUCCESS]: stored };
+    let thrown: Readonly<Record<string, string>> = {};
+    let noted: Readonly<Record<string, string>> = {};
+    const answer: Scene["answer"] = async ({ annotate, annotateFailure }) => {
+      thrown = annotateFailure(kubeError("unavailable"), NOW_MS, notes);
+      const result: PassResult = { ...aQuietRun(), wasInterrupted: true };
+      noted = annotate({ result, endedAtMs: NOW_MS, durationMs: 1, meters: [], notes });
+      return { kind: "done", value: result };
+    };
+    const stopping = new AbortController();
+    stopping.abort("SIGTERM");
+    await invoke(["reconcile"], { observation: steady(), answer, signal: stopping.signal });
+    expect([thrown[SUCCESS], noted[SUCCESS]]).toEqual([expected, expected]);
+  },
+);
 
 async function notedOf(result: PassResult): Promise<readonly unknown[]> {
   let noted: Readonly<Record<string, string>> = {};

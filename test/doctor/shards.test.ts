@@ -202,6 +202,16 @@ describe("the last successful run where shards have run", () => {
       ],
     ],
     [
+      "is told where its time has not come: a clock was wrong",
+      { base: 20, shards: {}, successAgo: -3600 },
+      ["error the last successful run is noted for a time that comes in 1h: a clock was wrong"],
+    ],
+    [
+      "may be ahead by as much as it may be old",
+      { base: 20, shards: {}, successAgo: -90 },
+      ["success last successful run 0s ago"],
+    ],
+    [
       "is that of the one that ran last where none runs",
       { base: 7200, shards: { vip: 3600 } },
       ["error the last successful run of --shard vip was 1h ago; it is due every 1m"],

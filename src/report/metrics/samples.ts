@@ -118,9 +118,11 @@ export function runSamples({ version, endedAtMs, exitCode }: RunFacts): readonly
   ];
 }
 
-/** Returns when a run last succeeded: this one, or the one that the Lease remembers; nothing where neither did. */
+/** Returns when a run last succeeded: this one, or the one that the Lease remembers; nothing where neither did. A time that has not come is now. */
 function successSamples({ endedAtMs, notes }: RunEnd, exitCode: number): readonly Sample[] {
-  const lastMs = isSuccess(exitCode) ? endedAtMs : Date.parse(notes[LAST_SUCCESS_ANNOTATION] ?? "");
+  const lastMs = isSuccess(exitCode)
+    ? endedAtMs
+    : Math.min(Date.parse(notes[LAST_SUCCESS_ANNOTATION] ?? ""), endedAtMs);
   return Number.isNaN(lastMs) ? [] : [sample("flipop_last_success_timestamp_seconds", {}, seconds(lastMs))];
 }
 

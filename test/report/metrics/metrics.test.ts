@@ -92,6 +92,10 @@ describe("the metrics of a run", () => {
 
   test("have no last success when no run ever had one", () => {
     expect(valuesOf(told({ exitCode: 75, notes: {} }), "flipop_last_success_timestamp_seconds")).toEqual([]);
+    const notes = { "flipop.digitalocean.com/last-success": "2027-08-01T11:00:00Z" };
+    expect(valuesOf(told({ exitCode: 75, notes }), "flipop_last_success_timestamp_seconds")).toEqual(
+      valuesOf(told({ exitCode: 0 }), "flipop_last_success_timestamp_seconds"),
+    );
   });
 
   test("tell nothing of objects when the run was for some of them only", () => {
