@@ -28,6 +28,8 @@ export interface StatusEnd {
 /** A status that could not be written. */
 interface Refusal {
   readonly count: number;
+  /** When it was refused, milliseconds of the API server's clock. */
+  readonly atMs: number;
   /** Milliseconds of the API server's clock. */
   readonly dueMs: number;
 }
@@ -134,8 +136,11 @@ export class Attempts {
   mayWriteStatus(object: ObjectRef, nowMs: number, onlyTells: () => boolean): boolean {
     const key = refKey(object);
     if (this.#underWay.has(key)) return false;
-    const isRefused = (this.#refusals.get(key)?.dueMs ?? 0) > nowMs;
-    if (isRefused || (this.#foreign.has(key) && this.#overwritten.dueMs(statusKey(key), nowMs) > nowMs)) return false;
+    if (
+      this.#isRefused(key, nowMs) ||
+      (this.#foreign.has(key) && this.#overwritten.dueMs(statusKey(key), nowMs) > nowMs)
+    )
+      return false;
     const dueMs = this.#tellings.dueMs(key, nowMs);
     const mustWait = dueMs > nowMs && onlyTells();
     if (mustWait) this.#untold.set(key, dueMs);
@@ -185,7 +190,13 @@ export class Attempts {
 
   #refuse(key: string, nowMs: number, retryClass: "fast" | "slow" = "fast"): void {
     const count = (this.#refusals.get(key)?.count ?? 0) + 1;
-    this.#refusals.set(key, { count, dueMs: nowMs + retryDelayMs(retryClass, count) });
+    this.#refusals.set(key, { count, atMs: nowMs, dueMs: nowMs + retryDelayMs(retryClass, count) });
+  }
+
+  /** True until a refused status is due. A clock that was set back ends the wait: none lasts longer than it may. */
+  #isRefused(key: string, nowMs: number): boolean {
+    const refusal = this.#refusals.get(key);
+    return refusal !== undefined && refusal.atMs <= nowMs && nowMs < refusal.dueMs;
   }
 }
 

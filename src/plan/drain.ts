@@ -2,7 +2,7 @@ import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.
 import { addressesWithout } from "../model/dns.ts";
 import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
 import { laterMs, parseTime, timestamp } from "../model/time.ts";
-import { type PoolView, storedDrain } from "./pool-view.ts";
+import { drainEndMs, type PoolView } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
 export interface ShownName {
@@ -115,7 +115,7 @@ export function drainOf(view: PoolView, ip: string, facts: ServingNames, going: 
     ownDrain(view, ip, facts, going),
   );
   if (drain.kind !== "shown" || drain.others === undefined) return drain;
-  const storedMs = parseTime(storedDrain(view.pool, ip) ?? "") ?? 0;
+  const storedMs = drainEndMs(view.pool, ip, view.nowMs) ?? 0;
   return storedMs > view.nowMs && storedMs < drain.untilMs ? { ...drain, untilMs: storedMs } : drain;
 }
 
@@ -182,7 +182,7 @@ function unshownDrain(
 ): Drain {
   const leftMs = left.get(ip);
   const extraMs = drainMs(pool);
-  const storedMs = laterMs(parseTime(storedDrain(pool, ip) ?? ""), leftMs === undefined ? undefined : leftMs + extraMs);
+  const storedMs = laterMs(drainEndMs(pool, ip, nowMs), leftMs === undefined ? undefined : leftMs + extraMs);
   if (storedMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
     return { kind: "unwritable", name: unknown, isUnread: true };
   if (storedMs === undefined) return { kind: "over" };

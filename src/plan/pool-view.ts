@@ -6,6 +6,7 @@ import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
 import type { HostAddressPolicy, IPStatus, Pool } from "../model/resource.ts";
 import type { Suspended } from "../model/suspension.ts";
+import { parseTime } from "../model/time.ts";
 import type { Cleaning } from "./finalizer.ts";
 import type { FirewallTarget } from "./firewalls/firewall-target.ts";
 import type { HeldWishes } from "./grants.ts";
@@ -318,6 +319,18 @@ export function comingMachine(
 /** Returns until when an address stays by status once it has left its names, be it managed or released; undefined where status says nothing of it. */
 export function storedDrain(pool: Pool, ip: string): string | undefined {
   return statusOf(pool, ip)?.drainingUntil ?? pool.status.released.find((entry) => entry.ip === ip)?.drainingUntil;
+}
+
+/**
+ * Returns the end of {@link storedDrain}, milliseconds; undefined where there is none. Status has since when the address leaves, too. Where that time has not come the
+ * clock was set back, and the drain lasts from now no longer than it did. Pure.
+ */
+export function drainEndMs(pool: Pool, ip: string, nowMs: number): number | undefined {
+  const untilMs = parseTime(storedDrain(pool, ip) ?? "");
+  const released = pool.status.released.find((entry) => entry.ip === ip);
+  const beganMs = parseTime(statusOf(pool, ip)?.notMatchingSince ?? released?.releasedAt ?? "");
+  if (untilMs === undefined || beganMs === undefined || beganMs <= nowMs) return untilMs;
+  return Math.min(untilMs, nowMs + Math.max(0, untilMs - beganMs));
 }
 
 /** True for an entry of a status that shows an address, or what was taken for one, as not the object's own: it never was used. */

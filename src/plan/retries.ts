@@ -42,10 +42,12 @@ export function retryDelayMs(retryClass: "fast" | "slow", attempts: number): num
   return waitMs(retryClass === "fast" ? WAITS.fastRetry : WAITS.slowRetry, attempts - 1);
 }
 
-/** When a stored retry is due, milliseconds; at most the longest wait from now, whatever the clock said when it was stored. */
-export function retryDueMs(retry: RetryStatus, nowMs: number): number {
-  const dueMs = parseTime(retry.nextAttemptTime) ?? nowMs;
-  return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;
+/** When a stored retry is due, milliseconds; at most the longest wait after so many attempts from now, whatever the clock said when it was stored. */
+export function retryDueMs({ nextAttemptTime, attempts }: RetryStatus, nowMs: number): number {
+  const dueMs = parseTime(nextAttemptTime) ?? nowMs;
+  if (dueMs > nowMs + LONGEST_RETRY_MS) return nowMs;
+  const longestMs = Math.max(retryDelayMs("fast", attempts), retryDelayMs("slow", attempts));
+  return Math.min(dueMs, nowMs + longestMs);
 }
 
 /** Returns a stored retry; with the present time where its own is none, or one that no schedule has: a clock was wrong. Pure. */

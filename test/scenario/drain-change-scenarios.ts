@@ -139,6 +139,51 @@ function memory(scenario: Register): void {
       expect((await world.pools.status("web")).ips[ip(1)]).not.toHaveProperty("drainingUntil");
     });
 
+  for (const backMs of [600 * SECOND, 3600 * SECOND, 365 * 86_400 * SECOND])
+    scenario(
+      `a clock that goes back by ${backMs / SECOND} s in the middle of a drain lets it begin anew, and no more`,
+      async (world) => {
+        world.advance(backMs);
+        await draining(world);
+        world.advance(10 * SECOND - backMs);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        world.advance(61 * SECOND);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+      },
+    );
+
+  scenario(
+    "a clock that goes back while a pool is suspended in the middle of a drain does not lengthen it",
+    async (world) => {
+      world.advance(3600 * SECOND);
+      await draining(world);
+      await world.pools.edit("web", { suspend: true });
+      world.advance(-3600 * SECOND);
+      await world.pass();
+      await world.pools.edit("web", { suspend: false });
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+    },
+  );
+
+  scenario("a clock that goes ahead for a while in the middle of a drain does not lengthen it", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    await world.machines("n3");
+    world.advance(3600 * SECOND);
+    await cordon(world, "n1");
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    world.advance(-3600 * SECOND);
+    await world.pass();
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+  });
+
   scenario("a time of a drain that is left on an address which serves is forgotten", async (world) => {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);
     await world.pools.writeStatus("web", { ips: { [ip(1)]: { drainingUntil: "2999-01-01T00:00:00Z" } } });
@@ -214,6 +259,20 @@ function released(scenario: Register): void {
       expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
       expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
       expect((await world.pools.status("web")).released).toEqual([]);
+    },
+  );
+
+  scenario(
+    "a clock that goes back by an hour while an address leaves the spec makes nobody wait for longer",
+    async (world) => {
+      world.advance(3600 * SECOND);
+      await swapped(world);
+      world.advance(-3600 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
     },
   );
 

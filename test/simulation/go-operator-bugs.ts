@@ -5,8 +5,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "A pair whose time to be tried again has come is never tried again, as the Go operator reads an elapsed backoff.",
     file: "src/plan/retries.ts",
-    find: "return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;",
-    replace: "return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs <= nowMs ? Number.POSITIVE_INFINITY : dueMs;",
+    find: "  return Math.min(dueMs, nowMs + longestMs);",
+    replace: "  return dueMs <= nowMs ? Number.POSITIVE_INFINITY : Math.min(dueMs, nowMs + longestMs);",
   },
   {
     name: "What failed is tried again at once: a hot loop.",

@@ -12,7 +12,7 @@ export const LASTING_BUGS: readonly Mutation[] = [
   {
     name: "What a provider refused is tried again whenever the cluster changes.",
     file: "src/plan/retries.ts",
-    find: "  return dueMs > nowMs + LONGEST_RETRY_MS ? nowMs : dueMs;",
+    find: "  return Math.min(dueMs, nowMs + longestMs);",
     replace: "  return Math.min(dueMs, nowMs);",
   },
   {

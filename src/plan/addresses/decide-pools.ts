@@ -5,17 +5,16 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ipFamilyOf, ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
-import { parseTime } from "../../model/time.ts";
 import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
 import { emptyTargetObstacle, hold, obstacle, personNeeded } from "../holds.ts";
 import {
   type Decision,
+  drainEndMs,
   isLeftEmpty,
   isWritable,
   type ManagedIP,
   type PoolView,
   statusOf,
-  storedDrain,
 } from "../pool-view.ts";
 import { eachInSteps, type Steps } from "../steps.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
@@ -117,16 +116,14 @@ function undecided(
 
 /** What an object that stands still handed over, and clients may have: its name shows it, or did until a while ago. */
 function stillHandedOut({ pool, handedOver, nowMs }: PoolView): PoolView["handedOver"] {
-  return handedOver.filter(
-    ({ ip }) => isShownByName(pool, ip) || (parseTime(storedDrain(pool, ip) ?? "") ?? 0) > nowMs,
-  );
+  return handedOver.filter(({ ip }) => isShownByName(pool, ip) || (drainEndMs(pool, ip, nowMs) ?? 0) > nowMs);
 }
 
 /** Until when addresses stay by status: what stands still forgets nothing of it. */
-function storedDrains({ pool, managed, released, handedOver }: PoolView): ReadonlyMap<string, number> {
+function storedDrains({ pool, managed, released, handedOver, nowMs }: PoolView): ReadonlyMap<string, number> {
   return new Map(
     [...managed, ...released, ...handedOver].flatMap(({ ip }) => {
-      const untilMs = parseTime(storedDrain(pool, ip) ?? "");
+      const untilMs = drainEndMs(pool, ip, nowMs);
       return untilMs === undefined ? [] : [[ip, untilMs] as const];
     }),
   );
