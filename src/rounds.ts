@@ -405,7 +405,14 @@ export class Rounds {
     const { settling } = this.observation;
     const seen = unsettled(enterAll(this.seen, arrived));
     this.seen = settling === undefined ? seen : { ...seen, settling };
-    this.#announced = await inTurns(planInSteps(this.seen, this.#options.selection), this.context.clock);
+    const { clock } = this.context;
+    this.#announced = await inTurns(planInSteps(this.#settled(this.seen), this.#options.selection), clock);
+  }
+
+  /** The observation without what has just come back and never rests. */
+  #settled(observation: Observation): Observation {
+    const { attempts, clock } = this.#deps;
+    return attempts?.settled(observation, clock.monotonicMs()) ?? observation;
   }
 
   /** Plans on what is known. What has just arrived may be about names that are to wait a moment. What ends or arrives meanwhile is for the next round. */
@@ -416,7 +423,7 @@ export class Rounds {
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
     const { open, refused } = this.#scheduler;
     const planned = (): Promise<Plan> =>
-      inTurns(planInSteps(duringActions(this.observation, open, now, refused), selection), clock);
+      inTurns(planInSteps(this.#settled(duringActions(this.observation, open, now, refused)), selection), clock);
     const isAsked = mayBeUnsettled && settling !== undefined;
     if (isAsked) this.observation = unsettled(this.observation);
     let made = await planned();

@@ -9,6 +9,7 @@ import { laterTime } from "../model/time.ts";
 import { retryClassOf, retryDelayMs } from "../plan/retries.ts";
 import { BusyTries } from "./busy-tries.ts";
 import type { ResourceStores } from "./resource-store.ts";
+import { RestlessPods } from "./restless-pods.ts";
 import { CHANGED_BACK, Rewrites, TOLD } from "./rewrites.ts";
 
 /** What a process tried for one object. */
@@ -45,6 +46,7 @@ interface Refusal {
 export class Attempts {
   /** The changes of addresses that a busy provider has refused. */
   readonly busyTries: BusyTries = new BusyTries();
+  readonly #restlessPods = new RestlessPods();
   #memories: ReadonlyMap<string, Memory> = new Map();
   #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
   readonly #refusals = new Map<string, Refusal>();
@@ -105,6 +107,13 @@ export class Attempts {
       objectsOf(observation).map(({ ref, uid, status }) => [`${refKey(ref)} ${uid}`, status.retries] as const),
     );
     return { ...observation, pools, recordSets: sets };
+  }
+
+  /** The observation as it is to be planned on: what never rests has to wait for its return, see {@link RestlessPods}. */
+  settled(observation: Observation, monotonicMs: number): Observation {
+    if (!this.#isLasting) return observation;
+    const pods = this.#restlessPods.settled(observation.pods, { nowMs: observation.observedAtMs, monotonicMs });
+    return pods === observation.pods ? observation : { ...observation, pods };
   }
 
   /** Takes over what a pass left: the statuses of its last plan, and which of them could not be written. */

@@ -16,6 +16,8 @@ export interface PodSummary {
   readonly notReady: number;
   /** When the last of them stopped being ready, as far as the pods themselves show; absent when one is ready or none shows it. */
   readonly unreadySinceMs?: number;
+  /** Before when they do not count as ready, since they were ready and not ready again and again, milliseconds of the API server's clock; absent where they do not have to wait. */
+  readonly restsUntilMs?: number;
   /** A pod or EndpointSlice that cannot be read and may serve, such as `pod shop/web-0`; not counted above. Absent if everything can be read. */
   readonly unreadable?: string;
 }

@@ -231,13 +231,14 @@ function invalid(error: string): Validation {
 /** An object that wants nodes. */
 interface Matching {
   readonly meta: ObjectMeta;
-  readonly spec: { readonly match: MatchSpec };
+  readonly spec: { readonly match: MatchSpec; readonly gracePeriodSeconds: number };
   readonly endpoints?: Pool["endpoints"];
 }
 
 /** What is needed to judge nodes, for a spec without violations. */
 function withMatcher(object: Matching, pods: Pods): Validation {
   const { nodeLabel, tolerations } = object.spec.match;
+  const hasGrace = object.spec.gracePeriodSeconds > 0;
   const parsed = parseLabelSelector(nodeLabel);
   if ("error" in parsed) return invalid(`Error parsing node selector: ${parsed.error}`);
   const reading = readingOf(object, pods);
@@ -251,7 +252,8 @@ function withMatcher(object: Matching, pods: Pods): Validation {
     nodeLabel: shownText(nodeLabel),
     tolerations,
     podsByNode: reading?.byNode,
-    key: JSON.stringify([nodeLabel, tolerations]),
+    hasGrace,
+    key: JSON.stringify([nodeLabel, tolerations, hasGrace]),
     ...(unplaced === undefined ? {} : { unplaced }),
   };
   return { kind: "valid", matcher };

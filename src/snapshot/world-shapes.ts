@@ -99,10 +99,11 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
 type CountedPods = Omit<PodSummary, "ready" | "notReady"> & Partial<PodSummary>;
 
 const COUNTED_PODS: Shape<CountedPods> = fields<CountedPods>(
-  { ready: number, notReady: number, unreadySinceMs: number, unreadable: sentence },
+  { ready: number, notReady: number, unreadySinceMs: number, restsUntilMs: number, unreadable: sentence },
   "ready",
   "notReady",
   "unreadySinceMs",
+  "restsUntilMs",
   "unreadable",
 );
 

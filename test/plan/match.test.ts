@@ -10,9 +10,10 @@ interface Row {
   readonly nodeLabel?: string;
   readonly tolerations?: Matcher["tolerations"];
   readonly pods?: PodSummary | "none";
+  readonly hasGrace?: boolean;
 }
 
-function verdict({ node = {}, nodeLabel = "", tolerations = [], pods }: Row): string {
+function verdict({ node = {}, nodeLabel = "", tolerations = [], pods, hasGrace = false }: Row): string {
   const parsed = parseLabelSelector(nodeLabel);
   if ("error" in parsed) throw new Error(parsed.error);
   const podsByNode = pods === undefined ? undefined : new Map(pods === "none" ? [] : [["n1", pods]]);
@@ -21,6 +22,7 @@ function verdict({ node = {}, nodeLabel = "", tolerations = [], pods }: Row): st
     nodeLabel,
     tolerations,
     podsByNode,
+    hasGrace,
   };
   const answer = judge(aNode(node), matcher, NOW);
   if (answer.kind === "match") return "match";
@@ -35,6 +37,21 @@ const notReady = { key: "node.kubernetes.io/not-ready", value: "", effect: "NoEx
 
 test.for<[string, Row, string]>([
   ["a ready node matches", {}, "match"],
+  [
+    "a node whose pods never rest is unready for a while",
+    { pods: { ready: 1, notReady: 0, restsUntilMs: NOW + 2000 } },
+    "unready PodNotReady ready and not ready again and again",
+  ],
+  [
+    "it is told so while they are not ready, too: a text that changes each time would be written each time",
+    { pods: { ready: 0, notReady: 1, unreadySinceMs: NOW - 300, restsUntilMs: NOW + 2000 } },
+    "unready PodNotReady ready and not ready again and again since -0.3s",
+  ],
+  [
+    "for an object that gives grace it matches at once",
+    { pods: { ready: 1, notReady: 0, restsUntilMs: NOW + 2000 }, hasGrace: true },
+    "match",
+  ],
   ["a node being deleted does not match at once", { node: { isDeleting: true } }, "excluded NodeDeleting"],
   ["a node without providerID does not match", { node: { providerID: "" } }, "excluded NoProviderID"],
   [

@@ -18,6 +18,8 @@ const FAILOVER_MS = 2000;
 /** How often what lasts may fail: more often than anybody asks. */
 const FOR_EVER = 1_000_000;
 
+const WWW = { zone: "example.com", recordName: "www" };
+
 /** What stays wrong beside it for the whole history, one at a time. */
 const WORLDS: readonly ((random: Random) => readonly WorldEvent[])[] = [
   // A world that is imperfect for ever.
@@ -42,18 +44,38 @@ const WORLDS: readonly ((random: Random) => readonly WorldEvent[])[] = [
   ],
 ];
 
+/** What follows the pods that never rest, one at a time. */
+const FOLLOWERS: readonly ((random: Random) => readonly WorldEvent[])[] = [
+  () => [address("203.0.113.2"), pool("p1", { ips: ["203.0.113.2"] })],
+  () => [address("203.0.113.2"), address("203.0.113.3"), pool("p1", { ips: ["203.0.113.2", "203.0.113.3"] })],
+  (random) => {
+    const dnsRecordSet = { ...WWW, provider: random.pick(["digitalocean", "cloudflare"]) };
+    const ips = ["203.0.113.2", "203.0.113.3"];
+    return [...ips.map(address), pool("p1", { ips, dnsRecordSet })];
+  },
+  (random) => [recordSet(random.pick(["digitalocean", "cloudflare"]), "example.com")],
+];
+
+/**
+ * The history of {@link lastingHistory} in which nothing is wrong, but addresses and names follow the pods that change four times a second: they cost no more calls, and no
+ * more statuses, and the address of the lost node moves as soon.
+ */
+export function restlessHistory(seed: number): History {
+  return lastingHistory(seed, FOLLOWERS);
+}
+
 /**
  * The history of a seed in which something stays wrong while pods change four times a second, and a node of a healthy pool is lost: its address moves at once, and nobody
  * asks a provider again about something that the cluster cannot have changed. Processes are to watch.
  */
-export function lastingHistory(seed: number): History {
+export function lastingHistory(seed: number, worlds: typeof WORLDS = WORLDS): History {
   const random = new Random(seed ^ 0x7f4a7c15);
   const lostAtMs = CHURN_FROM_MS + random.between(5000, CHURN_MS - 10_000);
-  const world = WORLDS[seed % WORLDS.length] ?? (() => []);
+  const world = worlds[seed % worlds.length] ?? (() => []);
   const events: readonly WorldEvent[] = [
     ...GOOD_DROPLETS.flatMap((droplet, index) => node(`n${index + 1}`, droplet, "good")),
     ...[103, 104].flatMap((droplet, index) => node(`n${index + 3}`, droplet, "other")),
-    { atMs: 0, kind: "address", ip: GOOD, on: null, region: "nyc3", isBYOIP: false },
+    address(GOOD),
     {
       atMs: 0,
       kind: "pool",
@@ -80,6 +102,10 @@ export function lastingHistory(seed: number): History {
     endsAtMs: CHURN_FROM_MS + CHURN_MS + 5000,
     events: events.toSorted((a, b) => a.atMs - b.atMs),
   };
+}
+
+function address(ip: string): WorldEvent {
+  return { atMs: 0, kind: "address", ip, on: null, region: "nyc3", isBYOIP: false };
 }
 
 function node(name: string, droplet: number, role: string): readonly WorldEvent[] {

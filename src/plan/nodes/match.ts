@@ -13,6 +13,8 @@ export interface Matcher {
   readonly tolerations: readonly Toleration[];
   /** Undefined when no pod is needed; else the pods by node. */
   readonly podsByNode: ReadonlyMap<string, PodSummary> | undefined;
+  /** True where nodes have grace: then pods that are ready count at once, however often they were not. */
+  readonly hasGrace?: boolean;
   /** An unreadable list of endpoints, which may say of any node that it serves. */
   readonly unplaced?: string;
   /** The same on matchers that differ at most in their pods; absent where nobody has made one. */
@@ -62,12 +64,21 @@ export function judgeAll(node: NodeFacts, matcher: Matcher, nowMs: number): read
 }
 
 /**
- * Returns when a node that is not excluded may be judged otherwise by time alone, milliseconds: the first `tolerationSeconds` that run out. `Infinity` = never. What
- * excludes a node never ends by time. Pure.
+ * Returns when a node that is not excluded may be judged otherwise by time alone, milliseconds: the first `tolerationSeconds` that run out, or its restless pods that count
+ * again. `Infinity` = never. What excludes a node never ends by time. Pure.
  */
-export function judgedUntilMs({ taints }: NodeFacts, { tolerations }: Matcher, nowMs: number): number {
-  if (taints.length === 0) return Number.POSITIVE_INFINITY;
-  return Math.min(...taints.map((taint) => toleratedUntilMs(taint, tolerations, nowMs) ?? Number.POSITIVE_INFINITY));
+export function judgedUntilMs(
+  { name, taints }: NodeFacts,
+  { tolerations, podsByNode, hasGrace }: Matcher,
+  nowMs: number,
+): number {
+  const { ready = 0, restsUntilMs = Number.POSITIVE_INFINITY } = podsByNode?.get(name) ?? {};
+  const restMs = hasGrace === true || ready === 0 ? Number.POSITIVE_INFINITY : restsUntilMs;
+  if (taints.length === 0) return restMs;
+  return Math.min(
+    restMs,
+    ...taints.map((taint) => toleratedUntilMs(taint, tolerations, nowMs) ?? Number.POSITIVE_INFINITY),
+  );
 }
 
 /**
@@ -76,7 +87,7 @@ export function judgedUntilMs({ taints }: NodeFacts, { tolerations }: Matcher, n
  */
 export function stillServes(
   node: NodeFacts,
-  matcher: Pick<Matcher, "tolerations" | "podsByNode" | "unplaced">,
+  matcher: Pick<Matcher, "tolerations" | "podsByNode" | "hasGrace" | "unplaced">,
   nowMs: number,
 ): boolean {
   if (node.isDeleting) return false;
@@ -165,16 +176,26 @@ function unreadable(what: string): MatchVerdict {
   return { kind: "unreadable", reason: "Unreadable", detail: `${what} cannot be read` };
 }
 
+/** Why pods count as not ready, also while they are ready. */
+const RESTLESS = "ready and not ready again and again";
+
 function noReadyPod(
   node: NodeFacts,
-  { podsByNode, unplaced }: Pick<Matcher, "podsByNode" | "unplaced">,
+  { podsByNode, hasGrace, unplaced }: Pick<Matcher, "podsByNode" | "hasGrace" | "unplaced">,
 ): Violation | undefined {
   if (podsByNode === undefined) return undefined;
   const pods = podsByNode.get(node.name);
   const doubt = pods?.unreadable ?? unplaced;
   if (pods === undefined) return { reason: "NoMatchingPod", detail: "", isReadiness: true, doubt };
-  if (pods.ready > 0) return undefined;
-  return { reason: "PodNotReady", detail: "", isReadiness: true, sinceMs: pods.unreadySinceMs, doubt };
+  const rests = pods.restsUntilMs !== undefined && hasGrace !== true;
+  if (pods.ready > 0 && !rests) return undefined;
+  return {
+    reason: "PodNotReady",
+    detail: rests ? RESTLESS : "",
+    isReadiness: true,
+    sinceMs: pods.unreadySinceMs,
+    doubt,
+  };
 }
 
 /** Whether a taint is tolerated now, as {@link toleratedUntilMs} says. Pure. */
