@@ -97,7 +97,7 @@ type Source =
 /** The sources of a command's arguments. */
 const ARGUMENTS: Readonly<Record<CommandName, readonly Source[]>> = {
   plan: ["object", "node", "address", "name"],
-  explain: ["object", "node", "address", "name", "reason"],
+  explain: ["object", "node", "address", "name", "reason", "check", "finding"],
   simulate: [],
   reconcile: ["object", "name"],
   status: ["object", "name"],
@@ -113,7 +113,7 @@ const ARGUMENTS: Readonly<Record<CommandName, readonly Source[]>> = {
   manifests: [],
   completion: ["choice"],
   version: [],
-  help: ["command", "topic", "check", "reason"],
+  help: ["command", "topic", "check", "finding", "reason"],
 };
 
 /** The sources of a flag's value, by what help writes in its place. Beside these a flag has choices, or a value that only a person knows. */

@@ -2,8 +2,10 @@ import { historyOf } from "../history/history.ts";
 import { mentions, placeOf } from "../history/texts.ts";
 import { type ObjectRef, refKey } from "../model/action.ts";
 import type { Change } from "../model/change.ts";
+import { CHECK_CODES } from "../model/check.ts";
 import { ConfigError } from "../model/errors.ts";
 import type { Explanation, Subject } from "../model/explanation.ts";
+import { FINDING_CODES } from "../model/finding.ts";
 import { nearest } from "../model/nearest.ts";
 import type { Observation } from "../model/observation.ts";
 import { REASONS, type Reason } from "../model/reason.ts";
@@ -11,8 +13,9 @@ import type { ObjectMeta } from "../model/resource.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
 import { explain } from "../rehearse/explain.ts";
 import { EXIT } from "../report/exit-code.ts";
-import { explanationDocument, reasonDocument } from "../report/json/explanation.ts";
+import { type Code, codeDocument, explanationDocument, reasonDocument } from "../report/json/explanation.ts";
 import { type ExplainedPast, renderExplanation } from "../report/text/explanation.ts";
+import { listText } from "../report/text/layout.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExistence } from "./existence.ts";
 import type { ExplainFlags } from "./flags.ts";
@@ -30,12 +33,13 @@ const USUAL_WIDTH = 80;
 
 /** Runs `explain`: reads, plans worlds that are a little different, prints. Never writes. Returns the exit code. */
 export async function runExplain(session: Session, words: readonly string[], flags: ExplainFlags): Promise<number> {
-  const reason = words.length === 1 ? reasonNamed(words[0] ?? "") : undefined;
-  if (reason !== undefined) {
+  const [word = ""] = words.length === 1 ? words : [];
+  const known = codeNamed(word) ?? reasonNamed(word);
+  if (known !== undefined) {
     await writeResult(session, session.output, {
-      document: () => reasonDocument(reason),
-      names: () => [reason],
-      text: () => topicText(reason, session.layout.width ?? USUAL_WIDTH) ?? "",
+      document: () => (isReason(known) ? reasonDocument(known) : codeDocument(known)),
+      names: () => [known],
+      text: () => topicText(known, session.layout.width ?? USUAL_WIDTH) ?? "",
     });
     return EXIT.done;
   }
@@ -54,6 +58,30 @@ export async function runExplain(session: Session, words: readonly string[], fla
   return EXIT.done;
 }
 
+const CODES: readonly Code[] = [...CHECK_CODES, ...FINDING_CODES];
+
+/** How many codes beside an unknown one are named. */
+const MOST_CODES = 3;
+
+/**
+ * A code of `doctor` or `validate`, told by its first letters and digits: no object is called so as a rule, and one that is has its kind before it.
+ * @throws ConfigError `usage` for a code that does not exist, with those whose numbers are nearest
+ */
+function codeNamed(word: string): Code | undefined {
+  if (!/^FLP\d+$/i.test(word)) return undefined;
+  const code = CODES.find((one) => one === word.toUpperCase());
+  if (code !== undefined) return code;
+  const numberOf = (text: string): number => Number(text.slice("FLP".length));
+  const away = (one: Code): number => Math.abs(numberOf(one) - numberOf(word));
+  const near = CODES.toSorted((a, b) => away(a) - away(b))
+    .slice(0, MOST_CODES)
+    .toSorted();
+  throw new ConfigError(
+    "usage",
+    `There is no code '${word}'. The nearest are ${listText(near)}. flipop help checks lists those of doctor, flipop help findings those of validate.`,
+  );
+}
+
 /**
  * A reason, told by its capital letters from an object: no object has any in its name.
  * @throws ConfigError `invalid` for a word that is almost a reason, with the nearest
@@ -69,6 +97,10 @@ function reasonNamed(word: string): Reason | undefined {
     "invalid",
     `There is no reason '${word}'. Did you mean ${meant}? flipop help reasons lists them.`,
   );
+}
+
+function isReason(known: Code | Reason): known is Reason {
+  return Object.hasOwn(REASONS, known);
 }
 
 function targetsOf(words: readonly string[]): readonly Target[] {

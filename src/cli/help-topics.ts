@@ -1,5 +1,5 @@
 import { CHECK_CODES, CHECKS } from "../model/check.ts";
-import { FINDING_CODES, FINDINGS } from "../model/finding.ts";
+import { FINDING_CODES, FINDINGS, type Severity } from "../model/finding.ts";
 import { nearest } from "../model/nearest.ts";
 import { REASONS } from "../model/reason.ts";
 import type { ReasonFacts } from "../model/reason-facts.ts";
@@ -93,7 +93,7 @@ const REASON_COLUMN = Math.max(...Object.keys(REASONS).map((reason) => reason.le
 export function topicText(word: string, width: number): string | undefined {
   const lines = Object.hasOwn(TOPICS, word)
     ? TOPICS[word as keyof typeof TOPICS](width)
-    : (checkLines(word, width) ?? reasonLines(word, width));
+    : (checkLines(word, width) ?? findingLines(word, width) ?? reasonLines(word, width));
   return lines === undefined ? undefined : lines.map((line) => `${line}\n`).join("");
 }
 
@@ -107,6 +107,20 @@ function checkLines(word: string, width: number): readonly string[] | undefined 
     ...(command === undefined ? [] : [`  ${command}`]),
   ];
 }
+
+function findingLines(word: string, width: number): readonly string[] | undefined {
+  const code = FINDING_CODES.find((known) => known === word.toUpperCase());
+  if (code === undefined) return undefined;
+  const { severity, text } = FINDINGS[code];
+  return [...wrap(`${code}: ${text}`, "", width), ...wrap(FINDING_MEANS[severity], "  ", width)];
+}
+
+const FINDING_MEANS: Readonly<Record<Severity, string>> = {
+  error:
+    "flipop validate finds it in manifests. It is an error: the API server refuses the object, or something of it is left undone until a person corrects it.",
+  warning:
+    "flipop validate finds it in manifests. It is a warning: the object works, and may not be meant so. --suppress with the code says that it is.",
+};
 
 function reasonLines(word: string, width: number): readonly string[] | undefined {
   const found = Object.entries(REASONS).find(([reason]) => reason.toLowerCase() === word.toLowerCase());

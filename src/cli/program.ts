@@ -179,7 +179,7 @@ function addDaily({ command, run }: Tools): void {
     "explain",
     "Say why something is as it is, and the smallest change that would make it otherwise. Never writes.",
     EXPLAIN,
-    `${OBJECT}, a DNS name, node/NAME, ip/ADDRESS or a reason; or ip/ADDRESS and node/NAME`,
+    `${OBJECT}, a DNS name, node/NAME, ip/ADDRESS, a reason or a code; or ip/ADDRESS and node/NAME`,
     "",
   )
     .addHelpText("after", examplesOf("explain"))

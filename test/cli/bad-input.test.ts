@@ -328,6 +328,12 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     scene,
   ],
   [
+    "explain FLP9999",
+    "There is no code 'FLP9999'. The nearest are FLP228, FLP240 and FLP241. flipop help checks lists those of doctor, flipop help findings those of validate.",
+    64,
+    scene,
+  ],
+  [
     "explain www.example.org",
     "There is no FloatingIPPool, RoutedIP or NodeDNSRecordSet named www.example.org in any namespace, and no object publishes that name ('www.example.org'). There is pool/ingress/broken, pool/ingress/mail and pool/ingress/web.",
     78,

@@ -60,6 +60,18 @@ describe("flipop help", () => {
     );
   });
 
+  test.for(["FLP144", "flp144", "FLP201", "FLP217", "Unreadable"])(
+    "of the code or reason %s is what explain says of it, without a cluster",
+    async (word) => {
+      const { stdout, stderr, exitCode, configs } = await invoke(["explain", word]);
+      expect({ stderr, exitCode, configs }).toEqual({ stderr: "", exitCode: 0, configs: [] });
+      expect(stdout).toBe(await help(word));
+      const document = JSON.parse((await invoke(["explain", word, "-o", "json"])).stdout);
+      expect(schemaErrors(document, "Explanation")).toEqual([]);
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain(document.message);
+    },
+  );
+
   test.for(["exit-codes", "reasons", "findings", "shards"])(
     "of %s fits into 80 columns behind its first lines",
     async (topic) => {

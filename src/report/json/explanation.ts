@@ -1,5 +1,7 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
+import { CHECKS, type CheckCode } from "../../model/check.ts";
 import type { ChangeTold, Explanation, Section, ShownGate, Subject } from "../../model/explanation.ts";
+import { FINDINGS, type FindingCode } from "../../model/finding.ts";
 import { gateOf } from "../../model/gates.ts";
 import { REASONS, type Reason } from "../../model/reason.ts";
 import { plain, plainValue } from "../../model/text.ts";
@@ -112,4 +114,26 @@ export function reasonDocument(reason: Reason): JSONObject {
     advice: advice ?? null,
     gate: gateOf(reason) ?? null,
   };
+}
+
+/** A code of `flipop doctor` or of `flipop validate`. */
+export type Code = CheckCode | FindingCode;
+
+/** Returns the document `Explanation` of a code, which needs no cluster. */
+export function codeDocument(code: Code): JSONObject {
+  const [message, advice] = isCheck(code)
+    ? [CHECKS[code].text, `${CHECKS[code].consequence} ${CHECKS[code].hint}`]
+    : [FINDINGS[code].text, null];
+  return {
+    apiVersion: API_VERSION,
+    kind: "Explanation",
+    subject: { kind: "code", code },
+    message,
+    advice,
+    gate: null,
+  };
+}
+
+function isCheck(code: Code): code is CheckCode {
+  return Object.hasOwn(CHECKS, code);
 }
