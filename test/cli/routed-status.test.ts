@@ -50,6 +50,15 @@ describe("status with routed IPs", () => {
     });
   });
 
+  test("says with -o wide in plain words what is tried again", async () => {
+    const retries = [
+      { subject: "dns/digitalocean/www.example.com", attempts: 2, nextAttemptTime: "", error: "HTTP 500" },
+    ];
+    const failing = { ...scene, routedIPs: [aRoutedIP("web", { status: { retries } })] };
+    const { stdout } = await invoke(["status", "routedip/web", "-o", "wide"], failing);
+    expect(stdout).toContain("   www.example.com: 2 failed, next ");
+  });
+
   test("has a column for names only where one asks for one, and shows what a suspended one is", async () => {
     const plain = { ...scene, routedIPs: [aRoutedIP("web", { spec: { suspend: true } })] };
     const [, , header, row] = (await invoke(["status", "routedip/web"], plain)).stdout.split("\n");
@@ -82,7 +91,7 @@ describe("status with routed IPs", () => {
     ];
     const waiting = { ...scene, routedIPs: [aRoutedIP("web", { status: { retries } })] };
     const { stdout } = await invoke(["status", "-o", "wide", "routedip/web"], waiting);
-    expect(stdout).toContain("firewall/id-edge: 2 failed, next in 5s");
+    expect(stdout).toContain("firewall id-edge: 2 failed, next in 5s");
   });
 });
 

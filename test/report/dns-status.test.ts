@@ -54,6 +54,7 @@ describe("the status of a pool whose addresses could not be read", () => {
   ] as const)("counts as active what is known to be: %s", ([, pool, shown, active, unreadCount]) => {
     expect(text([pool], [])[1]).toContain(` ${shown}`);
     expect(overviewDocument(overview([pool], []))).toMatchObject({ pools: [{ active, unread: unreadCount }] });
+    expect(text([pool], []).filter((line) => line.includes(" active (unread) "))).toHaveLength(unreadCount);
   });
 });
 
@@ -77,6 +78,21 @@ describe("the status of record sets", () => {
     };
     expect(shared([A, B])).toContain(" 192.0.2.1 (and 1 foreign) ");
     expect(shared([B])).toContain(" none (and 1 foreign) ");
+  });
+
+  test("counts the addresses on a narrow terminal: one without its middle would look like another one", () => {
+    const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"];
+    const publishedDNS = { provider: "digitalocean", zone: "example.com", name: "nodes.example.com", addresses };
+    const set = aRecordSet("nodes", { status: { ...PUBLISHED, publishedDNS } });
+    const at = (width: number): readonly string[] =>
+      renderStatus(overview([], [set]), { palette: PLAIN, wide: false, width })
+        .split("\n")
+        .filter((line) => /^RECORD SET|^ingress/.test(line));
+    expect(at(80)).toEqual([
+      "RECORD SET      READY   DNS NAME            STATE    PUBLISHED     REASON",
+      "ingress/nodes   True    nodes.example.com   active   5 addresses   Ready",
+    ]);
+    expect(at(40)).toEqual(["RECORD SET      READY   STATE    REASON", "ingress/nodes   True    active   Ready"]);
   });
 
   test("names few addresses of many, and all with -o wide beside zone, former names and retries", () => {

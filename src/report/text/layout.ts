@@ -61,6 +61,8 @@ export function painted(symbol: EntrySymbol, palette: Palette): string {
 /** A cell: its text, and how to paint it once it is padded. */
 export interface Cell {
   readonly text: string;
+  /** What stands in its place where the terminal is too narrow; absent = its text, without its middle if need be. */
+  readonly short?: string;
   readonly paint?: (text: string) => string;
 }
 
@@ -74,7 +76,7 @@ interface TableWidth {
 
 /**
  * Renders rows under a header, columns separated by three spaces as kubectl does, one line per row, no trailing spaces. Where lines would be longer than `width`, spare
- * columns are left out, one after the other; then no column but the last takes more than a third of the width, so that one long name costs the other columns nothing; then lines end with `…`.
+ * columns are left out, one after the other; before those that say most, cells take their short text; then no column but the last takes more than a third of the width, so that one long name costs the other columns nothing; then lines end with `…`.
  */
 export function renderTable(
   header: readonly string[],
@@ -88,16 +90,24 @@ export function renderTable(
   return all.map((row) => `${renderRow(row, widths, width)}\n`).join("");
 }
 
+/** The highest rank of columns that say less than what short texts give up. */
+const BEFORE_SHORT = 2;
+
 /** Returns the rows without as many of the spare columns as they are too long for. */
 function withoutSpare(
   rows: readonly (readonly Cell[])[],
   spare: readonly (number | undefined)[],
   width: number,
 ): readonly (readonly Cell[])[] {
-  const ranks = [...new Set(spare.filter((rank) => rank !== undefined))].toSorted((a, b) => a - b);
-  const kept = [0, ...ranks].map((last) =>
-    rows.map((row) => row.filter((_, column) => (spare[column] ?? Number.POSITIVE_INFINITY) > last)),
-  );
+  const ranks = [...new Set([0, ...spare.filter((rank) => rank !== undefined)])].toSorted((a, b) => a - b);
+  const shorter = rows.map((row) => row.map(({ short, ...cell }) => ({ ...cell, text: short ?? cell.text })));
+  const without = (some: readonly (readonly Cell[])[], last: number): readonly (readonly Cell[])[] =>
+    some.map((row) => row.filter((_, column) => (spare[column] ?? Number.POSITIVE_INFINITY) > last));
+  const kept = [
+    ...ranks.filter((rank) => rank <= BEFORE_SHORT).map((rank) => without(rows, rank)),
+    without(shorter, BEFORE_SHORT),
+    ...ranks.filter((rank) => rank > BEFORE_SHORT).map((rank) => without(shorter, rank)),
+  ];
   return kept.find((some) => lengthOf(some, some[0]?.length ?? 0) <= width) ?? kept.at(-1) ?? rows;
 }
 

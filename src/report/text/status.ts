@@ -9,7 +9,7 @@ import {
   type RecordSetStatus,
   shownAddresses,
 } from "../../model/resource.ts";
-import { retriedAddress } from "../../model/retry-subject.ts";
+import { retriedAddress, retrySubjectText } from "../../model/retry-subject.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { durationText, parseTime } from "../../model/time.ts";
 import { nextStartMs } from "../../model/workload.ts";
@@ -240,7 +240,7 @@ function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
   const columns: readonly Column<Row>[] = [
     ["ADDRESS", ({ ip }) => entryText(ip)],
     ["POOL", ({ pool }) => objectKey(pool.meta), pools.length === 1 ? 1 : undefined],
-    ["STATE", ({ status }) => ({ text: status.state, paint: palette[STATE_PAINT[status.state]] })],
+    ["STATE", (row) => stateCell(row, palette)],
     ["NODE", (row) => nodeCell(row, nowMs, palette)],
     ...(wide ? wideColumns : []),
     ["REASON", (row) => (row.isBlocked ? "" : addressReason(row, nowMs)) || "-"],
@@ -309,7 +309,8 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
       [
         "RETRY",
         ({ retry }) => {
-          const subject = retry === undefined || retriedAddress(retry) !== undefined ? "" : `${retry.subject}: `;
+          const subject =
+            retry === undefined || retriedAddress(retry) !== undefined ? "" : `${retrySubjectText(retry.subject)}: `;
           return subject + retryText(retry, nowMs);
         },
       ],
@@ -329,7 +330,7 @@ function nodeCell(
   return { text: nodeText(name, trouble, nowMs), paint: palette.bad };
 }
 
-function stateCell({ status }: RoutedIPRow, palette: Palette): Cell | string {
+function stateCell({ status }: Pick<RoutedIPRow, "status">, palette: Palette): Cell | string {
   if (status === undefined) return "-";
   const unread = status.reason === "Unreadable" ? " (unread)" : "";
   return { text: status.state + unread, paint: palette[STATE_PAINT[status.state]] };
@@ -347,10 +348,10 @@ function recordSetTable({ nowMs, palette, wide }: Look): ObjectTable<RecordSetRo
     title: "RECORD SET",
     objectOf: ({ recordSet }) => recordSet,
     columns: [
-      ["DNS NAME", ({ name }) => nameText(name)],
+      ["DNS NAME", ({ name }) => nameText(name), 4],
       ["PROVIDER", ({ name }) => name.provider, 2],
       ["STATE", (row) => recordSetState(row, palette)],
-      ["PUBLISHED", (row) => publishedText(row, wide)],
+      ["PUBLISHED", (row) => publishedCell(row, wide), 3],
     ],
     wideColumns: [
       ["ZONE", ({ name }) => name.zone || "-"],
@@ -387,12 +388,16 @@ function formerText(names: DNSMemory["formerDNS"]): string {
 const MOST_ADDRESSES = 3;
 
 /** The addresses that the record set wrote, and how many others stand beside them. */
-function publishedText({ name, recordSet }: RecordSetRow, wide: boolean): string {
+function publishedCell({ name, recordSet }: RecordSetRow, wide: boolean): Cell | string {
   const { publishedDNS } = memoryOf(recordSet.status, name.type);
   if (!name.isPublished || publishedDNS === undefined) return "-";
-  const own = listText(shownAddresses(publishedDNS), wide ? Number.POSITIVE_INFINITY : MOST_ADDRESSES) || "none";
+  const addresses = shownAddresses(publishedDNS);
   const { foreign = [] } = publishedDNS;
-  return foreign.length === 0 ? own : `${own} (and ${foreign.length} foreign)`;
+  const beside = foreign.length === 0 ? "" : ` (and ${foreign.length} foreign)`;
+  const own = listText(addresses, wide ? Number.POSITIVE_INFINITY : MOST_ADDRESSES) || "none";
+  if (addresses.length < 2) return own + beside;
+  // An address without its middle would look like another one.
+  return { text: own + beside, short: countText(addresses.length, "address", "addresses") + beside };
 }
 
 /** How the state of an address is painted. */
