@@ -62,9 +62,9 @@ async function edge(world: World): Promise<void> {
   await world.pass();
 }
 
-async function reason(world: World): Promise<string> {
+async function reason(world: World, wanted: "Stalled" | "Ready" = "Stalled"): Promise<string> {
   const { conditions } = await world.pools.status("web");
-  const stalled = conditions.find(({ type }) => type === "Stalled");
+  const stalled = conditions.find(({ type }) => type === wanted);
   return `${stalled?.status} ${stalled?.reason}`;
 }
 
@@ -82,6 +82,7 @@ function fewer(scenario: Register): void {
           expect([world.dns.set("digitalocean", WWW), world.cloudWrites()]).toEqual([["ip1", "ip2", "ip3"], []]);
           expect(await world.nodes.annotations()).toEqual({ n1: "ip1", n2: "ip2", n3: "ip3" });
           expect(await reason(world)).toBe("True AwaitsApproval");
+          expect(await reason(world, "Ready"), "nothing of the name is pending").toBe("False AwaitsApproval");
           world.advance(61_000);
         }
         await world.pools.annotate("web", APPROVED_ANNOTATION, await approval(world));

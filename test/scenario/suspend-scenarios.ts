@@ -42,6 +42,9 @@ export function suspendScenarios(scenario: Register): void {
     const [hold] = (await world.plan()).holds.filter(({ kind }) => kind === "reconcile");
     expect(hold).toMatchObject({ reason: "Suspended", detail: "by ana (maintenance 4711)", needsPerson: false });
     expect(await condition(world, "Stalled")).toContain("False");
+    expect(await condition(world, "Ready")).toBe(
+      `False RecordsDiffer: ${WWW}: The records differ from the addresses that serve now, and stay as they are: the object is suspended.`,
+    );
     await world.pools.annotate("web", SUSPEND_ANNOTATION, null);
     await world.pass();
     expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);

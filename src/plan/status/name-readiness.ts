@@ -1,18 +1,37 @@
-import type { WriteDNS } from "../../model/action.ts";
+import type { Action, WriteDNS } from "../../model/action.ts";
 import { problemText } from "../../model/hold.ts";
+import type { Hold } from "../../model/plan.ts";
 import { REASONS } from "../../model/reason.ts";
 import type { RetriedRecords } from "../../model/retry-subject.ts";
 import type { NamePlan } from "../names/name-plan.ts";
 import type { ObjectNames } from "../names/plan-dns.ts";
 import type { Readiness } from "./conditions.ts";
 
+/** What the plan has for the object of a name. */
+interface Planned {
+  readonly actions: readonly Action[];
+  readonly holds: readonly Hold[];
+}
+
 /** Why the records of an object's present name are not as desired; undefined when they are, or when it has no name. Pure. */
-export function dnsReadiness({ present }: ObjectNames): Readiness | undefined {
+export function dnsReadiness({ present, publisher }: ObjectNames, planned: Planned): Readiness | undefined {
   const [hold] = isSettling(present) ? [] : present.holds;
   if (hold !== undefined) return { isTrue: false, reason: hold.reason, message: problemText(hold) };
-  if (present.target.kind === "ready" && (present.actions.length > 0 || !present.isInPlace))
-    return { isTrue: false, reason: "DNSPending", message: `${present.target.name.fqdn}: ${REASONS.DNSPending.text}` };
-  return undefined;
+  if (present.target.kind !== "ready" || (present.actions.length === 0 && present.isInPlace)) return undefined;
+  const { fqdn } = present.target.name;
+  if (!publisher.isWritable) return { isTrue: false, reason: "RecordsDiffer", message: `${fqdn}: ${LEFT}` };
+  const guard = guardOf(present.actions, planned);
+  if (guard !== undefined) return { isTrue: false, reason: guard.reason, message: problemText(guard) };
+  return { isTrue: false, reason: "DNSPending", message: `${fqdn}: ${REASONS.DNSPending.text}` };
+}
+
+/** Said where nothing of the name is pending: of an object that may be looked at and not written only a suspended one has a name to publish. */
+const LEFT = `${REASONS.RecordsDiffer.text.replace(/\.$/, "")}, and stay as they are: the object is suspended.`;
+
+/** What keeps every write of the name until a person acts; undefined where a write is left. */
+function guardOf(writes: readonly WriteDNS[], { actions, holds }: Planned): Hold | undefined {
+  const isLeft = actions.some(({ id }) => writes.some((write) => write.id === id));
+  return isLeft ? undefined : holds.find(({ needsPerson, reason }) => needsPerson && REASONS[reason].isGuard === true);
 }
 
 /** A sentence about a TTL that was raised; `""` when it is as written. Pure. */

@@ -83,8 +83,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   const firewall = firewallReadiness(view);
   const readiness = poolReadiness({
     ips,
-    holds,
-    names,
+    own,
     firewall,
     emptyTarget,
     waiting: waitingText(own),
@@ -347,8 +346,7 @@ function replaced(view: PoolView): readonly ReleasedIP[] {
 /** What a pool's Ready is computed from. */
 interface PoolReadinessFacts {
   readonly ips: Readonly<Record<string, IPStatus>>;
-  readonly holds: readonly Hold[];
-  readonly names: ObjectNames;
+  readonly own: OwnPlan;
   /** What waits for its node or for the next run, as a sentence; undefined when nothing does. */
   readonly waiting: string | undefined;
   /** Why it is not ready for its firewall's sake; undefined when it is. */
@@ -380,14 +378,15 @@ function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number):
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
-function poolReadiness({ ips, holds, names, waiting, firewall, emptyTarget, ...more }: PoolReadinessFacts): Readiness {
+function poolReadiness({ ips, own, waiting, firewall, emptyTarget, ...more }: PoolReadinessFacts): Readiness {
+  const { holds, names } = own;
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
   if (emptyTarget !== undefined) return emptyTargetReadiness(emptyTarget);
   if (active.length === 0) return noneActive(holds, names, unread);
   if (waiting !== undefined) return { isTrue: false, reason: "WaitingForAssignment", message: waiting };
   if (firewall !== undefined) return firewall;
-  const dns = dnsReadiness(names);
+  const dns = dnsReadiness(names, own);
   if (dns !== undefined) return dns;
   return {
     isTrue: true,

@@ -79,7 +79,7 @@ function recordSetStatus(
   nowMs: number,
 ): RecordSetStatus {
   const blocked = validation.kind === "blocked" ? validation.why : undefined;
-  const readiness = recordSetReadiness(askedFor(names));
+  const readiness = recordSetReadiness(askedFor(names), { actions, holds });
   const pendingActions = actions.length;
   const facts = { meta, conditions: status.conditions, ips: {}, holds, missing, pendingActions, blocked, nowMs };
   const common = { observedGeneration: meta.generation, conditions: conditionsOf(facts, readiness) };
@@ -159,9 +159,10 @@ function isAboutFinalizer({ subject }: RetryStatus): boolean {
 /** What a record set's condition Ready says: the records of each of its sets are as desired, and each has an address. Pure. */
 function recordSetReadiness(
   names: readonly ObjectNames[],
+  planned: Pick<RecordSetPlan, "actions" | "holds">,
 ): Readiness & { readonly state: NonNullable<RecordSetStatus["state"]> } {
   const [problem] = names.flatMap((own) => {
-    const found = dnsReadiness(own);
+    const found = dnsReadiness(own, planned);
     return found === undefined ? [] : [{ ...found, state: stateOf(own.present) }];
   });
   if (problem !== undefined) return problem;
