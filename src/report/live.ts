@@ -9,6 +9,7 @@ import type { Plan } from "../model/plan.ts";
 import { memoryOf, type RecordType, setText } from "../model/record-types.ts";
 import type { DNSMemory, IPStatus, ObjectMeta, RetryStatus } from "../model/resource.ts";
 import { retriedAddress, retriedRecords } from "../model/retry-subject.ts";
+import { withoutSubjects } from "./causes.ts";
 import { type AddressRow, addressRows, type Overview } from "./overview.ts";
 import { listText } from "./text/layout.ts";
 import { nameText, type WrittenName } from "./text/written-name.ts";
@@ -92,15 +93,16 @@ interface Unread {
 /** Returns what is stored beside what everybody says now. Pure. */
 export function liveOf(overview: Pick<Overview, "pools" | "routedIPs" | "recordSets">, facts: LiveFacts): Live {
   const found = objectsOf(overview).map((one) => lookAt(one, facts));
-  const causes = Map.groupBy(
-    found.flatMap(({ unread }) => unread),
-    ({ why }) => why,
-  );
+  const unread = found.flatMap((one) => one.unread);
+  const named = new Set(unread.map(({ subject }) => subject));
+  const causes = Map.groupBy(unread, ({ why }) => withoutSubjects(why, named));
   return {
     objects: found.map(({ live }) => live),
     differences: found.flatMap(({ differences }) => differences),
-    unread: [...causes].map(([why, of]) => {
+    unread: [...causes].map(([shared, of]) => {
       const subjects = [...new Set(of.map(({ subject }) => subject))];
+      const [first] = of;
+      const why = subjects.length === 1 && first !== undefined ? first.why : shared;
       return { subjects, why, isPartial: of.every(({ isPartial }) => isPartial === true) };
     }),
   };

@@ -58,6 +58,18 @@ describe("the status of an address whose node cannot serve now", () => {
     expect(schemaErrors(JSON.parse(JSON.stringify(document)), "Status")).toEqual([]);
   });
 
+  test("says so, too, while nobody can read where the address is", () => {
+    const pool = poolOn({ [A]: "worker-1" });
+    const status = {
+      ...pool.status,
+      ips: { [A]: { state: "active" as const, nodeName: "worker-1", reason: "Unreadable" as const } },
+    };
+    const seen = overview({ ...pool, status }, [notReady(aNode(1), 58_000)]);
+    expect(text(seen)).toContain(
+      `  ! ${A} is active by status on a node that cannot serve: worker-1 (not ready 58s).\n`,
+    );
+  });
+
   test("counts them, and says nothing where all can serve or nobody can tell", () => {
     const both = poolOn({ [A]: "worker-1", [B]: "worker-2" });
     expect(text(overview(both, []))).toContain(

@@ -143,6 +143,35 @@ describe("what status tells below its tables", () => {
       ],
     ],
     [
+      "what waits for a person, and why the object is not ready, together where one cause is both",
+      {
+        conditions: [
+          condition("Ready", "False", "EmptyTarget", "NodeLabel a=b selects no node. What serves stays."),
+          condition("Stalled", "True", "EmptyTarget", "NodeLabel a=b selects no node. Correct that selector."),
+        ],
+        ips: { [A]: { ...active, reason: "EmptyTarget", notMatchingSince: iso(30) }, [B]: active },
+      },
+      {},
+      [
+        "! pool/ingress/web: NodeLabel a=b selects no node. Correct that selector. What serves stays.; waiting for a person since 11:48:00 UTC (12m ago)",
+      ],
+    ],
+    [
+      "both where they differ, although the reason is one",
+      {
+        conditions: [
+          condition("Ready", "False", "IPNotFound", "No address is active."),
+          condition("Stalled", "True", "IPNotFound", `${A}: the provider does not know it.`),
+        ],
+        ips: { [A]: { state: "error", reason: "IPNotFound", error: "the provider does not know it" } },
+      },
+      {},
+      [
+        `! pool/ingress/web: ${A}: the provider does not know it.; waiting for a person since 11:48:00 UTC (12m ago)`,
+        "! pool/ingress/web: IPNotFound: No address is active.; not ready since 11:48:00 UTC (12m ago)",
+      ],
+    ],
+    [
       "what fails, without what merely follows, and names each node once",
       {
         conditions: [

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Pool } from "../../src/model/resource.ts";
+import { explain } from "../../src/rehearse/explain.ts";
 import { overviewOf } from "../../src/report/overview.ts";
+import { renderExplanation } from "../../src/report/text/explanation.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
 import { whyOutcome } from "../../src/report/text/run.ts";
@@ -52,6 +54,18 @@ describe("a cool-off", () => {
     expect(renderPlan(planOf(inCoolOff()), layout)).toContain(
       "  . 203.0.113.10: not assigned\n" +
         "      The pool's last assignment was at 11:52:00 UTC (8m ago), its cool-off is 50m: worker-5 gets it at 12:42:00 UTC (in 42m).\n",
+    );
+  });
+
+  test("is told once where it is explained", () => {
+    const explanation = explain(inCoolOff(), {
+      subject: { kind: "object" },
+      isMeant: () => true,
+      horizonMs: 900_000,
+    });
+    const text = renderExplanation(explanation, { palette: PLAIN, wide: false });
+    expect(text).toContain(
+      "  ! cool-off          203.0.113.10: The pool's last assignment was at 11:52:00 UTC (8m ago), its cool-off is 50m: worker-5 gets it at 12:42:00 UTC (in 42m).\n",
     );
   });
 

@@ -153,7 +153,9 @@ function whyShut(
   const general = reasonText(reason, kind).replace(/\.$/, "");
   const said = readableTimes(plain(detail), nowMs).replace(/\.$/, "");
   const told = said === "" ? general : tell === "detail" ? capital(said) : `${general}: ${said}`;
-  const until = notBeforeMs === undefined ? "" : ` ${capital(untilText(notBeforeMs, nowMs))}.`;
+  // What waits for a time of its own may say it already.
+  const isTimed = notBeforeMs === undefined || told.includes(clockText(notBeforeMs, nowMs));
+  const until = isTimed ? "" : ` ${capital(untilText(notBeforeMs, nowMs))}.`;
   return `${told}${since === "" ? "" : `, ${since}`}.${until}${isSaidAtGate(id) && advice !== undefined ? ` ${advice}` : ""}`;
 }
 

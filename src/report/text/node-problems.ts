@@ -5,7 +5,7 @@ import { countText, listText } from "./layout.ts";
 
 // What status says of addresses from their nodes as they are now: that the node cannot serve any more, or that no `flipop host` puts the address on it.
 
-/** An address that status calls active, on a node that cannot serve any more: no run has seen it yet. */
+/** An address that status calls active, on a node that cannot serve any more: no run has seen it yet, or none could read where the address is. */
 export interface LostAddress {
   /** As a target: `pool/ingress/web`. */
   readonly object: string;
@@ -18,7 +18,9 @@ export interface LostAddress {
 export function lostAddresses(rows: readonly NamedRow[]): readonly LostAddress[] {
   return rows.flatMap(({ name: object, addresses }) =>
     addresses.flatMap(({ ip, status: { state, reason, nodeName = "" }, trouble }) =>
-      trouble === undefined || state !== "active" || reason !== undefined ? [] : [{ object, ip, nodeName, trouble }],
+      trouble === undefined || state !== "active" || (reason !== undefined && reason !== "Unreadable")
+        ? []
+        : [{ object, ip, nodeName, trouble }],
     ),
   );
 }

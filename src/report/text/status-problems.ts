@@ -138,11 +138,26 @@ function isLongAgo(time: string, beforeMs: number): boolean {
   return (parseTime(time) ?? Number.POSITIVE_INFINITY) < beforeMs;
 }
 
-/** What waits for a grant alone is told below, with all that is missing. */
-function waitingForPerson({ stalled, notGranted }: Readiness, nowMs: number): readonly Told[] {
+/** What waits for a grant alone is told below, with all that is missing. Where the object is not ready for the same cause, what that says beside it stands behind it. */
+function waitingForPerson(row: Readiness, nowMs: number): readonly Told[] {
+  const { stalled, notGranted } = row;
   if (stalled === undefined || stalled.reason === notGranted?.reason) return [];
   const { message, reason, since } = stalled;
-  return [{ text: readableTimes(message || reason, nowMs), since, sinceWhat: "waiting for a person" }];
+  const text = [message || reason, ...(besideCause(row) ?? [])].join(" ");
+  return [{ text: readableTimes(text, nowMs), since, sinceWhat: "waiting for a person" }];
+}
+
+/** What Ready says beside the cause that a person has to end, in sentences; undefined where it is not ready for another cause. */
+function besideCause({ ready, reason, message, stalled }: Readiness): readonly string[] | undefined {
+  if (ready !== "False" || stalled === undefined || stalled.reason !== reason) return undefined;
+  const told = sentencesOf(stalled.message.toLowerCase());
+  const own = sentencesOf(message);
+  const others = own.filter((sentence) => !told.includes(sentence.toLowerCase()));
+  return others.length === own.length ? undefined : others;
+}
+
+function sentencesOf(text: string): readonly string[] {
+  return text.split(/(?<=[.!?]) +/);
 }
 
 /** Who suspended it, and why it is not ready where neither a person nor a failure is what it waits for. */
@@ -154,6 +169,7 @@ function standingStill(row: Readiness, failing: readonly RetryStatus[], nowMs: n
     ready !== "False" ||
     (suspended !== undefined && reason === "Suspended") ||
     stalled?.message === message ||
+    besideCause(row) !== undefined ||
     notGranted?.reason === reason ||
     failing.some(({ error }) => message.includes(error));
   if (isTold) return stays;
@@ -179,17 +195,26 @@ function failingTexts(
 /** How many things that one cause concerns are named. */
 const MOST_SUBJECTS = 3;
 
+/** An IPv4 address, or the beginning of an IPv6 one. */
+const ANY_ADDRESS = /\b\d+\.\d+\.\d+\.\d+\b|\b[\da-f]{1,4}:[\da-f]*:/i;
+
 /** Returns what addresses wait for, those of one reason together, as far as nothing tells of them yet. */
 function addressTexts(
   addresses: readonly AddressRow[],
   causes: readonly Told[],
-  { ready }: Readiness,
+  row: Readiness,
   nowMs: number,
 ): readonly Told[] {
+  const { ready } = row;
   const told = causes.map(aboutText).join("\n");
+  const isOfWhole = (reason: string): boolean => row.reason === reason && !ANY_ADDRESS.test(row.message);
   const untold = addresses.filter(
     ({ ip, status: { state, reason, error } }) =>
-      reason !== undefined && state !== "disabled" && !mentions(told, ip) && !(error && told.includes(error)),
+      reason !== undefined &&
+      state !== "disabled" &&
+      !isOfWhole(reason) &&
+      !mentions(told, ip) &&
+      !(error && told.includes(error)),
   );
   const symbol = ready === "True" ? "." : "!";
   // What stands on a node that matches is not told with what does not.
