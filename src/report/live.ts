@@ -1,7 +1,7 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { annotatedOn } from "../model/annotated.ts";
 import { addressesWithout } from "../model/dns.ts";
-import { capital, isAboutObject, whyHeld } from "../model/hold.ts";
+import { adviceFor, capital, isAboutObject, whyHeld } from "../model/hold.ts";
 import type { LiveName, ServerAnswer } from "../model/live.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
@@ -373,7 +373,8 @@ function difference(
   const holds = plan.holds.filter((hold) => refKey(hold.object) === refKey(object));
   const whole = holds.find((hold) => hold.kind === "reconcile" && isAboutObject(hold));
   const hold = whole ?? holds.find((one) => one.subject === subject && one.needsPerson);
-  if (hold !== undefined) return { ...what, why: whyHeld(hold), isDue: false };
+  if (hold !== undefined)
+    return { ...what, why: [whyHeld(hold), adviceFor(hold)].filter(Boolean).join(" "), isDue: false };
   if (retry !== undefined) return { ...what, why: capital(retry.error), isDue: false };
   if (kind !== "answer" || plan.actions.some((one) => "fqdn" in one && one.fqdn === subject))
     return { ...what, why: `The next run puts it right: flipop plan ${refKey(object)} shows how.`, isDue: true };

@@ -48,7 +48,7 @@ describe("reconcile", () => {
         "pool/ingress/mail\n" +
         "  ! 203.0.113.20: not taken\n" +
         "      The address is on a machine that never was a node of this cluster: machine\n" +
-        "      777; spec.foreignHolder: TakeOver would move it.\n" +
+        "      777. Take it off that machine, or set spec.foreignHolder: TakeOver.\n" +
         "\n" +
         "1 moved, 1 annotated, 1 failed, 2 blocked; 3 pools, 2 of 3 addresses active.\n",
     );

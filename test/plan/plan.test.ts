@@ -149,13 +149,13 @@ test.for<[string, Observation, string[]]>([
     ],
   ],
   [
-    "a foreign holder is held, and the field that would move it is named",
+    "a foreign holder is held; the field that would move it is advice, told where nothing else says it",
     anObservation({
       pools: [aPool({ spec: { ips: [A] } })],
       nodes: nodes(1),
       addresses: [known(A, { holderID: "999" })],
     }),
-    [`hold assign-ip ${A}: ForeignHolder (machine 999; spec.foreignHolder: TakeOver would move it)`],
+    [`hold assign-ip ${A}: ForeignHolder (machine 999)`],
   ],
   [
     "TakeOver moves it",

@@ -88,7 +88,7 @@ describe("the condition Stalled", () => {
         nodes: nodes(1),
         addresses: [known(A, { holderID: "9001" })],
       }),
-      `ForeignHolder: ${A}: The address is on a machine that never was a node of this cluster: machine 9001; spec.foreignHolder: TakeOver would move it.`,
+      `ForeignHolder: ${A}: The address is on a machine that never was a node of this cluster: machine 9001. Take it off that machine, or set spec.foreignHolder: TakeOver.`,
     ],
     [
       "a zone that the token does not see",

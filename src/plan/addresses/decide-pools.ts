@@ -207,6 +207,8 @@ function ownHolds(view: PoolView): readonly Hold[] {
   ];
 }
 
+const TAKE_OVER = "Take it off that machine, or set spec.foreignHolder: TakeOver.";
+
 /** Why an address stays as it is, for its position's sake alone. */
 function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle | undefined {
   switch (standing.kind) {
@@ -223,7 +225,7 @@ function positionObstacle(view: PoolView, { ip, standing }: ManagedIP): Obstacle
     case "foreign": {
       const { machineID } = standing.holder;
       if (view.held.takeOver !== undefined) return view.held.takeOver;
-      return personNeeded("ForeignHolder", `machine ${machineID}; spec.foreignHolder: TakeOver would move it`);
+      return { ...personNeeded("ForeignHolder", `machine ${machineID}`), advice: TAKE_OVER };
     }
     case "busy":
       return obstacle("InProgress", onItsWay(view, ip));
