@@ -82,13 +82,23 @@ export function examine(chosen: Chosen, answers: Answers): CheckReport {
   };
   const verdictsAfter = (code: CheckCode): readonly Verdict[] => {
     if (isTooEarly(code, chosen)) return [notApplicable("not looked at with --pre")];
-    const failed = restsOn(code, chosen).find((before) => !verdictsOf(before).every(isGoodEnough));
+    const failed = failedBefore(code);
     return failed === undefined ? ALL[code].judge(answers) : [notApplicable(`not looked at, because of ${failed}`)];
   };
-  const findings = shownCodes(chosen).flatMap((code) =>
+  const shown = shownCodes(chosen);
+  const wanting = new Set(shown.flatMap((code) => (isTooEarly(code, chosen) ? [] : (failedBefore(code) ?? []))));
+  const codes = CHECK_CODES.filter(
+    (code) => shown.includes(code) || (wanting.has(code) && !chosen.skip.includes(code) && !isTooEarly(code, chosen)),
+  );
+  const findings = codes.flatMap((code) =>
     verdictsOf(code).map((verdict): CheckFinding => ({ code, ...verdict, ms: msOf(code, answers) })),
   );
   return { findings: toldOnce(findings) };
+
+  /** The first check that this one rests on and that is not good enough. Where that is not chosen it is shown all the same: nothing else says what is wrong. */
+  function failedBefore(code: CheckCode): CheckCode | undefined {
+    return restsOn(code, chosen).find((before) => !verdictsOf(before).every(isGoodEnough));
+  }
 }
 
 /** Nine checks may rest on one list that cannot be read: why it cannot is told by the first. */

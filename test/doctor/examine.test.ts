@@ -428,3 +428,22 @@ test("where nothing runs by itself the command that installs it names the image 
   const findings = examine(ALL, answers).findings.filter(({ code }) => code === "FLP133");
   expect(JSON.stringify(findings)).toContain("flipop manifests --image IMAGE | kubectl apply -f -");
 });
+
+test("what keeps chosen checks from being made is told although it was not chosen, unless it is skipped", () => {
+  const chosen = { only: ["names"], skip: [], isBefore: false } as const;
+  const answers: Answers = {
+    ...CLUSTER,
+    definitions: known([]),
+    accounts: { ms: 5000, error: "no answer within 5 s" },
+  };
+  const told = (skip: readonly "FLP141"[]): readonly string[] => [
+    ...new Set(examine({ ...chosen, skip }, answers).findings.map(({ code, message }) => `${code} ${message}`)),
+  ];
+  expect(told([])).toEqual([
+    "FLP141 no answer within 5 s",
+    ...["FLP161", "FLP162", "FLP163", "FLP164", "FLP165", "FLP166"].map(
+      (code) => `${code} not looked at, because of FLP141`,
+    ),
+  ]);
+  expect(told(["FLP141"])[0]).toMatch(/^FLP161 /);
+});
