@@ -1,4 +1,4 @@
-import { type Action, type ImpactClass, isVoluntary, refKey } from "../../model/action.ts";
+import { type Action, type ImpactClass, isAssign, isVoluntary, refKey } from "../../model/action.ts";
 import { changesName } from "../../model/action-kinds.ts";
 import { isAboutObject } from "../../model/hold.ts";
 import type { Hold } from "../../model/plan.ts";
@@ -129,8 +129,9 @@ function summaryLines(simulation: Simulation): readonly string[] {
   const { steps, moves, calls, names, spares, isCutOff, endsAtMs, observedAtMs } = simulation;
   const writes = steps.flatMap(({ actions }) => actions).filter(changesName).length;
   const scarce = spares.filter(({ nodes }) => nodes.length === 0).map(({ object }) => refKey(object));
+  const comings = steps.flatMap(({ actions }) => actions).filter(bringsAddress).length;
   const counts = [
-    `${movesText(moves)}.`,
+    `${movesText(moves, comings - moves.made)}.`,
     ...(writes === 0 ? [] : [`${countText(writes, "DNS write")}.`]),
     ...(calls.length === 0 ? [] : [`${calls.map(callsText).join("; ")}.`]),
   ];
@@ -219,8 +220,20 @@ function blamedText(bad: readonly LossCase[], areMoreDown: boolean): string {
   return `${countText(count, "loss", "losses")} ${count === 1 ? "leaves" : "leave"} ${areMoreDown ? "another" : "a"} name without service: ${list}.`;
 }
 
-function movesText({ made, needed, again }: Moves): string {
-  if (made === 0) return "No address moves";
+/** True for what puts an address on a node. */
+function bringsAddress(action: Action): boolean {
+  return isAssign(action) || (action.kind === "acquire-ip" && "node" in action.after);
+}
+
+/** `first` is how many addresses come to a node that were on none. */
+function movesText({ made, needed, again }: Moves, first: number): string {
+  const come = `${countText(first, "address comes", "addresses come")} to a node`;
+  if (made === 0) return first <= 0 ? "No address moves" : `${come}, none moves`;
+  const coming = first <= 0 ? [] : [come];
+  return [movedText({ made, needed, again }), ...coming].join("; ");
+}
+
+function movedText({ made, needed, again }: Moves): string {
   const paths = again.map(
     ({ ip, nodes }) => `${ip} moves ${countText(nodes.length - 1, "time")} (${nodes.join(" > ")})`,
   );
