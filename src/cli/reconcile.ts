@@ -8,6 +8,7 @@ import type { SavedPlan } from "../model/saved-plan.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import type { Clock } from "../ports/system.ts";
 import { exitCodeOfError } from "../report/exit-code.ts";
+import { aboveQuestion } from "../report/held-for.ts";
 import { runDocument } from "../report/json/run.ts";
 import { failedRun, failedWith } from "../report/notices.ts";
 import { renderRun } from "../report/text/run.ts";
@@ -146,7 +147,7 @@ async function runs(
     total = isDocument(session.output) ? together(total, result) : result;
     if (restraint === undefined || !mayAsk(session, result)) return { ...ran, total };
     if (!isDocument(session.output))
-      await printRun(session, result, {
+      await printRun(session, aboveQuestion(result), {
         exitCode: exitCodeOfEnd(result, { signal: session.signal, partialOk: true }),
         ...given({ live: ran.live }),
       });

@@ -53,6 +53,8 @@ describe("the question before what cannot be undone", () => {
     ]);
     expect({ exitCode, runs: requests.length }).toEqual({ exitCode: 4, runs: 1 });
     expect(stdout).toContain(`${IP}: not deleted`);
+    expect(stdout).toContain("It cannot be undone, and nobody has confirmed it. The question below asks for it.\n");
+    expect(stdout).not.toContain("on a terminal");
   });
 
   test("yes runs again with what was confirmed", async () => {
