@@ -4,11 +4,12 @@ import type { NodeVerdict } from "./plan.ts";
 import { REASONS, type Reason } from "./reason.ts";
 import type { IPStatus } from "./resource.ts";
 
-type Verdict = Pick<NodeVerdict, "reason" | "detail">;
+type Verdict = Pick<NodeVerdict, "reason" | "detail" | "isOfFirewall">;
 
 /** Returns what to say of nodes in a list, which are grouped by it: `not ready`, `cordoned`, `tainted dedicated=db`. */
-export function verdictPhrase({ reason, detail }: Verdict): string {
-  const { phrase, text, isOfTaint } = REASONS[reason];
+export function verdictPhrase({ reason, detail, isOfFirewall }: Verdict): string {
+  const { phrase, firewallPhrase, text, isOfTaint } = REASONS[reason];
+  if (isOfFirewall === true && firewallPhrase !== undefined) return firewallPhrase;
   if (isOfTaint !== true || detail === "") return phrase ?? text;
   const taint = detail.replace(/:[A-Za-z]*$/, "");
   return taint === CORDON_KEY ? "cordoned" : `tainted ${taint}`;

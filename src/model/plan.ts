@@ -93,6 +93,8 @@ export interface NodeVerdict {
   readonly reason: Reason;
   /** Particulars, such as the taint or the label; may be `""`. */
   readonly detail: string;
+  /** True where the firewall before the node is why. */
+  readonly isOfFirewall?: true;
 }
 
 /** What the planner found out about one pool; status, tables and metrics are rendered from it. */

@@ -10,6 +10,8 @@ export interface ReasonFacts {
   readonly service?: ServiceEffect;
   /** What is said of a node in a list, as in "3 nodeLabel mismatch"; absent = the text. */
   readonly phrase?: string;
+  /** The same where the firewall before the node is meant, and not the node; absent = {@link phrase} says it. */
+  readonly firewallPhrase?: string;
   /** What is said of a subject instead of the held text of the action, where that would not be the point. */
   readonly held?: Readonly<Partial<Record<"object" | "address" | "name" | "formerName" | "firewall", string>>>;
   /** True where the particulars are a taint, as in `dedicated=db:NoSchedule`. */

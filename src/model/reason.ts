@@ -239,6 +239,7 @@ const ROWS = {
     text: "It could not be read in this pass.",
     wait: "change",
     phrase: "could not be read",
+    firewallPhrase: "whose firewall could not be read",
     service: "temporary",
     held: { address: "left as it is", name: "left as it is", firewall: "left as it is" },
     tell: "detail",

@@ -6,6 +6,7 @@ import type { Observation } from "../../src/model/observation.ts";
 import type { IPStatus, Pool, RoutedIPStatus } from "../../src/model/resource.ts";
 import { nextLook } from "../../src/plan/next-look.ts";
 import { plan } from "../../src/plan/plan.ts";
+import { groupVerdicts } from "../../src/report/text/plan-sections.ts";
 import { aNode, anObservation, known, NOW, nodes } from "./builders.ts";
 import { aRecordSet, dnsFacts, WWW } from "./dns-builders.ts";
 import { aFirewall, aRoutedIP, firewallFacts, memoryOf, onlyThese, type RoutedParts } from "./firewall-builders.ts";
@@ -268,6 +269,9 @@ describe("a failover", () => {
       firewalls: [facts],
     });
     expect(planText(observation)).toContain("hold open-ports firewall web: Unreadable (500)");
+    expect(groupVerdicts(plan(observation, {}).pools[0]?.skipped ?? [], 3)).toBe(
+      "1 whose firewall could not be read (n2)",
+    );
     expect(plan(observation, {}).actions.map(({ kind }) => kind)).toEqual(["clear-annotation"]);
     expect(plan(observation, {}).pools[0]?.status.firewalls).toEqual([memoryOf(["tcp/80"], ["101"])]);
   });

@@ -53,7 +53,7 @@ export function findCandidates(
     const closed = view.firewallObstacle(place);
     if (closed !== undefined) {
       obstacles.push(closed);
-      skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail });
+      skipped.push({ nodeName: node.name, reason: closed.reason, detail: closed.detail, isOfFirewall: true });
       continue;
     }
     const availability = ledger.availability(machine, view);
