@@ -1,6 +1,7 @@
 import { refKey } from "../model/action.ts";
 import { APPROVED_ANNOTATION, approvalText } from "../model/approval.ts";
 import { ConfigError } from "../model/errors.ts";
+import { problemText } from "../model/hold.ts";
 import type { ToApprove } from "../model/plan.ts";
 import { plain } from "../model/text.ts";
 import { untilInterrupted } from "../observe/interrupt.ts";
@@ -23,19 +24,24 @@ export async function runApprove(session: Session, names: readonly string[], fla
     throw new ConfigError("usage", "Nobody can be asked here: run approve on a terminal, or pass --yes.");
   const config = resolveConfig(flags, session.env, session);
   const { withPlanner, withAnnotator } = await session.loadWiring();
-  const { key, waiting } = await withPlanner(config, (planner) =>
+  const { key, waiting, other } = await withPlanner(config, (planner) =>
     untilInterrupted(
       (async () => {
         const selection = await resolveSelection(targets, flags, planner.cluster);
         const { plan } = await planner.plan(selection);
         const [own = ""] = selection.objects ?? [];
-        return { key: own, waiting: plan.toApprove?.find(({ object }) => refKey(object) === own) };
+        return {
+          key: own,
+          waiting: plan.toApprove?.find(({ object }) => refKey(object) === own),
+          other: plan.holds.find(({ object, needsPerson }) => needsPerson && refKey(object) === own),
+        };
       })(),
       session.signal,
     ),
   );
   if (waiting === undefined) {
-    writeLines(session.streams, [`${key}: nothing waits for an approval.`]);
+    const why = other === undefined ? "" : ` It waits for something else: ${plain(problemText(other))}`;
+    writeLines(session.streams, [`${key}: nothing waits for an approval.${why}`]);
     return EXIT.done;
   }
   writeText(session.streams, shown(waiting));

@@ -45,6 +45,18 @@ describe("flipop approve", () => {
     expect({ exitCode, annotated }).toEqual({ exitCode: 4, annotated: [] });
   });
 
+  test("an object that waits for a person for another cause says which", async () => {
+    const web = aPool("web", [IPS[0]], { spec: { approval: "Voluntary" } });
+    const observation = anObservation([web], [aNode(1)], { [IPS[0]]: "777" });
+    const { stdout, exitCode } = await invoke(["approve", "web", "--yes"], { observation });
+    expect({ stdout, exitCode }).toEqual({
+      stdout:
+        `pool/ingress/web: nothing waits for an approval. It waits for something else: ${IPS[0]}: The address is on a machine that never was a node of this cluster: machine 777. ` +
+        "Take it off that machine, or set spec.foreignHolder: TakeOver.\n",
+      exitCode: 0,
+    });
+  });
+
   test("what needs none is said, exit 0", async () => {
     const { stdout, exitCode, annotated } = await invoke(["approve", "web", "--yes"], scene("None"));
     expect({ stdout, exitCode, annotated }).toEqual({
