@@ -28,7 +28,7 @@ interface Selected {
 /**
  * Pods that are ready and not ready again and again. Each time the address of their node, or its place in a name, would go and come back, as often as a few times a second.
  * So that a node leaves never waits, and that it comes back waits for nothing at first. From the third time within a minute on its pods must have been ready for a
- * while, which grows to ten seconds: a node that is ready for less time than a move takes is of no use to anybody. Known to one process only.
+ * while, two seconds at most: a node that is ready for less time than a move takes is of no use to anybody, and the recovery of another one may need it. Known to one process only.
  */
 export class RestlessPods {
   readonly #known = new Map<string, Selected>();
