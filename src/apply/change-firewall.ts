@@ -1,9 +1,19 @@
 import type { ChangeMachines, ChangePorts } from "../model/action.ts";
 import { ProviderError } from "../model/errors.ts";
-import { type Firewall, type FirewallRule, letsIn, portText, progressAt, shownPorts } from "../model/firewall.ts";
+import {
+  FIREWALL_LABEL,
+  type Firewall,
+  type FirewallLimits,
+  type FirewallRule,
+  letsIn,
+  portText,
+  progressAt,
+  shownPorts,
+} from "../model/firewall.ts";
 import { IP_FAMILIES } from "../model/node-annotations.ts";
 import type { LearnedFirewall } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
+import { isLastFirewall, joiningObstacle } from "../plan/firewalls/firewall-target.ts";
 import type { FirewallProvider } from "../ports/providers.ts";
 import { type ApplyContext, failed, firewallToolsOf, obstacle, type Result, skipped } from "./context.ts";
 
@@ -19,8 +29,8 @@ interface Change {
   readonly call: (left: readonly string[]) => Promise<void>;
   /** True for what takes something away: the firewall is read again right before. */
   readonly isDestructive: boolean;
-  /** What speaks against a destructive change as the firewall is now; undefined when nothing does. Absent = nothing ever. */
-  readonly objection?: (firewall: Firewall) => string | undefined;
+  /** What speaks against the change as the firewall is now, as the next plan sees it, too; undefined when nothing does. */
+  readonly objection: (firewall: Firewall) => string | undefined;
   /** Machines that must have it before it is done. */
   readonly awaited: readonly string[];
 }
@@ -35,7 +45,7 @@ export async function changePorts(action: ChangePorts, context: ApplyContext): P
     provider,
     awaited: action.awaited,
     isDestructive: !isOpening,
-    objection: (firewall) => shutOut(action, firewall),
+    objection: (firewall) => notOwned(firewall) ?? (isOpening ? undefined : shutOut(action, firewall)),
     left: (firewall) => {
       const shown = isOpening ? portsOfEverybody(firewall) : shownPorts(firewall);
       return action.ports.map(portText).filter((text) => shown.has(text) !== isOpening);
@@ -76,11 +86,33 @@ export async function changeMachines(action: ChangeMachines, context: ApplyConte
     provider,
     awaited: action.awaited,
     isDestructive: !isAdding,
+    objection: (firewall) =>
+      notOwned(firewall) ??
+      (isAdding ? cannotJoin(action, firewall, provider.firewallLimits) : mustStay(action, firewall)),
     left: ({ machineIDs }) =>
       action.machines.map(({ machineID }) => machineID).filter((one) => machineIDs.includes(one) !== isAdding),
     call: (left) => (isAdding ? provider.addMachines(id, left) : provider.removeMachines(id, left)),
   };
   return await mutex.run(() => carryOut(change, action.provider, context));
+}
+
+/** Says that somebody else may change the rules of a firewall now. */
+function notOwned({ name, isUnlabelled }: Firewall): string | undefined {
+  return isUnlabelled === true ? `${name} has no label ${FIREWALL_LABEL}=true now` : undefined;
+}
+
+/** Why a machine cannot be put behind a firewall as that is now. */
+function cannotJoin({ machines }: ChangeMachines, firewall: Firewall, limits: FirewallLimits): string | undefined {
+  const outside = machines.filter(({ machineID }) => !firewall.machineIDs.includes(machineID));
+  return outside.flatMap((place) => joiningObstacle(firewall, limits, place)?.detail ?? [])[0];
+}
+
+/** Why a machine cannot be taken from a firewall as that is now. */
+function mustStay({ machines }: ChangeMachines, firewall: Firewall): string | undefined {
+  const last = machines.find(
+    ({ machineID }) => firewall.machineIDs.includes(machineID) && isLastFirewall(firewall, machineID),
+  );
+  return last === undefined ? undefined : `no other firewall is in force at machine ${last.machineID} now`;
 }
 
 async function carryOut(change: Change, providerName: string, context: ApplyContext): Promise<Result> {
@@ -120,7 +152,7 @@ async function lastLook(
   const { firewall } = reading;
   // A firewall that was just read again by an earlier change of the pass may have it all already.
   if (change.left(firewall).length === 0) return { result: { outcome: "applied", ...learned(reading) } };
-  const objection = change.objection?.(firewall);
+  const objection = change.objection(firewall);
   return objection === undefined ? { firewall } : { result: { ...skipped("Stale", objection), ...learned(reading) } };
 }
 
@@ -150,7 +182,10 @@ const NOTHING_YET: Firewall = {
 type FirewallReading = LearnedFirewall["fact"];
 type Telling = (fact: FirewallReading) => { readonly firewall: LearnedFirewall };
 
-/** A refusal, or a lost answer, is never believed before the firewall is read again: what is already true is success, once the machines have it. */
+/**
+ * A refusal, or a lost answer, is never believed before the firewall is read again: what is already true is success, once the machines have it. Where the firewall, as it is now, would not
+ * have been asked for the change, nothing has failed: the next plan sees what this one could not.
+ */
 async function afterRefusal(
   change: Change,
   error: ProviderError,
@@ -163,6 +198,8 @@ async function afterRefusal(
   const isTrue = reading.kind === "known" && change.left(reading.firewall).length === 0;
   if (isDone(reading, change)) return { outcome: "applied", ...learned(reading) };
   if (isTrue) return await confirm(change, wait, learned, context);
+  const objection = reading.kind === "known" && !error.isAmbiguous ? change.objection(reading.firewall) : undefined;
+  if (objection !== undefined) return { ...skipped("Stale", objection), ...learned(reading) };
   return { ...failed(error), ...learned(reading) };
 }
 

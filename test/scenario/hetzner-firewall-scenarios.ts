@@ -50,6 +50,29 @@ async function passIdly(world: World): Promise<void> {
 
 const FAILOVER = ["add n2 to web", "assign new1 to n2", "remove n1 from web"];
 
+/** What becomes of things right before n2 is put behind the firewall, and what is done then. */
+const MEANWHILE: readonly (readonly [string, (project: HetznerCloud) => void, readonly string[]])[] = [
+  [
+    "the server has lost its other firewall",
+    (project) => bare(project, "n2"),
+    ["assign new1 to n2", "remove n1 from web"],
+  ],
+  [
+    "its other firewall is being put there",
+    (project) => {
+      project.base.failed = [dropletOf("n2")];
+    },
+    ["add n3 to web", "assign new1 to n3", "remove n1 from web"],
+  ],
+  [
+    "it is behind five others",
+    (project) => {
+      for (const name of ["b", "c", "d", "e"]) project.firewall(name, { nodes: ["n2"] });
+    },
+    ["add n2 to web", "add n3 to web", "assign new1 to n3", "remove n1 from web"],
+  ],
+];
+
 const SSH: RuleState = {
   direction: "in",
   protocol: "tcp",
@@ -213,6 +236,42 @@ export function hetznerFirewallScenarios(scenario: Register): void {
     expect(world.cloud.showFirewall()).toBe("tcp/30080 |");
     expect(await condition(world, "Stalled")).toBe("True NodeWithoutFirewall");
   });
+
+  for (const [what, change, after] of MEANWHILE)
+    scenario(`what a change of the firewall meets is no failure: ${what}`, async (world) => {
+      const project = await served(world);
+      await world.pods.create("web-n3", { node: "n3", labels: { app: "web" } });
+      await world.machines("n3");
+      let isOver = false;
+      world.before("addMachines", async () => {
+        if (!isOver) change(project);
+        isOver = true;
+      });
+      await world.pods.setReady("web-n1", false);
+      await world.pass();
+      expect(isOver).toBe(true);
+      expect(world.cloudWrites()).toEqual(after);
+      expect((await world.routedIPs.status("vip")).retries).toEqual([]);
+      expect(await condition(world, "Ready")).toBe("True Ready");
+    });
+
+  scenario(
+    "a firewall that loses its label before a port is opened there is left alone, and nothing has failed",
+    async (world) => {
+      const project = await served(world);
+      await world.routedIPs.setPorts([30443]);
+      world.before("openPorts", async () => {
+        project.firewallState().labels = {};
+      });
+      await world.pass();
+      expect(await condition(world, "Stalled")).toBe("True FirewallNotOwned");
+      expect((await world.routedIPs.status("vip")).retries).toEqual([]);
+      await passIdly(world);
+      project.firewallState().labels = { [FIREWALL_LABEL]: "true" };
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["open tcp/30443 on web", "close tcp/30080 on web"]);
+    },
+  );
 
   scenario("a server without a public interface is no exception: no firewall can be put there", async (world) => {
     const project = await served(world);

@@ -110,7 +110,9 @@ function add(
   const refused = new Map(
     joining.flatMap((machine) => {
       if (at.machines.has(machine)) return [];
-      const why = isFullWith(target, at) ? machinesFull(target) : joiningObstacle(target, view.placeOf(machine));
+      const why = isFullWith(target, at)
+        ? machinesFull(target)
+        : joiningObstacle(target.fact.firewall, target.limits, view.placeOf(machine));
       return why === undefined ? [] : [[machine, why] as const];
     }),
   );

@@ -185,7 +185,7 @@ function obstacleAt(target: ReadyTarget, place: Place): BlockedFirewall | undefi
   if (isBehind(target.fact, place.machineID)) return undefined;
   if (machinesWait !== undefined) return machinesWait;
   return target.fact.firewall.machineIDs.length < target.limits.machines
-    ? joiningObstacle(target, place)
+    ? joiningObstacle(target.fact.firewall, target.limits, place)
     : machinesFull(target);
 }
 
@@ -204,8 +204,11 @@ export function isUncovered({ fact }: ReadyTarget, machineID: string): boolean {
 }
 
 /** Returns why a machine that other firewalls cover cannot be put behind this one; undefined when it can. Only what another firewall lets in now stays as it is: so that one must be in force. Pure. */
-export function joiningObstacle({ fact, limits }: ReadyTarget, place: Place): BlockedFirewall | undefined {
-  const { othersAt, limitsOutgoing, name } = fact.firewall;
+export function joiningObstacle(
+  { othersAt, limitsOutgoing, name }: Firewall,
+  { perMachine: most = Number.POSITIVE_INFINITY }: FirewallLimits,
+  place: Place,
+): BlockedFirewall | undefined {
   if (othersAt === undefined) return undefined;
   const where = machineText(place);
   const others = othersAt.get(place.machineID);
@@ -217,7 +220,6 @@ export function joiningObstacle({ fact, limits }: ReadyTarget, place: Place): Bl
       `${name} has rules for outgoing traffic: ${where} could lose what it can send now`,
       true,
     );
-  const { perMachine: most = Number.POSITIVE_INFINITY } = limits;
   const sum = others.inForce + others.pending;
   return sum < most ? undefined : blocked("FirewallFull", `${where} is behind ${sum} of ${most} firewalls`, true);
 }
