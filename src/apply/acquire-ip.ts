@@ -8,7 +8,7 @@ import type { Learned } from "../model/run.ts";
 import { nextTryMs, TRIES } from "../model/waits.ts";
 import { readAllPages } from "../ports/listing.ts";
 import type { Buyer, IPProvider } from "../ports/providers.ts";
-import { explainRefusal } from "./assign-ip.ts";
+import { explainRefusal, PROTECTED } from "./assign-ip.ts";
 import { erroredAction } from "./change-address.ts";
 import {
   type ApplyContext,
@@ -155,6 +155,7 @@ async function tryOnce(ip: string, provider: IPProvider, context: ApplyContext):
   if (address === undefined) return skipped("IPNotFound", "", [notFound(ip)]);
   const learned = [learn(ip, address)];
   if (address.holderID !== undefined) return skipped("Stale", "it is attached", learned);
+  if (address.isProtected === true) return skipped("Stale", PROTECTED, learned);
   return address.isLocked ? "busy" : await deleteFree(ip, provider, learned, context);
 }
 

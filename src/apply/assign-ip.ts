@@ -146,7 +146,13 @@ function machinesOf({ provider, before, after }: AssignIP | UnassignIP): readonl
   return [before, after].flatMap((place) => (place === undefined ? [] : `${account} ${place.machineID}`));
 }
 
-/** Detaches one address, when it is the turn of its machine, if it still is where the plan saw it, and its node does not match again. Already detached is done. */
+/** Why an address stays that was to be given back. */
+export const PROTECTED = "it is protected from deletion now";
+
+/**
+ * Detaches one address, when it is the turn of its machine, if it still is where the plan saw it, its node does not match again, and nobody has protected it from being
+ * given back. Already detached is done.
+ */
 export function unassignIP(action: UnassignIP, context: ApplyContext): Promise<Result> {
   return context.machineTurns.run(machinesOf(action), () => unassign(action, context));
 }
@@ -160,6 +166,8 @@ async function unassign(action: UnassignIP, context: ApplyContext): Promise<Resu
   if (address.holderID === undefined) return applied({ address });
   if (address.holderID !== action.before.machineID)
     return skipped("Stale", "it is on another machine now", [learn(ip, address)]);
+  if (action.isGivenBack === true && address.isProtected === true)
+    return skipped("Stale", PROTECTED, [learn(ip, address)]);
   const holder = new LastLook(() => holderKeeps(action, context), context);
   return await changeAddress(
     {

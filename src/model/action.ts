@@ -88,6 +88,8 @@ export interface UnassignIP extends Common {
   readonly after: undefined;
   /** As for {@link AssignIP}. */
   readonly isHolderJudged: boolean;
+  /** Set where it is given back to the provider then: one that a person protects from that stays where it is. */
+  readonly isGivenBack?: true;
 }
 
 /** Buys one address for a node's machine, or unattached in a region. */

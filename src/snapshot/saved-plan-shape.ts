@@ -93,10 +93,12 @@ const UNASSIGN: Shape<UnassignIP> = fields<UnassignIP>(
     before: PLACE,
     after: none,
     isHolderJudged: flag,
+    isGivenBack: mark,
   },
   "impact",
   "takes",
   "after",
+  "isGivenBack",
 );
 
 const FOR_NODE: Shape<{ readonly node: Required<Place> }> = fields<{ readonly node: Required<Place> }>({ node: NODE });

@@ -110,6 +110,28 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     },
   );
 
+  for (const [what, method, onIt] of [
+    ["while its annotation is cleared", "annotateNode", { new1: "n1" }],
+    ["while it is taken from its machine", "unassign", { new1: "-" }],
+  ] as const)
+    scenario(`an address that a person protects ${what} is asked nothing more`, async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      await world.pass();
+      await world.pools.delete("web");
+      world.before(method, async () => (world.cloud as HetznerCloud).protect(bought(1)));
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(method === "unassign" ? ["unassign new1"] : []);
+      expect(world.cloud.addresses()).toEqual(onIt);
+      const { conditions, retries } = await world.pools.status("web");
+      expect(conditions.find(({ type }) => type === "Stalled")?.reason).toBe("IPProtected");
+      expect(retries).toEqual([]);
+      (world.cloud as HetznerCloud).protect(bought(1), false);
+      await world.pass();
+      expect(world.cloud.boughtNow()).toEqual([]);
+      expect(await world.pools.existing()).toEqual([]);
+    });
+
   scenario("a blocked address that was bought is given back with its pool", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });

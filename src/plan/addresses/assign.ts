@@ -365,21 +365,18 @@ function unassignLeaver({ ip, owner }: Leaver, place: Place): UnassignIP {
 export function unassignment(
   { object, pool }: PoolView,
   ip: string,
-  how: Pick<UnassignIP, "reason" | "before" | "isHolderJudged">,
+  how: Pick<UnassignIP, "reason" | "before" | "isHolderJudged" | "isGivenBack">,
 ): UnassignIP {
-  const { reason, before, isHolderJudged } = how;
   return {
     kind: "unassign-ip",
     id: actionID("unassign-ip", object, ip),
     object,
-    reason,
     requires: [],
     follows: [],
     provider: pool.spec.provider,
     ip,
-    before,
     after: undefined,
-    isHolderJudged,
+    ...how,
   };
 }
 

@@ -155,7 +155,8 @@ function unassignAndDelete(
   const reason = isDeleting ? "PoolDeleted" : "AboveDesired";
   // A deleted pool has no matches: its addresses leave whatever becomes of their nodes.
   const isHolderJudged = isNotMatching && !isDeleting;
-  const steps = from === undefined ? [] : [unassignment(view, ip, { reason, before: from, isHolderJudged })];
+  const how = { reason, isHolderJudged, isGivenBack: true } as const;
+  const steps = from === undefined ? [] : [unassignment(view, ip, { ...how, before: from })];
   const remove: DeleteIP = {
     kind: "delete-ip",
     id: actionID("delete-ip", view.object, ip),
