@@ -217,6 +217,7 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     slowActions(world.cloud as HetznerCloud, 0);
     world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
     await world.pass();
+    world.advance(SECOND);
     await world.pass();
     expect(await world.show()).toEqual([expect.stringContaining("new1 in-progress")]);
     expect(await world.nodes.annotations()).toEqual({});
@@ -266,6 +267,25 @@ export function hetznerOnlyScenarios(scenario: Register): void {
         { ip: bought(1), acquiredAt: expect.any(String), provider: "hetzner" },
       ]);
     });
+
+  scenario(
+    "what a purchase without an answer brought is flipop's own, however soon it is looked for, and goes with its pool",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      for (let passes = 0; passes < 4; passes += 1) {
+        await world.pass();
+        if (passes > 0) world.advance(20 * SECOND);
+      }
+      const { acquired, pendingAcquisitions } = await world.pools.status("web");
+      expect(acquired).toEqual([{ ip: bought(1), acquiredAt: expect.any(String), provider: "hetzner" }]);
+      expect(pendingAcquisitions).toEqual([]);
+      await world.pools.delete("web");
+      await world.pass();
+      expect(world.cloud.boughtNow()).toEqual([]);
+    },
+  );
 
   scenario(
     "with status and annotation lost, a purchase without an answer is found again by whose it is",

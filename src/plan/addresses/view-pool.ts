@@ -287,10 +287,15 @@ function findAgain(
     return resolution;
   });
   const answered = pending.flatMap((one) => (one.kind === "found" ? [one.acquired] : []));
+  const unanswered = pool.status.pendingAcquisitions.filter((_, index) => pending[index]?.kind === "waiting");
+  // What such an acquisition may have brought is its answer, once it counts.
+  const isAwaited = (ip: string): boolean => unanswered.some(({ knownIPs }) => !knownIPs.includes(ip));
   const shown = [...answered, ...shownAgain(pool, answered, context)];
   const more = [...shown, ...annotated(pool, shown, provider, context, isTaken)];
+  const isOthers = (ip: string): boolean => isTaken(ip) || isAwaited(ip);
+  const before = boughtBefore(pool, more, { provider, ownerUID, isTaken: isOthers, context });
   return {
-    acquired: [...pool.status.acquired, ...more, ...boughtBefore(pool, more, { provider, ownerUID, isTaken, context })],
+    acquired: [...pool.status.acquired, ...more, ...before],
     pending,
   };
 }
