@@ -75,7 +75,10 @@ export function wantedAddresses(
   };
 }
 
-/** The ips of addresses that may still be on their way. flipop has not sent an address anywhere that no status has: that is stored before the provider is asked. */
+/**
+ * The ips of addresses that may still be on their way: those that status has as on their way, wherever they are, and those that are on a node where nobody has confirmed them. flipop has not sent
+ * an address anywhere that no status has: that is stored before the provider is asked.
+ */
 function unconfirmedAmong(
   addresses: readonly Address[],
   pools: readonly Pool[],
@@ -84,17 +87,17 @@ function unconfirmedAmong(
   const isComing = ({ state }: Place): boolean => state === "in-progress";
   const textOf = ({ ip, machine }: Pick<Place, "ip" | "machine">): string => `${ip} ${machine}`;
   const confirmed = new Set(places.filter((place) => !isComing(place)).map(textOf));
-  for (const place of places.filter(isComing)) confirmed.delete(textOf(place));
+  const coming = new Set(places.filter(isComing).map(({ ip }) => ip));
   const stored = new Set(
     pools.flatMap(({ status }) => [...Object.keys(status.ips), ...status.acquired.map(({ ip }) => ip)]),
   );
   const buyers = new Set(
     pools.flatMap(({ meta, status }) => (status.pendingAcquisitions.length > 0 ? [meta.uid] : [])),
   );
-  return addresses.flatMap(({ ip, holderID: machine, isLocked, boughtFor }) => {
-    if (machine === undefined || isLocked || !machines.has(machine) || confirmed.has(textOf({ ip, machine })))
-      return [];
-    return stored.has(ip) || buyers.has(boughtFor ?? "") ? [ip] : [];
+  return addresses.flatMap(({ ip, holderID: machine = "", isLocked, boughtFor }) => {
+    const isSent = coming.has(ip) || buyers.has(boughtFor ?? "");
+    const isUnconfirmed = stored.has(ip) && machines.has(machine) && !confirmed.has(textOf({ ip, machine }));
+    return !isLocked && (isSent || isUnconfirmed) ? [ip] : [];
   });
 }
 

@@ -7,6 +7,8 @@ import { bought, ip } from "./scenario-names.ts";
 
 const SECOND = 1000;
 
+const GOES_ON = { onlySingleRuns: "a process that goes on passes until nothing is in progress any more" };
+
 /** What is so at Hetzner alone. */
 export function hetznerOnlyScenarios(scenario: Register): void {
   scenario("of two nodes in one network zone the one in the address's own location gets it", async (world) => {
@@ -195,6 +197,60 @@ export function hetznerOnlyScenarios(scenario: Register): void {
         }
         expect(await world.show()).toEqual(["ip1 active n2"]);
       },
+      GOES_ON,
+    );
+
+  scenario(
+    "a move that shows its target early is written to its node once it has ended, however long a run goes on",
+    async (world) => {
+      await world.machines("n1", "n2");
+      world.cloud.address(ip(1), { on: "n1" });
+      await world.pools.create("web", { ips: [ip(1)] });
+      await world.pass();
+      await world.nodes.setReady("n1", false);
+      slowActions(world.cloud as HetznerCloud, 0);
+      const writes: { readonly atMs: number; readonly had: boolean }[] = [];
+      const look = (): void =>
+        world.before("annotateNode", async () => {
+          writes.push({ atMs: world.nowMs(), had: "n2" in (await world.nodes.annotations()) });
+          look();
+        });
+      look();
+      const begunMs = world.nowMs();
+      await world.pass({ settle: true });
+      expect(await world.nodes.annotations()).toEqual({ n2: "ip1" });
+      const before = writes.filter(({ had }) => !had);
+      expect((before.at(-1)?.atMs ?? 0) - begunMs).toBeGreaterThanOrEqual(25 * SECOND);
+    },
+  );
+
+  for (const [what, begun] of [
+    ["from a node", "n1"],
+    ["from nowhere", undefined],
+    ["from a node that is gone", "gone"],
+  ] as const)
+    scenario(
+      `a move ${what} that an earlier process began is not asked for again while nothing shows it`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        world.cloud.address(ip(1), begun === undefined ? {} : { on: "n1" });
+        await world.pools.create("web", { ips: [ip(1)] });
+        if (begun !== undefined) await world.pass();
+        if (begun === "gone") await world.nodes.delete("n1");
+        else await world.nodes.setReady("n1", false);
+        const { settings } = world.cloud as HetznerCloud;
+        settings.action_delay_ms = 25 * SECOND;
+        await world.run({ deadlineMs: 17 * SECOND });
+        expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        for (let passes = 0; passes < 3; passes += 1) {
+          world.advance(25 * SECOND);
+          await world.pass();
+          expect(world.cloudWrites()).toEqual([]);
+        }
+        expect(await world.show()).toEqual(["ip1 active n2"]);
+      },
     );
 
   scenario("a purchase whose assignment fails is not waited for, and the address is assigned next", async (world) => {
@@ -211,20 +267,24 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     expect(await world.show()).toEqual(["new1 active n1"]);
   });
 
-  scenario("a purchase without an answer is not published while its action runs", async (world) => {
-    await world.machines("n1");
-    await world.pools.create("web", { desiredIPs: 1 });
-    slowActions(world.cloud as HetznerCloud, 0);
-    world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
-    await world.pass();
-    world.advance(SECOND);
-    await world.pass();
-    expect(await world.show()).toEqual([expect.stringContaining("new1 in-progress")]);
-    expect(await world.nodes.annotations()).toEqual({});
-    world.advance(30 * SECOND);
-    await world.pass();
-    expect(await world.show()).toEqual(["new1 active n1"]);
-  });
+  scenario(
+    "a purchase without an answer is not published while its action runs",
+    async (world) => {
+      await world.machines("n1");
+      await world.pools.create("web", { desiredIPs: 1 });
+      slowActions(world.cloud as HetznerCloud, 0);
+      world.fail({ side: "cloud", operation: "create", kind: "lost-answer" });
+      await world.pass();
+      world.advance(SECOND);
+      await world.pass();
+      expect(await world.show()).toEqual([expect.stringContaining("new1 in-progress")]);
+      expect(await world.nodes.annotations()).toEqual({});
+      world.advance(30 * SECOND);
+      await world.pass();
+      expect(await world.show()).toEqual(["new1 active n1"]);
+    },
+    GOES_ON,
+  );
 
   scenario(
     "the limit of the project shows in the refusal, which is said, and tried again after a minute",
