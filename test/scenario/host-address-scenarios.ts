@@ -293,7 +293,7 @@ function typos(scenario: Register): void {
         for (const owner of OWNERS) {
           const annotations = { [address]: written, [pool]: owner, [host]: written };
           for (const node of ["n1", "n2"]) await world.nodes.patch(node, { metadata: { annotations } });
-          await world.pass();
+          await world.pass({ settle: true });
           expect(await world.nodes.annotations(), owner).toEqual({ n1: "ip1", n2: "ip2" });
           expect(await world.nodes.hosts(), owner).toEqual({ n1: "ip1", n2: "ip2" });
           await world.pass();
