@@ -62,6 +62,7 @@ export const LONG_FILES: readonly string[] = [
   "test/simulation/shared-names.long.test.ts",
   "test/scenario/memory-saved.long.test.ts",
   "test/scenario/memory-watched.long.test.ts",
+  "test/scenario/hetzner-watched.long.test.ts",
   "test/simulation/contested-names.long.test.ts",
   "test/watch/churn.long.test.ts",
   "test/sandbox/start.long.test.ts",

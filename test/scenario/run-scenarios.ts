@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import type { Backend } from "./backend.ts";
-import { play, type Register, type Scenario } from "./scenario.ts";
+import { play, type Register, type Scenario, type ScenarioOptions } from "./scenario.ts";
 import { SCENARIO_GROUPS } from "./scenario-groups.ts";
 import type { World } from "./world.ts";
 
@@ -18,17 +18,37 @@ export interface Drive<W extends World> {
   readonly name: string;
 }
 
+/** Scenarios under one heading. */
+export interface Group {
+  readonly group: string;
+  readonly scenarios: readonly Scenario[];
+}
+
 /** Declares every scenario that plays in this kind of world as a test; each gets a world of its own. */
 export function runScenarios<W extends World>(
   kind: Backend["kind"],
   makeBackend: (number: number) => Backend | Promise<Backend>,
   drive: Drive<W>,
 ): void {
+  runGroups(
+    chosen(kind, (scenarios) => scenarios),
+    makeBackend,
+    drive,
+  );
+}
+
+/** As {@link runScenarios}, of these groups. */
+export function runGroups<W extends World>(
+  groups: readonly Group[],
+  makeBackend: (number: number) => Backend | Promise<Backend>,
+  drive: Drive<W>,
+): void {
   let count = 0;
-  for (const { group, scenarios } of chosen(kind, drive.select)) {
-    if (scenarios.length === 0) continue;
+  for (const { group, scenarios } of groups) {
+    const selected = drive.select(scenarios, group);
+    if (selected.length === 0) continue;
     describe(`scenarios › ${drive.name} › ${group}`, () => {
-      for (const scenario of scenarios) {
+      for (const scenario of selected) {
         count += 1;
         const number = count;
         test(scenario.title, async () => {
@@ -46,12 +66,9 @@ export function runScenarios<W extends World>(
 }
 
 /** Tells which scenarios are played in this kind of world, group by group. */
-export function chosen(
-  kind: Backend["kind"],
-  select: Select,
-): readonly { readonly group: string; readonly scenarios: readonly Scenario[] }[] {
+export function chosen(kind: Backend["kind"], select: Select): readonly Group[] {
   return Object.entries(SCENARIO_GROUPS).map(([group, declare]) => {
-    const playable = scenariosOf(declare).filter(
+    const playable = groupOf(group, declare).scenarios.filter(
       ({ title, options }) => options.worlds?.includes(kind) !== false && (kind === "memory" || !isAtHetzner(title)),
     );
     return { group, scenarios: select(playable, group) };
@@ -63,8 +80,9 @@ function isAtHetzner(title: string): boolean {
   return /\bhetzner\b/.test(title);
 }
 
-function scenariosOf(declare: (register: Register) => void): readonly Scenario[] {
+/** The scenarios that are declared under one heading; `common` holds for each of them that says nothing else. */
+export function groupOf(group: string, declare: (register: Register) => void, common: ScenarioOptions = {}): Group {
   const scenarios: Scenario[] = [];
-  declare((title, body, options = {}) => scenarios.push({ title, body, options }));
-  return scenarios;
+  declare((title, body, options = {}) => scenarios.push({ title, body, options: { ...common, ...options } }));
+  return { group, scenarios };
 }
