@@ -135,6 +135,11 @@ export class ProviderError extends Error {
     return this.failure === "forbidden" && this.operation === "machine";
   }
 
+  /** True where one address could not be read: nothing was asked of a machine. */
+  get isOfReading(): boolean {
+    return this.operation === "get";
+  }
+
   /** True for a refusal of the token or of its rights, and for a rate limit: what else is asked of the provider meets it, too. */
   get concernsProvider(): boolean {
     return this.failure === "unauthorized" || this.failure === "forbidden" || this.failure === "rate-limited";

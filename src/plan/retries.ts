@@ -304,8 +304,8 @@ function failures(outcome: Failed, ips: Readonly<Record<string, IPStatus>>): rea
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
-      // A permission that is missing is missing whatever the node, and so is a field of the CRD.
-      return isForbidden(error) || error instanceof CRDTooOld
+      // A permission that is missing is missing whatever the node, and so is a field of the CRD. Where the address could not be read, nothing was asked of the node.
+      return isForbidden(error) || error instanceof CRDTooOld || isReading(error)
         ? [failure(ownSubject(action))]
         : [failure(ownSubject(action), text), failure(nodeSubject(action.after.nodeName), text)];
     case "acquire-ip": {
@@ -363,6 +363,11 @@ function reasonOf(error: Error, action: Action): Pick<RetryStatus, "reason"> {
   if (error instanceof CRDTooOld) return { reason: "CRDTooOld" };
   const isRefused = error instanceof KubeError && (error.failure === "denied" || error.failure === "invalid");
   return isRefused ? { reason: "AdmissionRefused" } : {};
+}
+
+/** True where the address of a change could not be read before it. */
+function isReading(error: Error): boolean {
+  return error instanceof ProviderError && error.isOfReading;
 }
 
 /** True if a permission is missing: only a person can grant it. */

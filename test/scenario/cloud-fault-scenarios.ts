@@ -43,6 +43,24 @@ export function cloudFaultScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "an address that cannot be read before its move is to blame, and not the node that it would go to",
+    async (world) => {
+      await served(world, ["n1", "n2"]);
+      await world.machines("n3", "n4");
+      await world.nodes.setReady("n1", false);
+      world.fail({ side: "cloud", operation: "get", subject: ip(1), kind: "500", times: 0 });
+      await world.pass();
+      const { retries, nodeErrors, ips } = await world.pools.status("web");
+      expect([retries.map(({ subject }) => subject), nodeErrors]).toEqual([[`ip/${ip(1)}`], []]);
+      expect(ips[ip(1)]?.error).toMatch(/500/);
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+    },
+  );
+
   scenario("16 taken away by hand: reported, held, and the node gets the spare", async (world) => {
     await served(world, ["n1"]);
     world.cloud.address(ip(2));
