@@ -121,7 +121,7 @@ export function forward(observation: Observation, selection: Selection, telling:
     const { remaining } = passed;
     world = withStatuses(passed.world, remaining);
     const nowMs = world.observedAtMs;
-    const lookMs = lookAgainMs(world, remaining, assumed);
+    const lookMs = lookAgainMs(world, remaining, selection, assumed);
     const atMs = Math.min(look < MOST_LOOKS ? lookMs : NEVER, Math.max(coming[0]?.atMs ?? NEVER, nowMs));
     if (atMs > untilMs) {
       const { standIns, views, ...rest } = told;
@@ -196,8 +196,16 @@ function viewsWithin(
   ];
 }
 
-/** When flipop passes again by itself, milliseconds of the world's clock; {@link NEVER} = not before something happens. */
-function lookAgainMs(world: Observation, remaining: Plan, { assignMs }: Assumed): number {
+/**
+ * When flipop passes again by itself, milliseconds of the world's clock; {@link NEVER} = not before something happens. What statuses say since the pass ended may let something
+ * go on, such as the end of an object whose address another one has on record now.
+ */
+function lookAgainMs(world: Observation, remaining: Plan, selection: Selection, assumed: Assumed): number {
+  const lookMs = lookAfterMs(world, remaining, assumed);
+  return lookMs === NEVER ? lookAfterMs(world, plan(world, selection), assumed) : lookMs;
+}
+
+function lookAfterMs(world: Observation, remaining: Plan, { assignMs }: Assumed): number {
   const nowMs = world.observedAtMs;
   const nextReadInMs = isMoving(world) ? assignMs : undefined;
   const next = nextLook(remaining, nowMs, { leftOverMs: LEFT_OVER_MS, nextReadInMs });
