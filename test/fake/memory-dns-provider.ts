@@ -31,7 +31,17 @@ import type { MemoryCall, MemoryFault } from "./memory-cloud-calls.ts";
 export type MemoryDNSCall = Pick<CallInfo, "operation" | "subject" | "isWrite"> & {
   /** True for `records` of all names of a zone; then the subject is the zone. */
   readonly isWholeZone?: true;
+  /** What one request of Cloudflare changes; absent for what changes one thing alone, and at other providers. */
+  readonly batch?: DNSBatch;
 };
+
+/** How many records of a name one request changes. A record that gets another address is one added and one removed. */
+export interface DNSBatch {
+  readonly added: number;
+  readonly removed: number;
+  /** Those that only get another TTL. */
+  readonly timed: number;
+}
 
 /** What a memory DNS provider may be given. */
 export interface MemoryDNSProviderOptions {
@@ -86,7 +96,10 @@ function adapterOf(
 ): DNSProvider & ProviderMeter {
   switch (account.name) {
     case "cloudflare":
-      return createCloudflare(options, memoryClient(CLOUDFLARE_API, cloudflareClient(account), stage, faults));
+      return createCloudflare(
+        options,
+        memoryClient(CLOUDFLARE_API, cloudflareClient(account), stage, faults, cloudflareBatch),
+      );
     case "digitalocean":
       return openDigitalOcean(options, memoryClient(DIGITALOCEAN_API, digitalOceanClient(account), stage, faults)).dns;
     case "hetzner":
@@ -104,6 +117,7 @@ export function memoryClient<SDK>(
   sdk: SDK,
   stage: Stage & { readonly recorded: MemoryCall[] },
   faults: Pick<MemoryDNSProvider, "beforeCall">,
+  batchOf: (call: CallInfo & { readonly send: (sdk: SDK) => unknown }) => DNSBatch | undefined = () => undefined,
 ): APIClient<SDK> {
   const { account, clock, around = (_, effect) => effect(), afterWrite, mayWrite } = stage;
   const counter = callCounter();
@@ -118,7 +132,7 @@ export function memoryClient<SDK>(
         const reason = "an earlier answer said that it is used up, so nothing was sent";
         throw failedCall(api, call, { failure: "rate-limited", status: 0, reason, notBeforeMs: closedUntilMs });
       }
-      const about = aboutCall(call, account);
+      const about = aboutCall(call, account, batchOf(call));
       stage.recorded.push({ operation: about.operation, subject: about.subject, detail: call.doing });
       try {
         const result = await around(about, async () => {
@@ -146,7 +160,12 @@ export function memoryClient<SDK>(
   return caller;
 }
 
-function aboutCall({ operation, subject, isWrite, doing }: CallInfo, account: DNSAccount): MemoryDNSCall {
+function aboutCall(
+  { operation, subject, isWrite, doing }: CallInfo,
+  account: DNSAccount,
+  batch: DNSBatch | undefined,
+): MemoryDNSCall {
+  if (batch !== undefined) return { operation, subject, isWrite, batch };
   if (operation !== "records" || !doing.startsWith("list ")) return { operation, subject, isWrite };
   return { operation, subject: account.zoneName(subject) ?? subject, isWrite, isWholeZone: true };
 }
@@ -210,6 +229,26 @@ function cloudflareClient(account: DNSAccount): CloudflareSDK {
     },
   };
   return client as unknown as CloudflareSDK;
+}
+
+/** What a batch is going to change: it is told to an SDK that sends nothing. */
+function cloudflareBatch({
+  operation,
+  send,
+}: CallInfo & { readonly send: (sdk: CloudflareSDK) => unknown }): DNSBatch | undefined {
+  if (operation !== "write") return undefined;
+  let told: DNSBatch | undefined;
+  const batch = ({ deletes = [], patches = [], posts = [] }: Partial<Record<string, readonly object[]>>) => {
+    const exchanged = patches.filter((patch) => "content" in patch).length;
+    told = {
+      added: posts.length + exchanged,
+      removed: deletes.length + exchanged,
+      timed: patches.length - exchanged,
+    };
+    return { asResponse: () => undefined };
+  };
+  send({ dns: { records: { batch } } } as unknown as CloudflareSDK);
+  return told;
 }
 
 /** What the adapter uses of DigitalOcean's SDK for names. */

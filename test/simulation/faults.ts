@@ -1,5 +1,6 @@
 import { KubeError, type KubeFailure, type ProviderError, type ProviderFailure } from "../../src/model/errors.ts";
 import { DNS_ERRORS } from "../fake/dns-error.ts";
+import type { DNSBatch } from "../fake/memory-dns-provider.ts";
 import type { CallMatch, DNSProviderName, FaultKind, WorldEvent } from "./history.ts";
 
 /** One call of one port, as invariants and faults speak of it. */
@@ -14,6 +15,8 @@ export interface SimCall {
   readonly args: readonly unknown[];
   /** True for `records` of all names of a zone; then the subject is the zone. */
   readonly isWholeZone?: true;
+  /** What one request changes of a name, where it may be several things. */
+  readonly batch?: DNSBatch;
 }
 
 /** How a call fails: the error, and whether it has its effect all the same. */

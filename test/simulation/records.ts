@@ -75,6 +75,8 @@ export class Records {
     string,
     { count: number; lastMs: number; isSlow: boolean; hadEffect?: boolean; isOfAddition?: boolean }
   > = new Map();
+  /** Names, by key, of which something else than a removal has failed since it last did not: from then on each of the two waits for its own next attempt. */
+  readonly inParts: Set<string> = new Set();
   /** When somebody else changed the status of a pool, by key. */
   readonly touchedAtMs: Map<string, number> = new Map();
   /** Addresses that somebody else moved, detached or deleted, with when it was last done, milliseconds. */
@@ -198,26 +200,27 @@ export class Records {
   }
 
   /** A change of a name that failed, whether or not part of it was made. */
-  nameRefused(
-    { side, isWrite, operation, provider = "digitalocean", subject }: SimCall,
-    { error, hasEffect }: Failure,
-  ): void {
+  nameRefused(call: SimCall, { error, hasEffect }: Failure): void {
+    const { side, isWrite, provider = "digitalocean", subject } = call;
     if (side !== "dns" || !isWrite || !(error instanceof ProviderError) || OF_PROVIDER.has(error.failure)) return;
-    const key = changeKey(nameKey(provider, subject), { operation });
+    const name = nameKey(provider, subject);
+    const key = changeKey(name, call);
+    if (key === name) this.inParts.add(name);
     const count = (this.refusals.get(key)?.count ?? 0) + 1;
     this.refusals.set(key, {
       count,
       lastMs: this.#world.nowMs(),
       isSlow: SLOW.has(error.failure),
       hadEffect: hasEffect,
-      isOfAddition: operation === "add-record",
+      isOfAddition: isOfMore(call),
     });
   }
 
   /** A name that was read: whoever looks sees what a change did whose answer was bad. */
   nameSeen({ provider = "digitalocean", subject }: SimCall): void {
-    const key = nameKey(provider, subject);
-    if (this.refusals.get(key)?.hadEffect === true) this.refusals.delete(key);
+    const name = nameKey(provider, subject);
+    for (const key of [name, removalKey(name)])
+      if (this.refusals.get(key)?.hadEffect === true) this.refusals.delete(key);
   }
 
   /** A pass found its names as they are to be, some of them by itself: what is changed from then on is no second attempt. */
@@ -227,7 +230,13 @@ export class Records {
       ...recordSets.map(({ written, fqdn, drift }) => ({ provider: written.provider, fqdn, drift })),
     ];
     for (const { provider, fqdn, drift } of names)
-      if (provider !== undefined && fqdn !== undefined && drift === 0) this.refusals.delete(nameKey(provider, fqdn));
+      if (provider !== undefined && fqdn !== undefined && drift === 0) this.#nameRight(nameKey(provider, fqdn));
+  }
+
+  #nameRight(name: string): void {
+    this.refusals.delete(name);
+    this.refusals.delete(removalKey(name));
+    this.inParts.delete(name);
   }
 
   /** An accepted assignment whose answer was lost and that has failed already, or is about to: nobody can know that it ever was accepted. */
@@ -375,7 +384,25 @@ export function nameOf({ meta }: Pool): string {
   return objectKey(meta);
 }
 
-/** What a failed change of a name holds back: one of its TTL nothing but the next one. */
-export function changeKey(nameKeyText: string, { operation }: Pick<SimCall, "operation">): string {
-  return operation === "set-ttl" ? `${nameKeyText} ttl` : nameKeyText;
+/** Under what a failed change of a name is kept: one of its TTL holds back nothing but the next one. */
+export function changeKey(nameKeyText: string, call: Pick<SimCall, "operation" | "batch">): string {
+  if (call.operation === "set-ttl") return `${nameKeyText} ttl`;
+  return isRemoval(call) ? removalKey(nameKeyText) : nameKeyText;
+}
+
+/** Under what a failed change is kept that only took addresses out of a name. */
+export function removalKey(nameKeyText: string): string {
+  return `${nameKeyText} removal`;
+}
+
+/** True for a request that only takes addresses out of a name. */
+function isRemoval({ operation, batch }: Pick<SimCall, "operation" | "batch">): boolean {
+  if (batch === undefined) return operation === "remove-record";
+  return batch.removed > 0 && batch.added === 0 && batch.timed === 0;
+}
+
+/** True for a request after which, should it fail, what leaves the name goes by itself. */
+function isOfMore({ operation, batch }: SimCall): boolean {
+  if (batch === undefined) return operation === "add-record";
+  return batch.added > 0 || (batch.timed > 0 && batch.removed > 0);
 }

@@ -1,5 +1,6 @@
 import type { DNSChange } from "./dns-invariants.ts";
-import { changeKey } from "./records.ts";
+import type { Monitor } from "./monitor.ts";
+import { changeKey, removalKey } from "./records.ts";
 
 /** A failed change is repeated only after a while; a set is read again right before it is changed, and changed only when it is one that the pass has seen before. */
 export function checkSecondLook(change: DNSChange): void {
@@ -16,13 +17,29 @@ export function checkSecondLook(change: DNSChange): void {
   name.sets.unshift(shownAfter.join(" "));
 }
 
-/** What leaves a name does not wait for an addition that failed, nor says anything of that. */
+/**
+ * What leaves a name does not wait for an addition that failed, nor says anything of that. And where something else has failed, what leaves is sent by itself before it: that this
+ * failed in its turn says nothing of the rest, which waits for its own next attempt.
+ */
 function checkRetry({ monitor, call, key, what }: DNSChange): void {
   const { records, simulation } = monitor;
-  const refusal = records.refusals.get(changeKey(key, call));
-  if (refusal === undefined || (refusal.isOfAddition === true && call.operation === "remove-record")) return;
-  records.refusals.delete(changeKey(key, call));
-  const passedMs = simulation.world.nowMs() - refusal.lastMs;
-  if (!records.wasMisled && passedMs < (refusal.isSlow ? 60_000 : 1000) - 100)
-    monitor.violated("retry", `${what} ${passedMs} ms after a failure`);
+  const own = changeKey(key, call);
+  for (const held of heldBy(monitor, own, key)) {
+    const refusal = records.refusals.get(held);
+    if (refusal === undefined) continue;
+    records.refusals.delete(held);
+    const passedMs = simulation.world.nowMs() - refusal.lastMs;
+    if (!records.wasMisled && passedMs < (refusal.isSlow ? 60_000 : 1000) - 100)
+      monitor.violated("retry", `${what} ${passedMs} ms after a failure`);
+  }
+  if (own !== key) return;
+  records.inParts.delete(key);
+  records.refusals.delete(removalKey(key));
+}
+
+/** Under what failures are kept that a change waits for. */
+function heldBy({ records }: Monitor, own: string, key: string): readonly string[] {
+  if (own === key) return records.inParts.has(key) ? [key] : [key, removalKey(key)];
+  const isHeldByAll = own === removalKey(key) && records.refusals.get(key)?.isOfAddition !== true;
+  return isHeldByAll ? [own, key] : [own];
 }
