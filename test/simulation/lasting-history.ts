@@ -9,6 +9,8 @@ const CHURN_FROM_MS = 20_000;
 const CHURN_MS = 60_000;
 /** Four pod changes a second. */
 const PERIOD_MS = 250;
+/** Where each of six nodes changes every three seconds, milliseconds. */
+const SLOW_PERIOD_MS = 500;
 /** A full look every ten seconds, the failover and what is tried anew take 24 calls at most; asking at every change would take hundreds. */
 const MOST_CALLS = 50;
 /** The statuses of two objects: what concerns the failover at once, and what only people read of the pods a few times at once, and then every ten seconds. */
@@ -66,15 +68,18 @@ export function restlessHistory(seed: number): History {
 
 /**
  * The history of a seed in which something stays wrong while pods change four times a second, and a node of a healthy pool is lost: its address moves at once, and nobody
- * asks a provider again about something that the cluster cannot have changed. Processes are to watch.
+ * asks a provider again about something that the cluster cannot have changed. Processes are to watch. In the second half of each two rounds of worlds the pods change half as
+ * often, and rest in between: those that never do have to wait with their return, and then hide what a change of the cluster must not cause.
  */
 export function lastingHistory(seed: number, worlds: typeof WORLDS = WORLDS): History {
   const random = new Random(seed ^ 0x7f4a7c15);
   const lostAtMs = CHURN_FROM_MS + random.between(5000, CHURN_MS - 10_000);
   const world = worlds[seed % worlds.length] ?? (() => []);
+  const isSlow = worlds === WORLDS && Math.floor(seed / worlds.length) % 2 === 1;
+  const others = isSlow ? ["n3", "n4", "n5", "n6", "n7", "n8"] : ["n3", "n4"];
   const events: readonly WorldEvent[] = [
     ...GOOD_DROPLETS.flatMap((droplet, index) => node(`n${index + 1}`, droplet, "good")),
-    ...[103, 104].flatMap((droplet, index) => node(`n${index + 3}`, droplet, "other")),
+    ...others.flatMap((name, index) => node(name, 103 + index, "other")),
     address(GOOD),
     {
       atMs: 0,
@@ -85,10 +90,7 @@ export function lastingHistory(seed: number, worlds: typeof WORLDS = WORLDS): Hi
     ...world(random),
     { atMs: CHURN_FROM_MS, kind: "expect-on", ip: GOOD, droplets: GOOD_DROPLETS },
     { atMs: CHURN_FROM_MS, kind: "count-calls" },
-    ...Array.from({ length: CHURN_MS / PERIOD_MS }, (_, index): WorldEvent => {
-      const atMs = CHURN_FROM_MS + index * PERIOD_MS;
-      return { atMs, kind: "pod", node: random.pick(["n3", "n4"]), isReady: index % 2 === 0 };
-    }),
+    ...(isSlow ? slowChurn(others) : restlessChurn(random, others)),
     // By its name the first one has the address.
     { atMs: lostAtMs, kind: "ready", name: "n1", value: false },
     { atMs: lostAtMs + FAILOVER_MS, kind: "expect-on", ip: GOOD, droplets: [102] },
@@ -102,6 +104,23 @@ export function lastingHistory(seed: number, worlds: typeof WORLDS = WORLDS): Hi
     endsAtMs: CHURN_FROM_MS + CHURN_MS + 5000,
     events: events.toSorted((a, b) => a.atMs - b.atMs),
   };
+}
+
+/** Pods that never rest: their nodes wait with their return. */
+function restlessChurn(random: Random, nodes: readonly string[]): readonly WorldEvent[] {
+  return Array.from({ length: CHURN_MS / PERIOD_MS }, (_, index): WorldEvent => {
+    const atMs = CHURN_FROM_MS + index * PERIOD_MS;
+    return { atMs, kind: "pod", node: random.pick(nodes), isReady: index % 2 === 0 };
+  });
+}
+
+/** As many changes, of pods that rest long enough in between to count; half of them are ready while the others are not. */
+function slowChurn(nodes: readonly string[]): readonly WorldEvent[] {
+  return Array.from({ length: CHURN_MS / SLOW_PERIOD_MS }, (_, index): WorldEvent => {
+    const atMs = CHURN_FROM_MS + index * SLOW_PERIOD_MS;
+    const isReady = (Math.floor(index / nodes.length) + index) % 2 === 1;
+    return { atMs, kind: "pod", node: nodes[index % nodes.length] ?? "", isReady };
+  });
 }
 
 function address(ip: string): WorldEvent {
