@@ -1,8 +1,15 @@
+import type { Answers, Facts } from "./facts.ts";
 import { type Checks, check, failing, fine, suspicious, unknown } from "./verdict.ts";
 
 const OLDEST = 27;
 const POD_FAILURE_POLICY = 31;
 const MOST_AHEAD_MS = 5000;
+
+const TELLS_VERSION = check(
+  ["connection", "server"],
+  ({ connection, server }) => fine(`${connection.server}, ${server.version}, ${server.roundTripMs} ms`),
+  (why) => failing(why.replace(/\.$/, "")),
+);
 
 /** The checks of the cluster itself. */
 export const CLUSTER_CHECKS: Checks<"FLP101" | "FLP102" | "FLP103" | "FLP104" | "FLP105"> = {
@@ -11,11 +18,14 @@ export const CLUSTER_CHECKS: Checks<"FLP101" | "FLP102" | "FLP103" | "FLP104" | 
     ({ connection }) => fine(connection.source),
     (why) => failing(why.replace(/\.$/, "")),
   ),
-  FLP102: check(
-    ["connection", "server"],
-    ({ connection, server }) => fine(`${connection.server}, ${server.version}, ${server.roundTripMs} ms`),
-    (why) => failing(why.replace(/\.$/, "")),
-  ),
+  FLP102: {
+    reads: TELLS_VERSION.reads,
+    judge: (answers) => {
+      const verdicts = TELLS_VERSION.judge(answers);
+      const why = verdicts.every(({ result }) => result === "success") ? silentOn(answers) : undefined;
+      return why === undefined ? verdicts : [failing(why.replace(/\.$/, ""))];
+    },
+  },
   FLP103: check(["server"], ({ server: { version } }) => {
     const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
     if (major === undefined || Number(major) !== 1) return unknown(`the version "${version}" cannot be read`);
@@ -37,3 +47,19 @@ export const CLUSTER_CHECKS: Checks<"FLP101" | "FLP102" | "FLP103" | "FLP104" | 
     return failing(`there is no namespace ${lease.namespace}`, { command });
   }),
 };
+
+/** What every run lists, and what is asked before flipop is installed. It may take longer than the doctor waits. */
+const MORE: readonly (keyof Facts)[] = ["objects", "nodes", "installing"];
+
+/**
+ * An API server may tell its version although nothing of what it stores can be read: a proxy tells it, or it has lost its store. Returns what it does not answer, of what was
+ * read anyway for other checks and no run can do without: the Lease, which is small, and what is longer. Refusals are answers.
+ */
+function silentOn(answers: Answers): string | undefined {
+  const { lease } = answers;
+  if (lease !== undefined && "error" in lease && lease.silence !== undefined) return lease.error;
+  const more = MORE.map((name) => answers[name]);
+  return more.flatMap((one) =>
+    one !== undefined && "error" in one && one.silence === "no answer" ? [one.error] : [],
+  )[0];
+}

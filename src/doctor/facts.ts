@@ -209,7 +209,14 @@ export interface OwnFacts {
 }
 
 /** What came of reading one fact. */
-export type Answer<T> = { readonly ms: number } & ({ readonly value: T } | { readonly error: string });
+export type Answer<T> = { readonly ms: number } & ({ readonly value: T } | Unread);
+
+/** Why a fact could not be read. */
+export interface Unread {
+  readonly error: string;
+  /** Present where the API server has not answered the question itself: it is out of order or not reached, or it is too slow for the doctor. Absent for a refusal. */
+  readonly silence?: "no answer" | "too slow";
+}
 
 /** What came of reading the facts that were asked for. */
 export type Answers = { readonly [K in keyof Facts]?: Answer<Facts[K]> };

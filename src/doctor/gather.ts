@@ -1,6 +1,6 @@
-import { ConfigError, KubeError, ProviderError } from "../model/errors.ts";
+import { ConfigError, KubeError, type KubeFailure, ProviderError } from "../model/errors.ts";
 import { type Clock, within } from "../ports/system.ts";
-import type { Answer, Answers, Facts } from "./facts.ts";
+import type { Answer, Answers, Facts, Unread } from "./facts.ts";
 
 /** How each fact is read. Each throws what cannot be read, with a text for people. */
 export type Sources = {
@@ -39,10 +39,24 @@ async function answerOf<T>(read: () => Promise<T>, clock: Clock, limitMs: number
   const taken = (): number => Math.round(clock.monotonicMs() - startMs);
   try {
     const value = await within(clock, limitMs, read());
-    if (value === "late") return { ms: taken(), error: `there was no answer within ${limitMs / 1000} s` };
+    if (value === "late")
+      return { ms: taken(), error: `there was no answer within ${limitMs / 1000} s`, silence: "too slow" };
     return { ms: taken(), value };
   } catch (error) {
     if (!FAILURES.some((failure) => error instanceof failure)) throw error;
-    return { ms: taken(), error: (error as Error).message };
+    return { ms: taken(), error: (error as Error).message, ...silenceOf(error) };
   }
+}
+
+/** The failures of an API server that serves nobody, or nobody with these credentials. */
+const SILENCES: ReadonlyMap<KubeFailure, NonNullable<Unread["silence"]>> = new Map([
+  ["unauthorized", "no answer"],
+  ["unavailable", "no answer"],
+  ["malformed", "no answer"],
+  ["timeout", "too slow"],
+] as const);
+
+function silenceOf(error: unknown): Pick<Unread, "silence"> {
+  const silence = error instanceof KubeError ? SILENCES.get(error.failure) : undefined;
+  return silence === undefined ? {} : { silence };
 }

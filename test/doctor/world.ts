@@ -181,3 +181,12 @@ spec:
 }
 
 const OWN_LEASE = { namespace: "flipop", name: "flipop" };
+
+/** The codes of what is wrong, each once. */
+export function wrongOf({ stdout }: Examined): readonly string[] {
+  const { groups } = JSON.parse(stdout) as Checks;
+  const wrong = groups
+    .flatMap(({ checks }) => checks)
+    .filter(({ result }) => result === "error" || result === "warning");
+  return [...new Set(wrong.map(({ code }) => code))];
+}

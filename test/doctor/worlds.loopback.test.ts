@@ -9,7 +9,7 @@ import { SHARDS_ANNOTATION } from "../../src/model/lease-annotations.ts";
 import { SHARD_LABEL } from "../../src/model/shard.ts";
 import { type AnswerRecord, type DNSServer, serveDNS } from "../../src/sandbox/dns-server.ts";
 import { schemaErrors } from "../report/schemas.ts";
-import { type Checks, cronJobText, type Examined, leaseText, NOT_FOUND, saidOf, World } from "./world.ts";
+import { type Checks, cronJobText, leaseText, NOT_FOUND, saidOf, World, wrongOf } from "./world.ts";
 
 let world: World;
 
@@ -18,15 +18,6 @@ beforeEach(async () => {
 });
 
 afterEach(() => world.close());
-
-/** The codes of what is wrong, each once. */
-function wrongOf({ stdout }: Examined): readonly string[] {
-  const { groups } = JSON.parse(stdout) as Checks;
-  const wrong = groups
-    .flatMap(({ checks }) => checks)
-    .filter(({ result }) => result === "error" || result === "warning");
-  return [...new Set(wrong.map(({ code }) => code))];
-}
 
 const OWN = { namespace: "flipop", name: "flipop" };
 const CRD = "^/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
