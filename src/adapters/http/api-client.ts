@@ -8,7 +8,7 @@
 //   answer        read by the call; secrets leave its texts                         answer.ts, failures.ts
 //   repeat        once, for a read that failed in passing                           model/waits.ts
 
-import { ConfigError, InternalError, NotSent, ProviderError } from "../../model/errors.ts";
+import { InternalError, NotSent, ProviderError } from "../../model/errors.ts";
 import {
   addHistograms,
   CALL_BOUNDS,
@@ -23,6 +23,7 @@ import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { ProviderMeter } from "../../ports/providers.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import { type Answer, AnswerFault, jsonOf } from "./answer.ts";
+import { checkedSettings } from "./client-settings.ts";
 import {
   brokenConnection,
   type CallInfo,
@@ -43,7 +44,7 @@ import {
   type RateLimitReading,
   rateLimitGate,
 } from "./limits.ts";
-import { type ChooseProxy, isBareURL, NO_PROXY } from "./proxy-choice.ts";
+import { type ChooseProxy, NO_PROXY } from "./proxy-choice.ts";
 import { headersOf, readBody, type Send, sender } from "./request.ts";
 
 /** Makes the calls of one token and counts them: every request sent is one count. `SDK` is what builds the requests. */
@@ -124,11 +125,11 @@ export interface ProviderOptions {
 /**
  * Returns a client for the most urgent calls. Its first call loads the SDK. No more requests are in flight than the API's limits allow, and none is
  * sent while the rate limit is used up.
- * @throws ConfigError when the base URL or the proxy for it is not usable
+ * @throws ConfigError when the base URL, the proxy for it or the user agent is not usable
  */
 export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOptions): APIClient<SDK> {
-  const { secrets, userAgent, timeoutMs = api.limits.timeoutMs, untilMs = Number.POSITIVE_INFINITY, clock } = options;
-  const baseURL = checkedBaseURL(options.baseURL ?? api.baseURL, api.label, api.baseURL);
+  const { secrets, timeoutMs = api.limits.timeoutMs, untilMs = Number.POSITIVE_INFINITY, clock } = options;
+  const { baseURL, userAgent } = checkedSettings(api, options);
   const chooseProxy = options.chooseProxy ?? NO_PROXY;
   // A wrong proxy setting is refused here, once, and not by each call.
   chooseProxy(new URL(baseURL));
@@ -222,25 +223,6 @@ function admit(
   if (putOffUntilMs === undefined) return;
   const reason = "the calls that are left are kept for what is more urgent";
   throw failedCall(texts, call, { failure: "put-off", status: 0, reason, notBeforeMs: putOffUntilMs });
-}
-
-/**
- * Returns an API's base URL without trailing slashes; a path prefix stays. `label` is the provider's name for people, `example` a URL
- * that would do.
- * @throws ConfigError when it is no http(s) URL, or has credentials (they would end up in error texts), a query or a hash
- */
-export function checkedBaseURL(text: string, label: string, example: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new ConfigError("invalid", `The ${label} API URL is not an http or https URL; expected one like ${example}.`);
-  }
-  if (!isBareURL(url)) {
-    throw new ConfigError(
-      "invalid",
-      `The ${label} API URL for ${url.host} must have no user, password, query or fragment; expected one like ${example}.`,
-    );
-  }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
 /**

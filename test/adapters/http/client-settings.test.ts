@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkedBaseURL } from "../../../src/adapters/http/api-client.ts";
+import { checkedBaseURL, checkedUserAgent } from "../../../src/adapters/http/client-settings.ts";
 import { ConfigError } from "../../../src/model/errors.ts";
 
 const secret = "0123456789abcdef";
@@ -31,3 +31,17 @@ test.for([
     "The Somecloud API URL for api.other.example must have no user, password, query or fragment; expected one like https://api.some.example/v1.",
   );
 });
+
+test.for(["flipop/0", "my tool (ops@example.com) é", ""])("the user agent %j can be sent", (text) => {
+  expect(checkedUserAgent(text, "Somecloud")).toBe(text);
+});
+
+test.for(["a\nb", "a\r\nX-Other: 1", "a\u0000", "…"])(
+  "the user agent %j is refused before anything is sent, not told as an API that cannot be reached",
+  (text) => {
+    expect(() => checkedUserAgent(text, "Somecloud")).toThrow(ConfigError);
+    expect(() => checkedUserAgent(text, "Somecloud")).toThrow(
+      "The user agent for Somecloud has a character that no header may have, such as a line end. Correct the …_USER_AGENT variable, or unset it.",
+    );
+  },
+);
