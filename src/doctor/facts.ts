@@ -216,6 +216,8 @@ export interface Unread {
   readonly error: string;
   /** Present where the API server has not answered the question itself: it is out of order or not reached, or it is too slow for the doctor. Absent for a refusal. */
   readonly silence?: "no answer" | "too slow";
+  /** Present where a setting is wrong, such as the URL of an API: every run ends with it. */
+  readonly isWrongSetting?: true;
 }
 
 /** What came of reading the facts that were asked for. */

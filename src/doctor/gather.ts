@@ -44,7 +44,7 @@ async function answerOf<T>(read: () => Promise<T>, clock: Clock, limitMs: number
     return { ms: taken(), value };
   } catch (error) {
     if (!FAILURES.some((failure) => error instanceof failure)) throw error;
-    return { ms: taken(), error: (error as Error).message, ...silenceOf(error) };
+    return { ms: taken(), error: (error as Error).message, ...kindOf(error) };
   }
 }
 
@@ -56,7 +56,8 @@ const SILENCES: ReadonlyMap<KubeFailure, NonNullable<Unread["silence"]>> = new M
   ["timeout", "too slow"],
 ] as const);
 
-function silenceOf(error: unknown): Pick<Unread, "silence"> {
+function kindOf(error: unknown): Omit<Unread, "error"> {
+  if (error instanceof ConfigError && error.kind === "invalid") return { isWrongSetting: true };
   const silence = error instanceof KubeError ? SILENCES.get(error.failure) : undefined;
   return silence === undefined ? {} : { silence };
 }

@@ -17,22 +17,37 @@ import {
 const HOUR_MS = 3_600_000;
 const NONE = notApplicable("no object names a provider");
 
+const HAVE_TOKENS = check(["accounts"], ({ accounts }) =>
+  accounts.length === 0
+    ? NONE
+    : allOr(
+        accounts
+          .filter(({ missing }) => missing.length > 0)
+          .map(({ label, missing, emptyFile }) =>
+            emptyFile === undefined
+              ? failing(`there is no token for ${label}`, { hint: `Set ${missing.join(" or ")}.` })
+              : failing(`there is no token for ${label}: ${emptyFile}`, { hint: "Write the token into it." }),
+          ),
+        fine(accounts.map(({ label }) => label).join(", ")),
+      ),
+);
+
+/** Without a client no account can be asked, so its token is the first thing that is not known. */
+const WRONG_SETTING: Partial<Verdict> = {
+  consequence: "Every run ends with exit code 78 and changes nothing.",
+  hint: "Correct that setting.",
+};
+
 /** The checks of the providers' accounts. */
 export const PROVIDER_CHECKS: Checks<"FLP141" | "FLP142" | "FLP143" | "FLP144" | "FLP145" | "FLP146" | "FLP148"> = {
-  FLP141: check(["accounts"], ({ accounts }) =>
-    accounts.length === 0
-      ? NONE
-      : allOr(
-          accounts
-            .filter(({ missing }) => missing.length > 0)
-            .map(({ label, missing, emptyFile }) =>
-              emptyFile === undefined
-                ? failing(`there is no token for ${label}`, { hint: `Set ${missing.join(" or ")}.` })
-                : failing(`there is no token for ${label}: ${emptyFile}`, { hint: "Write the token into it." }),
-            ),
-          fine(accounts.map(({ label }) => label).join(", ")),
-        ),
-  ),
+  FLP141: {
+    reads: ["accounts"],
+    judge: (answers) => {
+      const { accounts } = answers;
+      const isWrong = accounts !== undefined && "error" in accounts && accounts.isWrongSetting === true;
+      return isWrong ? [failing(withoutStop(accounts.error), WRONG_SETTING)] : HAVE_TOKENS.judge(answers);
+    },
+  },
   FLP142: check(["accounts"], ({ accounts }) => {
     const accepted = probed(accounts, "rejected", (account, [first]) =>
       failing(first?.failure?.message ?? account.label),

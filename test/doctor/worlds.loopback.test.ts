@@ -312,6 +312,14 @@ describe("before flipop is installed a token that may not read", () => {
   });
 });
 
+test("a setting with which every run ends is a failure, and told by one check", async () => {
+  world.env["DIGITALOCEAN_API_URL"] = "api.example";
+  const examined = await world.examine("-o", "json");
+  expect(wrongOf(examined)).toEqual(["FLP141"]);
+  expect(saidOf(examined, "FLP141")).toEqual([expect.stringMatching(/^error The DigitalOcean API URL is not an http/)]);
+  expect(examined.exitCode).toBe(6);
+});
+
 describe("a provider that does not answer is a failure", () => {
   test("where nothing of it is answered", async () => {
     world.faults.add({ server: "digitalocean", times: 0, cut: "before" });
