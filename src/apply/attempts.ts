@@ -109,6 +109,11 @@ export class Attempts {
     return { ...observation, pools, recordSets: sets };
   }
 
+  /** Takes note of the pods as they are now, see {@link RestlessPods}. */
+  notePods({ pods }: Pick<Observation, "pods">, monotonicMs: number): void {
+    if (this.#isLasting) this.#restlessPods.note(pods, monotonicMs);
+  }
+
   /** The observation as it is to be planned on: what never rests has to wait for its return, see {@link RestlessPods}. */
   settled(observation: Observation, monotonicMs: number): Observation {
     if (!this.#isLasting) return observation;

@@ -33,28 +33,32 @@ interface Selected {
 export class RestlessPods {
   readonly #known = new Map<string, Selected>();
 
+  /** Takes note of the pods as they are now. Never of an older reading: what has come back meanwhile would be taken for gone again. `atMs` is by the process's own clock. */
+  note(pods: Pods, atMs: number): void {
+    for (const key of this.#known.keys()) if (!pods.has(key)) this.#known.delete(key);
+    for (const [key, reading] of pods) if (reading.kind === "read") this.#look(key, reading.byNode, atMs);
+  }
+
   /**
-   * Takes note of the pods, and returns them with {@link PodSummary.restsUntilMs} on each node that has to wait; the same map where none has.
+   * Returns pods, also those of an older reading, with {@link PodSummary.restsUntilMs} on each node that has to wait; the same map where none has.
    *
    * @param now - `nowMs` by the API server's clock, which may leap; `monotonicMs` by the process's own
    */
   settled(pods: Pods, now: { readonly nowMs: number; readonly monotonicMs: number }): Pods {
-    for (const key of this.#known.keys()) if (!pods.has(key)) this.#known.delete(key);
     const waiting = [...pods].flatMap(([key, reading]): readonly (readonly [string, PodReading])[] => {
       if (reading.kind !== "read") return [];
-      const rows = this.#look(key, reading.byNode, now.monotonicMs);
+      const rows = this.#known.get(key)?.rows ?? [];
       const resting = [...rows].flatMap(([name, row]) => restOf(reading.byNode, name, row, now));
       return resting.length === 0 ? [] : [[key, { ...reading, byNode: new Map([...reading.byNode, ...resting]) }]];
     });
     return waiting.length === 0 ? pods : new Map([...pods, ...waiting]);
   }
 
-  #look(key: string, byNode: ByNode, atMs: number): Selected["rows"] {
+  #look(key: string, byNode: ByNode, atMs: number): void {
     const { byNode: before, rows: old } = this.#known.get(key) ?? { byNode, rows: new Map<string, Row>() };
     const live = [...old].filter(([, { leftAtMs }]) => atMs - leftAtMs < OVER_AFTER_MS);
     const rows = before === byNode ? new Map(live) : changedRows(new Map(live), before, byNode, atMs);
     this.#known.set(key, { byNode, rows });
-    return rows;
   }
 }
 

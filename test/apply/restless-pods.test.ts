@@ -20,7 +20,9 @@ function watched(): (state: "ready" | "unready" | "gone" | "unreadable", atMs: n
       byNode: new Map<string, { ready: number; notReady: number }>(STATES[state]),
     };
     const nowMs = NOW_MS + atMs + skewMs;
-    const after = restless.settled(new Map([["|app=web", reading]]), { nowMs, monotonicMs: atMs }).get("|app=web");
+    const pods = new Map([["|app=web", reading]]);
+    restless.note(pods, atMs);
+    const after = restless.settled(pods, { nowMs, monotonicMs: atMs }).get("|app=web");
     const until = after?.kind === "read" ? after.byNode.get("n1")?.restsUntilMs : undefined;
     return until === undefined ? 0 : until - nowMs;
   };
