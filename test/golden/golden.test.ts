@@ -119,7 +119,7 @@ const ANSWERS: NonNullable<Scene["answers"]> = {
     servers: [
       { server: "ns1.digitalocean.com", addresses: ["203.0.113.10", "203.0.113.11"], ttlSeconds: 60 },
       { server: "ns2.digitalocean.com", addresses: ["203.0.113.10"], ttlSeconds: 60 },
-      { server: "ns3.digitalocean.com", error: "queryA ETIMEOUT www.example.com" },
+      { server: "ns3.digitalocean.com", error: "queryA ETIMEOUT" },
     ],
   },
   "nodes.example.net": { error: "DNS names no server for example.net" },

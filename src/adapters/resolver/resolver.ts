@@ -14,6 +14,12 @@ export function meansNothing(error: unknown): boolean {
   return error instanceof Error && "code" in error && NOTHING.includes(String(error.code));
 }
 
+/** Returns the text of a failure without the name that was asked for, which Node puts at its end: one server that is down fails alike for all names. */
+export function dnsErrorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "hostname" in error ? error.message.replace(` ${String(error.hostname)}`, "") : error.message;
+}
+
 /**
  * Returns what asks a DNS server over UDP, over TCP where the answer is too long.
  * @param server - `ADDRESS` or `ADDRESS:PORT`; absent = the servers of the system
@@ -28,7 +34,7 @@ export function createResolver(server?: string): NameResolver {
         const found = type === "A" ? await resolver.resolve4(fqdn) : await resolver.resolve6(fqdn);
         return { addresses: found.map((address) => canonicalAddress(address) ?? address).toSorted() };
       } catch (error) {
-        return meansNothing(error) ? { addresses: [] } : { error: (error as Error).message };
+        return meansNothing(error) ? { addresses: [] } : { error: dnsErrorText(error) };
       }
     },
   };

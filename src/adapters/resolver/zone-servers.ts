@@ -3,7 +3,7 @@ import { canonicalAddress } from "../../model/address.ts";
 import type { ServerAnswer, ZoneAnswer } from "../../model/live.ts";
 import { setNamed } from "../../model/record-types.ts";
 import type { ZoneServers } from "../../ports/resolver.ts";
-import { meansNothing } from "./resolver.ts";
+import { dnsErrorText, meansNothing } from "./resolver.ts";
 
 const TIMEOUT_MS = 2000;
 /** How many servers are asked at the same time. */
@@ -84,7 +84,7 @@ async function findServers(find: Resolver, zone: string, port: number): Promise<
       }),
     );
   } catch (error) {
-    return meansNothing(error) ? `DNS names no server for ${zone}` : `the servers of ${zone}: ${textOf(error)}`;
+    return meansNothing(error) ? `DNS names no server for ${zone}` : `the servers of ${zone}: ${dnsErrorText(error)}`;
   }
 }
 
@@ -99,7 +99,7 @@ async function ask({ name: server, at }: Server, text: string): Promise<ServerAn
     const addresses = records.map(({ address }) => canonicalAddress(address) ?? address).toSorted();
     return { server, addresses, ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)) };
   } catch (error) {
-    return meansNothing(error) ? { server, addresses: [] } : { server, error: textOf(error) };
+    return meansNothing(error) ? { server, addresses: [] } : { server, error: dnsErrorText(error) };
   }
 }
 
@@ -107,10 +107,6 @@ function resolverOf(server: string | undefined): Resolver {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   if (server !== undefined) resolver.setServers([server]);
   return resolver;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Returns what runs tasks, at most so many at a time, in the order in which they come. */
