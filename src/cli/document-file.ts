@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { chmod, rename, rm, stat, writeFile } from "node:fs/promises";
-import { parseDocument } from "yaml";
+import { parseDocument, visit } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 import { API_VERSION } from "../report/json/document.ts";
 import { readEntryLines } from "./entry-lines.ts";
@@ -71,6 +71,11 @@ function asYAML(text: string): unknown {
   // Below its first line the parser shows the place, so that line ends in a colon.
   const told = wrong?.message.split("\n", 1)[0]?.replace(/:$/, "");
   if (told !== undefined) throw new ConfigError("invalid", `It is no YAML: ${told}.`);
+  visit(document, {
+    Alias: (_, { source }) => {
+      throw new ConfigError("invalid", `It has *${source}, a reference of YAML. Write out what that stands for.`);
+    },
+  });
   return document.toJS({ maxAliasCount: 0 }) ?? {};
 }
 

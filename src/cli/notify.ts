@@ -174,7 +174,8 @@ export class Notifier {
   #secret(): string | undefined {
     const { notifySecretFile: path } = this.#flags;
     if (path === undefined) return undefined;
-    const secret = readPassword({ kind: "file", variable: "--notify-secret-file", path }, this.#session.secrets);
+    const source = { kind: "file", variable: "--notify-secret-file", path } as const;
+    const secret = readPassword(source, this.#session.secrets, "secret");
     if (secret === undefined)
       throw new ConfigError("invalid", `The file ${path} of --notify-secret-file is empty. Write a secret into it.`);
     return secret;

@@ -223,16 +223,21 @@ export function readToken(source: TokenSource, secrets?: Pick<Secrets, "add">): 
 
 /**
  * Returns the password as it is now, or undefined where there is none; may have spaces and any letters.
+ * @param called - what a message calls it
  * @throws ConfigError as {@link readToken}
  */
-export function readPassword(source: TokenSource, secrets?: Pick<Secrets, "add">): string | undefined {
+export function readPassword(
+  source: TokenSource,
+  secrets?: Pick<Secrets, "add">,
+  called = "password",
+): string | undefined {
   if (source.kind === "none" || source.kind === "unneeded") return undefined;
   const text = textOf(source, secrets);
   if (text === "") return undefined;
   if (!/\p{Cc}/u.test(text)) return text;
   throw new ConfigError(
     "invalid",
-    `The password in ${placeOf(source)} has a line end or another control character inside. Copy it again.`,
+    `The ${called} in ${placeOf(source)} has a line end or another control character inside. Copy it again.`,
   );
 }
 

@@ -285,10 +285,13 @@ describe("what can never work", () => {
     expect(stderr).not.toContain("nonsense");
   });
 
-  test("an empty secret is refused, a file that is not there yet is told of when it is needed", async () => {
+  test("a secret that is empty or has two lines is refused, a file that is not there yet is told of when it is needed", async () => {
     const empty = await reconcile(failover, "--notify", hook(), "--notify-secret-file", file("secret", "\n"));
     expect(empty.exitCode).toBe(78);
     expect(empty.stderr).toContain("of --notify-secret-file is empty. Write a secret into it.");
+    const broken = await reconcile(failover, "--notify", hook(), "--notify-secret-file", file("secret", "a\nb"));
+    expect(broken.stderr).toContain("The secret in ");
+    expect(broken.exitCode).toBe(78);
     const { exitCode, stderr } = await reconcile(failover, "--notify-file", join(folder, "none"));
     expect(exitCode).toBe((await reconcile(failover)).exitCode);
     expect(stderr).toContain(

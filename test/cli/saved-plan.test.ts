@@ -146,6 +146,7 @@ describe("reconcile --plan", () => {
       "Its apiVersion is cli.flipop.digitalocean.com/v2",
     ],
     ["cut off", (text: string) => text.slice(0, 500), "It is no YAML"],
+    ["of references", () => "kind: &kind SavedPlan\nother: *kind\n", "It has *kind, a reference of YAML."],
     ["of another kind", () => "kind: Snapshot\n", "It is no saved plan: its kind is not SavedPlan."],
     ["empty", () => "", "It is no saved plan"],
   ] as const)("refuses a file that is %s", async ([, by, said]) => {
