@@ -43,7 +43,7 @@ test("a server that fails, and one that is not there, answer nothing", async () 
   const broken = await asked("www.example.com", () => {
     throw new Error("the file is broken");
   });
-  expect(broken).toEqual({ error: expect.stringContaining("www.example.com") });
+  expect(broken).toEqual({ error: "queryA ESERVFAIL" });
   expect(await createResolver("127.0.0.1:1").addressesOf("www.example.com")).toEqual({ error: expect.any(String) });
 });
 

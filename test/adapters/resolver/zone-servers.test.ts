@@ -139,7 +139,7 @@ test("every server of the zone is asked, over TCP where its answer is too long; 
       { server: "gone.example.com", error: "its name has no IPv4 address" },
       { server: "ns1.example.com", addresses: ["203.0.113.1", "203.0.113.2"], ttlSeconds: 42 },
       { server: "ns2.example.com", addresses: ["203.0.113.77"], ttlSeconds: 42 },
-      { server: "ns3.example.com", error: expect.stringContaining("www.example.com") },
+      { server: "ns3.example.com", error: expect.stringMatching(/^queryA E[A-Z]+$/) },
     ],
   });
 });
