@@ -150,8 +150,8 @@ function machinesOf({ provider, before, after }: AssignIP | UnassignIP): readonl
 export const PROTECTED = "it is protected from deletion now";
 
 /**
- * Detaches one address, when it is the turn of its machine, if it still is where the plan saw it, its node does not match again, and nobody has protected it from being
- * given back. Already detached is done.
+ * Detaches one address, when it is the turn of its machine. It must still be where the plan saw it, its node must not match again, and one that is to be given back must not be
+ * protected from that. Already detached is done.
  */
 export function unassignIP(action: UnassignIP, context: ApplyContext): Promise<Result> {
   return context.machineTurns.run(machinesOf(action), () => unassign(action, context));

@@ -56,9 +56,8 @@ export class RestlessPods {
 
   #look(key: string, byNode: ByNode, atMs: number): void {
     const { byNode: before, rows: old } = this.#known.get(key) ?? { byNode, rows: new Map<string, Row>() };
-    const live = [...old].filter(([, { leftAtMs }]) => atMs - leftAtMs < OVER_AFTER_MS);
-    const rows = before === byNode ? new Map(live) : changedRows(new Map(live), before, byNode, atMs);
-    this.#known.set(key, { byNode, rows });
+    const live = new Map([...old].filter(([, { leftAtMs }]) => atMs - leftAtMs < OVER_AFTER_MS));
+    this.#known.set(key, { byNode, rows: before === byNode ? live : changedRows(live, before, byNode, atMs) });
   }
 }
 

@@ -286,3 +286,9 @@ export function isHarm(impact: ImpactClass): impact is Taken["impact"] {
 export function isAssign(action: Action): action is AssignIP {
   return action.kind === "assign-ip" || action.kind === "move-ip";
 }
+
+/** Returns where an action brings an address, be it bought for that node or sent there; undefined for any other action, and for a purchase without a node. Pure. */
+export function targetPlace(action: Action): Required<Place> | undefined {
+  if (isAssign(action)) return action.after;
+  return action.kind === "acquire-ip" && "node" in action.after ? action.after.node : undefined;
+}

@@ -304,6 +304,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
   );
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
   const coming = comingPools(addresses);
+  const isComingPool = new Set(coming);
   const withComing = (own: ServedAddresses, isExpected: boolean): ServedAddresses =>
     isExpected ? { ...own, isComing: true } : own;
   const served = new Map<string, ServedAddresses>([
@@ -311,7 +312,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
       .filter((view) => view.blocked === undefined)
       .map((view) => {
         const own = poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn);
-        return [poolKey(view), withComing(own, coming.includes(view))] as const;
+        return [poolKey(view), withComing(own, isComingPool.has(view))] as const;
       }),
     ...recordSets
       .filter(({ validation }) => validation.kind === "valid")

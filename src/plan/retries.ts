@@ -1,4 +1,4 @@
-import { type Action, type ChangeMachines, isAssign, type WriteDNS } from "../model/action.ts";
+import { type Action, type ChangeMachines, isAssign, targetPlace, type WriteDNS } from "../model/action.ts";
 import { changesAnnotation, changesName } from "../model/action-kinds.ts";
 import { addressesWithout, type RecordsFact } from "../model/dns.ts";
 import { CRDTooOld, KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
@@ -218,7 +218,7 @@ interface Failure {
 function succeededSubjects({ action, outcome, address }: Outcome): readonly string[] {
   if (outcome !== "applied" && outcome !== "unconfirmed") return [];
   const isDone = outcome === "applied";
-  const nodeName = targetNode(action);
+  const nodeName = targetPlace(action)?.nodeName;
   const node = nodeName === undefined ? [] : [nodeSubject(nodeName)];
   if (isAssign(action)) return [...moveSubjects({ ip: action.ip, isServing: true }), ...node];
   if (action.kind !== "acquire-ip" || address === undefined) return isDone ? ownSubjects(action) : [];
@@ -228,7 +228,7 @@ function succeededSubjects({ action, outcome, address }: Outcome): readonly stri
 
 /** Returns how often in a row the last attempts of an action have failed, by the retries of its object; 0 where none is stored. Pure. */
 export function failuresInARow(action: Action, retries: readonly RetryStatus[]): number {
-  const node = targetNode(action);
+  const node = targetPlace(action)?.nodeName;
   const machines = action.kind === "add-to-firewall" ? action.machines.flatMap(({ nodeName }) => nodeName ?? []) : [];
   const subjects = [...ownSubjects(action), ...[...(node === undefined ? [] : [node]), ...machines].map(nodeSubject)];
   const stored = subjects.flatMap((subject) => retries.find((retry) => retry.subject === subject)?.attempts ?? []);
@@ -283,14 +283,9 @@ function failuresOf(outcome: Outcome, ips: Readonly<Record<string, IPStatus>>): 
   if (outcome.outcome === "failed") return failures(outcome, ips);
   if (outcome.outcome !== "skipped" || !outcome.isMachineUnfit) return [];
   const { action } = outcome;
-  const nodeName = targetNode(action);
+  const nodeName = targetPlace(action)?.nodeName;
   const subject = nodeName === undefined ? "acquire" : nodeSubject(nodeName);
   return [{ subject, retryClass: "slow", error: outcome.detail }];
-}
-
-function targetNode(action: Action): string | undefined {
-  if (isAssign(action)) return action.after.nodeName;
-  return action.kind === "acquire-ip" && "node" in action.after ? action.after.node.nodeName : undefined;
 }
 
 function failures(outcome: Failed, ips: Readonly<Record<string, IPStatus>>): readonly Failure[] {
@@ -299,7 +294,7 @@ function failures(outcome: Failed, ips: Readonly<Record<string, IPStatus>>): rea
   const retryClass = retryClassOf(error);
   const reason = reasonOf(error, action);
   const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text, ...reason });
-  const nodeName = targetNode(action);
+  const nodeName = targetPlace(action)?.nodeName;
   const text = `${nodeName}: ${error.message}`;
   switch (action.kind) {
     case "assign-ip":

@@ -6,6 +6,7 @@ import {
   ownPart,
   type Place,
   refKey,
+  targetPlace,
   type WriteDNS,
 } from "../model/action.ts";
 import {
@@ -193,9 +194,9 @@ const QUESTIONS: Readonly<Record<FactKind, (action: Action) => readonly Question
       }),
     );
   },
-  target: (action) => matchQuestions(action.object, targetOf(action)?.nodeName),
+  target: (action) => matchQuestions(action.object, targetPlace(action)?.nodeName),
   machine: (action) => {
-    const place = targetOf(action);
+    const place = targetPlace(action);
     const provider = providerOf(action);
     if (place === undefined || provider === undefined) return [];
     const { nodeName } = place;
@@ -210,7 +211,7 @@ const QUESTIONS: Readonly<Record<FactKind, (action: Action) => readonly Question
     ];
   },
   free: (action) => {
-    const place = targetOf(action);
+    const place = targetPlace(action);
     const provider = providerOf(action);
     if (place === undefined || provider === undefined) return [];
     return [
@@ -330,12 +331,6 @@ function carriesPath({ machineID }: Place): string {
 /** Returns the path of the addresses that an object has. */
 export function addressesPath(object: ObjectRef): string {
   return `${refKey(object)}.addresses`;
-}
-
-/** The node that an action sends an address to. */
-function targetOf(action: Action): Required<Place> | undefined {
-  if (action.kind === "assign-ip" || action.kind === "move-ip") return action.after;
-  return action.kind === "acquire-ip" && "node" in action.after ? action.after.node : undefined;
 }
 
 function holderQuestion(ip: string, provider?: string): Question {

@@ -24,7 +24,7 @@ export interface ARecord {
   readonly isProxied?: boolean;
 }
 
-/** Returns a function that sends the requests of one change. Where a request fails and an earlier one has succeeded, the error is ambiguous: a part of the change is done. */
+/** Returns a function that sends the requests of one change. If one fails after another has succeeded, its error is ambiguous: a part of the change is done. */
 export function senderInParts<SDK>(client: Pick<APIClient<SDK>, "call">): <T>(call: Call<T, SDK>) => Promise<T> {
   let hasBegun = false;
   return async (call) => {

@@ -197,7 +197,7 @@ class FloatingIPs {
     );
   }
 
-  /** Returns the address, locked while Hetzner works on it: while the action of our last change runs, and, where nobody knows what a change of ours began, while any action runs. */
+  /** Returns the address. It is locked while the action of our last change runs. Where nobody knows what a change of ours began, it is locked while any action runs. */
   async #settled(item: OwnFloatingIP): Promise<Address> {
     const { id } = item;
     const address = this.#seen.show(item);

@@ -14,7 +14,7 @@ export function meansNothing(error: unknown): boolean {
   return error instanceof Error && "code" in error && NOTHING.includes(String(error.code));
 }
 
-/** Returns the text of a failure without the name that was asked for, which Node puts at its end: one server that is down fails alike for all names. */
+/** Returns the text of a failure. Node puts the name that was asked for at its end. That is left out: a server that is down fails alike for all names. */
 export function dnsErrorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return "hostname" in error ? error.message.replace(` ${String(error.hostname)}`, "") : error.message;

@@ -1,4 +1,4 @@
-import type { AcquireIP, AssignIP, Place } from "../../model/action.ts";
+import { type AcquireIP, type AssignIP, type Place, targetPlace } from "../../model/action.ts";
 import { changesAddress } from "../../model/action-kinds.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import {
@@ -354,8 +354,7 @@ export type Sending = AssignIP | AcquireIP;
 
 /** The machine an action sends an address to; undefined for an address that is bought for none. Pure. */
 export function destinationOf(action: Sending): string | undefined {
-  if (action.kind !== "acquire-ip") return action.after.machineID;
-  return "node" in action.after ? action.after.node.machineID : undefined;
+  return targetPlace(action)?.machineID;
 }
 
 /**

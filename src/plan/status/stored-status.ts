@@ -1,4 +1,4 @@
-import { type AcquireIP, type AssignIP, isAssign } from "../../model/action.ts";
+import { type AcquireIP, type AssignIP, targetPlace } from "../../model/action.ts";
 import { entryOf } from "../../model/address.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
 import type { IPStatus, Pool, PoolStatus } from "../../model/resource.ts";
@@ -58,8 +58,7 @@ export function withDrains(
 }
 
 function countAssignment(status: PoolStatus, { acceptedAtMs, action }: Outcome): PoolStatus {
-  const counts = isAssign(action) || (action.kind === "acquire-ip" && "node" in action.after);
-  if (acceptedAtMs === undefined || !counts) return status;
+  if (acceptedAtMs === undefined || targetPlace(action) === undefined) return status;
   return { ...status, lastAssignmentTime: timestamp(acceptedAtMs), assignments: (status.assignments ?? 0) + 1 };
 }
 

@@ -1,4 +1,4 @@
-import { type Action, isAssign, refKey, subjectOf } from "../../model/action.ts";
+import { type Action, refKey, subjectOf, targetPlace } from "../../model/action.ts";
 import { changesAddress, changesFirewall, changesName } from "../../model/action-kinds.ts";
 import { compareAddresses, entryOf, entryText } from "../../model/address.ts";
 import { problemText } from "../../model/hold.ts";
@@ -107,7 +107,7 @@ function stillLines(count: number, { palette }: PlanLayout): string[] {
 
 function poolSection(pool: PoolAssessment, own: Own, layout: PlanLayout): PlanSection {
   const { actions, holds } = own;
-  const served = new Set(actions.flatMap((action) => servedNode(action)));
+  const served = new Set(actions.flatMap((action) => targetPlace(action)?.nodeName ?? []));
   // A node may carry an address that could not be looked at.
   const isKnown = unreadInUse(pool) === 0;
   const without = isRouted(pool) ? pool.waiting : pool.waiting.filter((name) => !keepersOf(pool).has(name));
@@ -272,11 +272,6 @@ function routedText(pool: PoolAssessment): string {
   if (unreadAddresses(pool).has(ip))
     return `${ip}, not readable now${entry.state === "active" ? ` (active on ${entry.nodeName ?? "a node"} when last seen)` : ""}`;
   return STANDING[entry.state](ip, entry.nodeName ?? "a machine outside the cluster");
-}
-
-function servedNode(action: Action): readonly string[] {
-  if (isAssign(action)) return [action.after.nodeName];
-  return action.kind === "acquire-ip" && "node" in action.after ? [action.after.node.nodeName] : [];
 }
 
 function restEntries(

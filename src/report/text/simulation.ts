@@ -1,4 +1,4 @@
-import { type Action, type ImpactClass, isAssign, isVoluntary, refKey } from "../../model/action.ts";
+import { type Action, type ImpactClass, isVoluntary, refKey, targetPlace } from "../../model/action.ts";
 import { changesName } from "../../model/action-kinds.ts";
 import { isAboutObject } from "../../model/hold.ts";
 import type { Hold } from "../../model/plan.ts";
@@ -129,7 +129,7 @@ function summaryLines(simulation: Simulation): readonly string[] {
   const { steps, moves, calls, names, spares, isCutOff, endsAtMs, observedAtMs } = simulation;
   const writes = steps.flatMap(({ actions }) => actions).filter(changesName).length;
   const scarce = spares.filter(({ nodes }) => nodes.length === 0).map(({ object }) => refKey(object));
-  const comings = steps.flatMap(({ actions }) => actions).filter(bringsAddress).length;
+  const comings = steps.flatMap(({ actions }) => actions).filter((action) => targetPlace(action) !== undefined).length;
   const counts = [
     `${movesText(moves, comings - moves.made)}.`,
     ...(writes === 0 ? [] : [`${countText(writes, "DNS write")}.`]),
@@ -218,11 +218,6 @@ function blamedText(bad: readonly LossCase[], areMoreDown: boolean): string {
     5,
   );
   return `${countText(count, "loss", "losses")} ${count === 1 ? "leaves" : "leave"} ${areMoreDown ? "another" : "a"} name without service: ${list}.`;
-}
-
-/** True for what puts an address on a node. */
-function bringsAddress(action: Action): boolean {
-  return isAssign(action) || (action.kind === "acquire-ip" && "node" in action.after);
 }
 
 /** `first` is how many addresses come to a node that were on none. */
