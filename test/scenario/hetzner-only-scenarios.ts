@@ -4,6 +4,7 @@ import { WWW, www } from "./dns-scene.ts";
 import type { HetznerCloud } from "./hetzner-cloud.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
+import type { World } from "./world.ts";
 
 const SECOND = 1000;
 
@@ -173,12 +174,7 @@ export function hetznerOnlyScenarios(scenario: Register): void {
     scenario(
       `an address that shows its target early is not published while its action runs: ${title}`,
       async (world) => {
-        await world.machines("n1", "n2");
-        world.cloud.address(ip(1), { on: "n1" });
-        await world.pools.create("web", { ips: [ip(1)] });
-        await world.pass();
-        await world.nodes.setReady("n1", false);
-        slowActions(world.cloud as HetznerCloud, failing);
+        await loseNode(world, failing);
         if (!isWritten) world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "500", times: 0 });
         await world.run({ deadlineMs: 17 * SECOND });
         expect(world.cloudWrites()).toEqual(["assign ip1 to n2"]);
@@ -203,12 +199,7 @@ export function hetznerOnlyScenarios(scenario: Register): void {
   scenario(
     "a move that shows its target early is written to its node once it has ended, however long a run goes on",
     async (world) => {
-      await world.machines("n1", "n2");
-      world.cloud.address(ip(1), { on: "n1" });
-      await world.pools.create("web", { ips: [ip(1)] });
-      await world.pass();
-      await world.nodes.setReady("n1", false);
-      slowActions(world.cloud as HetznerCloud, 0);
+      await loseNode(world, 0);
       const writes: { readonly atMs: number; readonly had: boolean }[] = [];
       const look = (): void =>
         world.before("annotateNode", async () => {
@@ -364,6 +355,16 @@ export function hetznerOnlyScenarios(scenario: Register): void {
       expect(await world.show()).toEqual(["new1 active n1"]);
     },
   );
+}
+
+/** ip1 is on n1, which is lost: its move to n2 takes an action that is slow. */
+async function loseNode(world: World, failing: number): Promise<void> {
+  await world.machines("n1", "n2");
+  world.cloud.address(ip(1), { on: "n1" });
+  await world.pools.create("web", { ips: [ip(1)] });
+  await world.pass();
+  await world.nodes.setReady("n1", false);
+  slowActions(world.cloud as HetznerCloud, failing);
 }
 
 /** Actions take 25 s from now on, the first ones end in an error, and an address shows its target at once. */
