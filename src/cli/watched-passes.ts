@@ -112,7 +112,8 @@ class WatchedPasses {
   /** Opens the providers anew when a token appears or is gone. What another token was refused, this one may be allowed. */
   async #followTokens(isFullLook: boolean): Promise<void> {
     const tokens = tokenState(this.#watching.config);
-    if (isFullLook || tokens.fingerprint !== this.#opened.tokens.fingerprint) this.#reusable.forget();
+    const hasOthers = tokens.fingerprint !== this.#opened.tokens.fingerprint;
+    if (isFullLook || hasOthers) this.#reusable.forget(hasOthers);
     const isOther = tokens.present !== this.#opened.tokens.present;
     this.#opened = isOther ? await open(this.#watching, { lock: this.#lock }) : { ...this.#opened, tokens };
   }

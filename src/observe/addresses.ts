@@ -81,6 +81,37 @@ async function readWhatIsOpen(
   return open.length === 0 ? known : await readAgain(provider, options, { known, wanted, open }, skews);
 }
 
+/**
+ * Returns what an earlier pass left of a provider's addresses, where that still answers what is asked: none is asked for that nobody has read, and the cluster says of none
+ * that it is elsewhere. What is due to be read again stands, too. Undefined where nothing does. Pure.
+ */
+export function standingAddresses({
+  name,
+  pools,
+  nodes,
+  registry,
+  reusable,
+}: Pick<ReadAddressesOptions, "name" | "pools" | "nodes" | "registry" | "reusable">): ProviderFacts | undefined {
+  const known = reusable?.addressesBefore(name);
+  if (known === undefined || reusable === undefined || known.unusable !== undefined) return undefined;
+  const wanted = wantedAddresses(name, pools, nodes, registry);
+  const isOpen = (ip: string): boolean =>
+    known.addresses.get(ip) === undefined || isToldOtherwise(ip, known, wanted, reusable);
+  return (wanted.mayAcquire && !known.isComplete) || [...wanted.ips].some(isOpen) ? undefined : known;
+}
+
+/** True where the cluster says since the last pass that an address is elsewhere: another process may have moved it, before its object became this one's, or was deleted and made anew. */
+function isToldOtherwise(
+  ip: string,
+  { name, addresses }: ProviderFacts,
+  { holders, told }: WantedAddresses,
+  reusable: ReusableFacts,
+): boolean {
+  const fact = addresses.get(ip);
+  const held = fact?.kind === "known" ? fact.address.holderID : undefined;
+  return holders.get(ip) !== held && told.get(ip) !== reusable.toldBefore(factKey("address", name, ip));
+}
+
 /** The addresses to read again; `all` where the whole list is to be read. */
 function openWork(known: ProviderFacts, wanted: WantedAddresses, reusable: ReusableFacts): readonly string[] | "all" {
   const { name, unusable: refusal, isComplete } = known;
@@ -88,14 +119,10 @@ function openWork(known: ProviderFacts, wanted: WantedAddresses, reusable: Reusa
   if (refusal !== undefined)
     return refusal.kind === "rate-limited" || reusable.isDue(factKey("addresses", name)) ? "all" : [];
   if (wanted.mayAcquire && reusable.isDue(factKey("list", name))) return "all";
-  const isOpen = (ip: string): boolean => {
-    const key = factKey("address", name, ip);
-    const fact = known.addresses.get(ip);
-    const held = fact?.kind === "known" ? fact.address.holderID : undefined;
-    // Another process may have moved it, before its object became this one's, or was deleted and made anew.
-    const isToldOtherwise = wanted.holders.get(ip) !== held && wanted.told.get(ip) !== reusable.toldBefore(key);
-    return fact === undefined || isToldOtherwise || reusable.isDue(key);
-  };
+  const isOpen = (ip: string): boolean =>
+    known.addresses.get(ip) === undefined ||
+    isToldOtherwise(ip, known, wanted, reusable) ||
+    reusable.isDue(factKey("address", name, ip));
   const open = [...wanted.ips].filter(isOpen);
   // What was read by itself does not make a list complete, and a list costs one call per page.
   const isListCheaper = isComplete && open.length > Math.max(PARALLEL_READS, (known.addressCount ?? 0) / 100);

@@ -152,10 +152,14 @@ export class Looking {
     while (this.#underWay.size > 0 && !this.#isLeft) await Promise.all(this.#underWay.values());
   }
 
-  /** Waits for the first piece, and for what arrives within as long again. What an earlier pass has waited for already is not waited for. */
-  async firstPieces(): Promise<void> {
+  /**
+   * Waits for the first piece, and for what arrives within as long again. What an earlier pass has waited for already is not waited for.
+   *
+   * @param mostMs - how long the first piece is waited for, milliseconds; absent = until it arrives
+   */
+  async firstPieces(mostMs?: number): Promise<void> {
     const startMs = this.#clock.monotonicMs();
-    let patienceMs: number | undefined;
+    let patienceMs = mostMs;
     for (let left = this.#fresh(); left.length > 0; left = this.#fresh()) {
       const isOver = await this.#isOver(left, patienceMs);
       if (isOver) return;

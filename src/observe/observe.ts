@@ -1,10 +1,9 @@
 import { restoreMemory } from "../model/acquisition-memory.ts";
 import { sourceNamed } from "../model/address-source.ts";
-import { ANY_TTL } from "../model/dns.ts";
-import { KubeError, type Refusal } from "../model/errors.ts";
+import { KubeError } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
 import { leaseFacts, notedGrants, shardNotes } from "../model/lease-notes.ts";
-import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
+import type { KnownFacts, LeaseFacts, Observation, ProviderFacts } from "../model/observation.ts";
 import type { WantedOwner } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
@@ -18,14 +17,18 @@ import {
   type ProviderAccess,
 } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
-import { askedOfAddresses, type EnterLimit, readAddresses, readAddressLimit } from "./addresses.ts";
+import { askedOfAddresses, type EnterLimit, readAddresses, readAddressLimit, standingAddresses } from "./addresses.ts";
 import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { type Enter, followedBy, Looking, type Piece, Readings } from "./looking.ts";
+import { besideKnown, unanswered } from "./meanwhile.ts";
 import { askedOfNames, providersOfNames, readNames } from "./names.ts";
 import { ownerPieces } from "./owners.ts";
 import { type ClusterLists, readCluster, readGrants } from "./read-cluster.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
+
+/** So long a pass that knows of a provider's addresses already waits for the first answer, milliseconds: a provider that hangs holds up no recovery. */
+const STANDING_PATIENCE_MS = 500;
 
 /** What an observation reads from. */
 export interface ObserveDeps {
@@ -88,7 +91,7 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
   const facts = leaseFacts(annotations, cluster.now());
   const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
   const pieces = piecesOf(deps, { ...lists, pools }, facts, grants);
-  const looking = new Looking(pieces, reusable?.readings ?? new Readings(), clock);
+  const standing = standingFacts(deps, { ...lists, pools });
   const observation: Observation = {
     observedAtMs: cluster.now(),
     cluster: cluster.server,
@@ -96,10 +99,12 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     ...lists,
     pools,
     ...(grants === undefined ? {} : { grants }),
-    ...unanswered(pieces),
+    ...withStanding(unanswered(pieces), standing),
     lease: facts,
   };
-  await looking.firstPieces();
+  const asked = standing.size === 0 ? pieces : pieces.map((piece) => besideKnown(piece, observation));
+  const looking = new Looking(asked, reusable?.readings ?? new Readings(), clock);
+  await looking.firstPieces(standing.size === 0 ? undefined : STANDING_PATIENCE_MS);
   return {
     observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()),
     stored: { ...lists, registry: deps.registry },
@@ -136,6 +141,23 @@ export function needs(
   const asked = { name: provider, pools, recordSets, nodes: [], registry };
   const askedOf = { addresses: askedOfAddresses, names: askedOfNames, firewalls: askedOfFirewalls }[kind];
   return askedOf(asked) !== undefined;
+}
+
+/** Provider → its addresses as an earlier pass left them, where that still answers what is asked. They stand until the provider has answered. */
+type StandingFacts = ReadonlyMap<string, ProviderFacts>;
+
+function standingFacts({ providers, registry, reusable }: ObserveDeps, { pools, nodes }: ClusterLists): StandingFacts {
+  return new Map(
+    [...providers.keys()].flatMap((name) => {
+      const facts = standingAddresses({ name, pools, nodes, registry, reusable });
+      return facts === undefined ? [] : [[name, facts] as const];
+    }),
+  );
+}
+
+function withStanding(known: KnownFacts, standing: StandingFacts): KnownFacts {
+  const providers = [...known.providers].map(([name, facts]) => [name, standing.get(name) ?? facts] as const);
+  return { ...known, providers: new Map(providers) };
 }
 
 /** What objects ask of each provider. */
@@ -236,28 +258,6 @@ function entering<K extends keyof KnownFacts>(
     known.set(facts.name, facts);
     return { ...observation, [kind]: known };
   };
-}
-
-/** What is known of providers that have not answered yet. */
-export function unanswered(pieces: readonly Piece[]): KnownFacts {
-  const of = <F>(
-    kind: Piece["kind"],
-    facts: F,
-  ): ReadonlyMap<string, F & { readonly name: string; readonly unusable: Refusal }> =>
-    new Map(
-      pieces
-        .filter((one) => one.kind === kind)
-        .map(({ provider }) => [provider, { ...facts, name: provider, unusable: notYet(provider) }] as const),
-    );
-  return {
-    providers: of("addresses", { addresses: new Map(), isComplete: false, readAtMs: 0 }),
-    dns: of("names", { ttlRules: ANY_TTL, isBatched: false, zones: new Map(), records: new Map() }),
-    firewalls: of("firewalls", { limits: { rules: 0, machines: 0 }, firewalls: new Map() }),
-  };
-}
-
-function notYet(provider: string): Refusal {
-  return { kind: "unanswered", message: `${provider} has not answered yet`, isAwaited: true };
 }
 
 /** Returns what earlier runs noted; of a shard what is its own, and what all share. */

@@ -2,7 +2,7 @@ import type { AddressFact } from "../model/address.ts";
 import type { RecordsFact } from "../model/dns.ts";
 import type { Refusal } from "../model/errors.ts";
 import type { Firewall } from "../model/firewall.ts";
-import type { KnownFacts, Observation } from "../model/observation.ts";
+import type { KnownFacts, Observation, ProviderFacts } from "../model/observation.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import type { Clock } from "../ports/system.ts";
 import { type Looking, type Piece, pieceKey, Readings } from "./looking.ts";
@@ -69,6 +69,9 @@ interface Entry {
   readonly machines?: readonly string[] | undefined;
 }
 
+/** So long after a full look was due what was known before it may be gone by, milliseconds. */
+const STANDS_MS = 60_000;
+
 const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
 
 /**
@@ -80,7 +83,10 @@ export class ReusableFacts {
   readonly readings: Readings = new Readings();
   readonly #clock: Clock;
   #facts: KnownFacts = NOTHING;
+  /** What was known before the last {@link forget}. Of addresses, with what was learned while they are read. */
   #former: KnownFacts = NOTHING;
+  /** Monotonic milliseconds. */
+  #forgottenAtMs = Number.NEGATIVE_INFINITY;
   #entries: ReadonlyMap<string, Entry> = new Map();
   /** By {@link pieceKey}, when it began to be read last, monotonic milliseconds. */
   readonly #lookedAtMs = new Map<string, number>();
@@ -102,10 +108,24 @@ export class ReusableFacts {
     return of(this.#facts) ?? of(this.#former);
   }
 
-  /** Makes the next pass read everything: a full look. The waits of what is not settled go on growing. */
-  forget(): void {
+  /** What is known of a provider's addresses, or was before the last {@link forget}; undefined when nothing is, or it is too old to go by. */
+  addressesBefore(provider: string): ProviderFacts | undefined {
+    const isRecent = this.#clock.monotonicMs() < this.#forgottenAtMs + STANDS_MS;
+    return this.#facts.providers.get(provider) ?? (isRecent ? this.#former.providers.get(provider) : undefined);
+  }
+
+  /**
+   * Makes the next pass read everything: a full look. The waits of what is not settled go on growing.
+   *
+   * @param isOther - true where the account may be another one: then nothing that was known stands while it is read
+   */
+  forget(isOther = false): void {
     this.readings.forget();
-    if (this.#facts !== NOTHING) this.#former = this.#facts;
+    if (this.#facts !== NOTHING) {
+      this.#former = this.#facts;
+      this.#forgottenAtMs = this.#clock.monotonicMs();
+    }
+    if (isOther) this.#former = { ...this.#former, providers: new Map() };
     this.#facts = NOTHING;
   }
 
@@ -136,20 +156,29 @@ export class ReusableFacts {
 
   /**
    * Takes over the facts of a world as a pass knows it. A subject that was read since the last call, or that was due when its piece was read and was left out, gets its
-   * next wait. Of pieces that are still under way what was known before stands.
+   * next wait. Of pieces that are still under way what was known before stands; of addresses with what the pass has learned since.
    */
   keep(world: Observation, looking?: Pick<Looking, "untaken" | "isLookingAt">): void {
     const nowMs = this.#clock.monotonicMs();
-    const left = new Set(looking?.untaken.map(pieceKey));
     const before = this.#facts;
+    const underWay = new Set(looking?.untaken.map(pieceKey));
+    const addressesOf = (provider: string): string => pieceKey({ kind: "addresses", provider });
+    const isUnderWay = ([provider]: readonly [string, ProviderFacts]): boolean => underWay.has(addressesOf(provider));
+    const standing = [...world.providers].filter((one) => one[1].unusable === undefined && isUnderWay(one));
+    const left = underWay.difference(new Set(standing.map(([provider]) => addressesOf(provider))));
+    // A full look is still to come: only until then do they stand.
+    const owed = new Map(standing.filter(([provider]) => !before.providers.has(provider)));
+    this.#former = { ...this.#former, providers: new Map([...this.#former.providers, ...owed]) };
     this.#facts = {
-      providers: kept("addresses", before.providers, world.providers, left),
+      providers: new Map(
+        [...kept("addresses", before.providers, world.providers, left)].filter(([provider]) => !owed.has(provider)),
+      ),
       dns: kept("names", before.dns, world.dns, left),
       firewalls: kept("firewalls", before.firewalls, world.firewalls, left),
     };
-    const standing = [...this.#entries].filter(([, { piece }]) => left.has(piece));
+    const unchanged = [...this.#entries].filter(([, { piece }]) => left.has(piece));
     const readings = [
-      ...standing.map(([key, entry]): Reading => ({ ...entry, key })),
+      ...unchanged.map(([key, entry]): Reading => ({ ...entry, key })),
       ...readingsOf(world).filter(({ piece }) => !left.has(piece)),
     ];
     this.#entries = new Map(

@@ -108,6 +108,40 @@ test.for([1, 40, 60, 61, 70, 90, 130])(
   },
 );
 
+test.for([1, 40, 60, 61, 70, 90, 130])(
+  "the account's list of addresses hangs since %i s: an address moves all the same, and what the list shows later of its old place undoes nothing",
+  async (seconds) => {
+    const world = new WatchWorld();
+    await world.setUp("n1", "n2", "n3", "n4");
+    for (const number of [1, 2, 3]) world.cloud.address(ip(number), { on: `n${number}` });
+    await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)], match: { nodeLabel: "" } });
+    const { cluster, provider, stop } = world.watch();
+    await world.clock.advance(90 * SECOND);
+    const list = provider.listPage.bind(provider);
+    let takesMs = HANGS_MS;
+    provider.listPage = async (page) => {
+      const shown = await list(page);
+      await world.clock.sleep(takesMs);
+      return shown;
+    };
+    await world.clock.advance(seconds * SECOND);
+    await world.nodes.setReady("n1", false);
+    await world.clock.advance(SECOND);
+    expect(world.cloud.addresses()).toMatchObject({ ip1: "n4" });
+    const assigned = (): number => provider.calls().filter(({ operation }) => operation === "assign").length;
+    const before = assigned();
+    await world.clock.advance(120 * SECOND);
+    takesMs = 0;
+    await world.clock.advance(120 * SECOND);
+    expect(assigned()).toBe(before);
+    expect(await world.pools.status("web")).toMatchObject({ ips: { [ip(1)]: { state: "active", nodeName: "n4" } } });
+    const writes = cluster.writes.length;
+    await world.clock.advance(120 * SECOND);
+    expect(cluster.writes.slice(writes).filter(({ operation }) => !operation.includes("leases"))).toEqual([]);
+    stop();
+  },
+);
+
 test.for([100, 300, 1000, 3000])(
   "statuses that are written for 25 s delay no address that loses its node %i ms after another one did, and are right in the end",
   async (gapMs) => {
