@@ -423,7 +423,7 @@ export class Rounds {
     const now = { nowMs: cluster.now(), wallMs: clock.wallMs() };
     const { open, refused } = this.#scheduler;
     // What was shown is older than that, and tells nothing new.
-    this.#deps.attempts?.notePods(this.observation, startMs);
+    this.#deps.attempts?.noteNodes(this.observation, startMs);
     const planned = (): Promise<Plan> =>
       inTurns(planInSteps(this.#settled(duringActions(this.observation, open, now, refused)), selection), clock);
     const isAsked = mayBeUnsettled && settling !== undefined;

@@ -9,7 +9,7 @@ import { laterTime } from "../model/time.ts";
 import { retryClassOf, retryDelayMs } from "../plan/retries.ts";
 import { BusyTries } from "./busy-tries.ts";
 import type { ResourceStores } from "./resource-store.ts";
-import { RestlessPods } from "./restless-pods.ts";
+import { Restless } from "./restless.ts";
 import { CHANGED_BACK, Rewrites, TOLD } from "./rewrites.ts";
 
 /** What a process tried for one object. */
@@ -46,7 +46,7 @@ interface Refusal {
 export class Attempts {
   /** The changes of addresses that a busy provider has refused. */
   readonly busyTries: BusyTries = new BusyTries();
-  readonly #restlessPods = new RestlessPods();
+  readonly #restless = new Restless();
   #memories: ReadonlyMap<string, Memory> = new Map();
   #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
   readonly #refusals = new Map<string, Refusal>();
@@ -109,16 +109,14 @@ export class Attempts {
     return { ...observation, pools, recordSets: sets };
   }
 
-  /** Takes note of the pods as they are now, see {@link RestlessPods}. */
-  notePods({ pods }: Pick<Observation, "pods">, monotonicMs: number): void {
-    if (this.#isLasting) this.#restlessPods.note(pods, monotonicMs);
+  /** Takes note of nodes and pods as they are now, see {@link Restless}. */
+  noteNodes(now: Pick<Observation, "nodes" | "pods">, monotonicMs: number): void {
+    if (this.#isLasting) this.#restless.note(now, monotonicMs);
   }
 
-  /** The observation as it is to be planned on: what never rests has to wait for its return, see {@link RestlessPods}. */
+  /** The observation as it is to be planned on: what never rests has to wait for its return, see {@link Restless}. */
   settled(observation: Observation, monotonicMs: number): Observation {
-    if (!this.#isLasting) return observation;
-    const pods = this.#restlessPods.settled(observation.pods, { nowMs: observation.observedAtMs, monotonicMs });
-    return pods === observation.pods ? observation : { ...observation, pods };
+    return this.#isLasting ? this.#restless.settled(observation, monotonicMs) : observation;
   }
 
   /** Takes over what a pass left: the statuses of its last plan, and which of them could not be written. */

@@ -22,6 +22,16 @@ export interface NodeMarks {
   readonly hostAnnotation?: string;
 }
 
+/** What took a restless node out of service again and again, and counts as if it were there until the node has rested from it, see `apply/restless.ts`. */
+export interface Rest {
+  /** True where the node counts as not ready. */
+  readonly isUnready: boolean;
+  /** Taints that count beside those that it has. */
+  readonly taints: readonly Taint[];
+  /** When the first of that counts no longer, milliseconds of the API server's clock; absent while the node has all of it. */
+  readonly untilMs?: number;
+}
+
 /** What flipop needs of a node; everything else is dropped as the list arrives. Its own marks are those of IPv4. */
 export interface NodeFacts extends NodeMarks {
   readonly name: string;
@@ -38,6 +48,8 @@ export interface NodeFacts extends NodeMarks {
   readonly ipv6?: NodeMarks;
   /** The first part that matters and cannot be read, such as `spec.taints`. Then nobody can tell whether the node matches. Absent if everything can be read. */
   readonly unreadable?: string;
+  /** Present on a restless node that has to rest; counts where nodes have no grace. */
+  readonly rest?: Rest;
 }
 
 /** What flipop needs of a pod. */

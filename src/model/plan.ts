@@ -151,6 +151,8 @@ export interface RecordSetAssessment extends SetAssessment {
   readonly matching: readonly string[];
   /** Nodes that do not match, sorted by name. */
   readonly notMatching: readonly NodeVerdict[];
+  /** Addresses of nodes that were out of service again and again, and have to rest. Absent = none. */
+  readonly restless?: readonly string[];
   readonly status: RecordSetStatus;
 }
 

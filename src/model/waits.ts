@@ -17,7 +17,7 @@ type WaitName =
   | "fastRetry"
   | "slowRetry"
   | "toldStatus"
-  | "restlessPods"
+  | "restless"
   | "brokenWatch"
   | "refusedList"
   | "forbiddenWatch";
@@ -40,8 +40,8 @@ export const WAITS: Readonly<Record<WaitName, Waits>> = {
   slowRetry: { ms: [60_000, 300_000, 600_000] },
   /** Before a status is written again that only tells people something else, in a process that keeps running. */
   toldStatus: { ms: [0, 0, 0, 0, 0, 1000, 2000, 5000, 10_000] },
-  /** Before the pods of a node count again that stopped being ready one or more times in a row, in a process that keeps running. */
-  restlessPods: { ms: [0, 0, 1000, 2000] },
+  /** Before a node counts again that was out of service one or more times in a row, in a process that keeps running. */
+  restless: { ms: [0, 0, 1000, 2000] },
   /** Before a watch of the cluster is opened again. */
   brokenWatch: { ms: [800, 1600, 3200, 6400, 12_800, 25_600, 30_000], spread: 0.5 },
   /** Before a list of the cluster is read again that was refused for what it asks: only a change of the object or of the server helps. */

@@ -107,6 +107,8 @@ export interface Verdicts {
   readonly notMatching: readonly NodeVerdict[];
   /** Unreadable nodes, which are among those that do not match, with the text why. */
   readonly undecided: readonly { readonly node: NodeFacts; readonly why: string }[];
+  /** Nodes that have to rest, or whose pods have to, in the order of the observation. */
+  readonly restless: readonly NodeFacts[];
   readonly of: (node: NodeFacts) => MatchVerdict;
   /** When the first node may be judged otherwise by time alone, milliseconds; `Infinity` = never. */
   readonly untilMs: number;

@@ -59,6 +59,8 @@ export interface RecordSetView {
   readonly judgedUntilMs: number;
   /** Nodes that became unready, and are published or were when that was seen first; sorted by name. */
   readonly unready: readonly UnreadyPublished[];
+  /** What the nodes have to publish that have to rest. */
+  readonly restless: readonly string[];
   /** Unreadable nodes, with the text why; sorted by name. */
   readonly undecided: Verdicts["undecided"];
   /** Present while it asks for what nobody has, and records of it are there to be kept, under whatever name. */
@@ -142,6 +144,7 @@ export function viewRecordSet(
     notMatching: withoutNodes(verdicts.notMatching, namesInGrace),
     judgedUntilMs: Math.min(verdicts.untilMs, ...inGrace.map(({ graceUntilMs }) => graceUntilMs)),
     unready,
+    restless: verdicts.restless.flatMap(offered).map(({ address }) => address),
     undecided: verdicts.undecided,
     ...(isKept ? { emptyTarget: { ...empty, isServing } } : {}),
     badAddresses: badAddresses(verdicts.matches, spec.addressType, recordType),

@@ -23,7 +23,7 @@ import type {
   OtherFirewalls,
 } from "../model/firewall.ts";
 import type { GrantFacts, GrantProblem, NamespaceGrants } from "../model/grants.ts";
-import type { NodeFacts, NodeMarks, Readiness, Taint } from "../model/node.ts";
+import type { NodeFacts, NodeMarks, Readiness, Rest, Taint } from "../model/node.ts";
 import type { LeaseFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
 import { dnsName, firewallName, POOL, PORT_RANGE, RECORD_SET, SUSPENSION, texts } from "./object-shapes.ts";
 import {
@@ -88,12 +88,14 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
     hostAnnotation: names,
     ipv6: MARKS,
     unreadable: sentence,
+    rest: fields<Rest>({ isUnready: flag, taints: list(TAINT), untilMs: number }, "untilMs"),
   },
   "addressAnnotation",
   "poolAnnotation",
   "hostAnnotation",
   "ipv6",
   "unreadable",
+  "rest",
 );
 
 type CountedPods = Omit<PodSummary, "ready" | "notReady"> & Partial<PodSummary>;

@@ -1,4 +1,5 @@
-import { refKey } from "../model/action.ts";
+import { refKey, type WriteDNS } from "../model/action.ts";
+import { addressesWithout } from "../model/dns.ts";
 import { ConfigError, KubeError, type KubeFailure } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pass, Settling, SettlingFacts } from "../model/run.ts";
@@ -248,32 +249,59 @@ interface Desired {
 
 /**
  * Delays changes of a record set's name until its addresses stop changing: at DigitalOcean every change costs a list of the name, and many nodes that
- * leave or join one after the other would cost as many. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
+ * leave or join one after the other would cost as many. While nodes of a set have to rest it is quiet between their changes, and no reason to write the name so soon after the
+ * last time; what leaves with any other node waits no longer for that. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
  */
 class DNSDebounce {
   /** By {@link refKey} of the record set. */
   #desired: ReadonlyMap<string, Desired> = new Map();
+  /** By the same: when a change was let go last, milliseconds of the plans' clock. */
+  readonly #lastMs = new Map<string, number>();
 
   /**
    * Returns the record sets whose names must wait, by {@link refKey}, and until when, milliseconds. Of those whose records the plan knows nothing of yet, what they desired
    * before stands.
    */
-  waiting({ actions, observedAtMs: nowMs }: Plan, { unread, begun }: SettlingFacts): ReadonlyMap<string, number> {
+  waiting(
+    { actions, recordSets, observedAtMs: nowMs }: Plan,
+    { unread, begun }: SettlingFacts,
+  ): ReadonlyMap<string, number> {
+    const restless = new Map(recordSets.flatMap((set) => (set.restless ? [[refKey(set.object), set.restless]] : [])));
     const desired = new Map([...this.#desired].filter(([key]) => unread.has(key)));
     const waiting = new Map<string, number>();
+    this.#forget(nowMs);
     for (const action of actions) {
       if (action.kind !== "update-dns" || action.object.kind !== "dns") continue;
       const key = refKey(action.object);
       if (begun.has(key)) continue;
       const now = desiredNow(this.#desired.get(key), action.after.addresses.join(), nowMs);
-      const untilMs = Math.min(now.sinceMs + QUIET_MS, now.firstMs + LONGEST_QUIET_MS);
-      if (untilMs <= nowMs) continue;
+      const untilMs = this.#untilMs(now, isOfRestless(action, restless.get(key)) ? this.#lastMs.get(key) : undefined);
+      if (untilMs <= nowMs) {
+        this.#lastMs.set(key, nowMs);
+        continue;
+      }
       desired.set(key, now);
       waiting.set(key, untilMs);
     }
     this.#desired = desired;
     return waiting;
   }
+
+  /** @param lastMs - where the change waits for the one before, too */
+  #untilMs({ sinceMs, firstMs }: Desired, lastMs = 0): number {
+    return Math.min(Math.max(sinceMs + QUIET_MS, lastMs + LONGEST_QUIET_MS), firstMs + LONGEST_QUIET_MS);
+  }
+
+  #forget(nowMs: number): void {
+    for (const [key, ms] of this.#lastMs) if (Math.abs(nowMs - ms) >= LONGEST_QUIET_MS) this.#lastMs.delete(key);
+  }
+}
+
+/** True where nodes of a set have to rest, and no address of another one leaves its name. */
+function isOfRestless({ before, after }: WriteDNS, restless: readonly string[] | undefined): boolean {
+  if (restless === undefined) return false;
+  const leaving = addressesWithout(before.addresses, after.addresses);
+  return addressesWithout(leaving, restless).length === 0;
 }
 
 /** A clock that was set back begins the wait anew: nothing waits longer than it may. */

@@ -52,6 +52,34 @@ test.for<[string, Row, string]>([
     { pods: { ready: 1, notReady: 0, restsUntilMs: NOW + 2000 }, hasGrace: true },
     "match",
   ],
+  [
+    "a node whose condition Ready never rests is unready for a while",
+    { node: { rest: { isUnready: true, taints: [], untilMs: NOW + 2000 } } },
+    "unready NodeNotReady ready and not ready again and again",
+  ],
+  [
+    "it is told so while it is not ready, too",
+    { node: { ready: unready, rest: { isUnready: true, taints: [] } } },
+    "unready NodeNotReady ready and not ready again and again since -5s",
+  ],
+  [
+    "a node that is cordoned again and again is so for a while",
+    { node: { rest: { isUnready: false, taints: [cordon], untilMs: NOW + 2000 } } },
+    "excluded TaintNotTolerated node.kubernetes.io/unschedulable:NoSchedule",
+  ],
+  [
+    "for an object that tolerates it there is nothing to rest from",
+    {
+      node: { rest: { isUnready: false, taints: [cordon], untilMs: NOW + 2000 } },
+      tolerations: [{ key: cordon.key, operator: "Exists" }],
+    },
+    "match",
+  ],
+  [
+    "for an object that gives grace a node that has to rest matches at once",
+    { node: { rest: { isUnready: true, taints: [cordon], untilMs: NOW + 2000 } }, hasGrace: true },
+    "match",
+  ],
   ["a node being deleted does not match at once", { node: { isDeleting: true } }, "excluded NodeDeleting"],
   ["a node without providerID does not match", { node: { providerID: "" } }, "excluded NoProviderID"],
   [

@@ -58,12 +58,15 @@ const FOLLOWERS: readonly ((random: Random) => readonly WorldEvent[])[] = [
   (random) => [recordSet(random.pick(["digitalocean", "cloudflare"]), "example.com")],
 ];
 
+/** What changes four times a second. */
+export const RESTLESS = ["pod", "ready", "cordon"] as const;
+
 /**
- * The history of {@link lastingHistory} in which nothing is wrong, but addresses and names follow the pods that change four times a second: they cost no more calls, and no
- * more statuses, and the address of the lost node moves as soon.
+ * The history of {@link lastingHistory} in which nothing is wrong, but addresses and names follow the pods, or the nodes themselves, that change four times a second: they cost
+ * no more calls, and no more statuses, and the address of the lost node moves as soon.
  */
-export function restlessHistory(seed: number): History {
-  return lastingHistory(seed, FOLLOWERS);
+export function restlessHistory(seed: number, what: (typeof RESTLESS)[number]): History {
+  return lastingHistory(seed, FOLLOWERS, what);
 }
 
 /**
@@ -71,7 +74,11 @@ export function restlessHistory(seed: number): History {
  * asks a provider again about something that the cluster cannot have changed. Processes are to watch. In the second half of each two rounds of worlds the pods change half as
  * often, and rest in between: those that never do have to wait with their return, and then hide what a change of the cluster must not cause.
  */
-export function lastingHistory(seed: number, worlds: typeof WORLDS = WORLDS): History {
+export function lastingHistory(
+  seed: number,
+  worlds: typeof WORLDS = WORLDS,
+  what: (typeof RESTLESS)[number] = "pod",
+): History {
   const random = new Random(seed ^ 0x7f4a7c15);
   const lostAtMs = CHURN_FROM_MS + random.between(5000, CHURN_MS - 10_000);
   const world = worlds[seed % worlds.length] ?? (() => []);
@@ -90,7 +97,7 @@ export function lastingHistory(seed: number, worlds: typeof WORLDS = WORLDS): Hi
     ...world(random),
     { atMs: CHURN_FROM_MS, kind: "expect-on", ip: GOOD, droplets: GOOD_DROPLETS },
     { atMs: CHURN_FROM_MS, kind: "count-calls" },
-    ...(isSlow ? slowChurn(others) : restlessChurn(random, others)),
+    ...(isSlow ? slowChurn(others) : restlessChurn(random, others, what)),
     // By its name the first one has the address.
     { atMs: lostAtMs, kind: "ready", name: "n1", value: false },
     { atMs: lostAtMs + FAILOVER_MS, kind: "expect-on", ip: GOOD, droplets: [102] },
@@ -106,11 +113,18 @@ export function lastingHistory(seed: number, worlds: typeof WORLDS = WORLDS): Hi
   };
 }
 
-/** Pods that never rest: their nodes wait with their return. */
-function restlessChurn(random: Random, nodes: readonly string[]): readonly WorldEvent[] {
+/** Pods or nodes that never rest: their nodes wait with their return. */
+function restlessChurn(
+  random: Random,
+  nodes: readonly string[],
+  what: (typeof RESTLESS)[number],
+): readonly WorldEvent[] {
   return Array.from({ length: CHURN_MS / PERIOD_MS }, (_, index): WorldEvent => {
     const atMs = CHURN_FROM_MS + index * PERIOD_MS;
-    return { atMs, kind: "pod", node: random.pick(nodes), isReady: index % 2 === 0 };
+    const node = random.pick(nodes);
+    const isGood = index % 2 === 0;
+    if (what === "pod") return { atMs, kind: what, node, isReady: isGood };
+    return { atMs, kind: what, name: node, value: what === "ready" ? isGood : !isGood };
   });
 }
 

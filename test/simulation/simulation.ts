@@ -179,9 +179,9 @@ export class Simulation {
     const made = this.#providerCalls - this.#countFrom.calls;
     const written = this.#statusWrites - this.#countFrom.statuses;
     if (made > most)
-      this.monitor.violated("budget", `${made} calls to providers in a minute in which only pods change`);
+      this.monitor.violated("budget", `${made} calls to providers in a minute in which only pods and nodes change`);
     if (written > mostStatuses)
-      this.monitor.violated("budget", `${written} statuses written in a minute in which only pods change`);
+      this.monitor.violated("budget", `${written} statuses written in a minute in which only pods and nodes change`);
   }
 
   private killAt(slot: number): void {

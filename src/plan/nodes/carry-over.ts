@@ -2,7 +2,7 @@ import type { NodeFacts } from "../../model/node.ts";
 import type { NodeVerdict } from "../../model/plan.ts";
 import { compareText } from "../../model/resource.ts";
 import type { MatchVerdict, Verdicts } from "../pool-view.ts";
-import { judge, judgedUntilMs, type Matcher } from "./match.ts";
+import { isRestless, judge, judgedUntilMs, type Matcher } from "./match.ts";
 
 /** What is found out about all nodes for whoever asks the same of them; lists are sorted by name. */
 export type Judgement = Omit<Verdicts, "of">;
@@ -34,7 +34,7 @@ export function changedNodes(
 
 /**
  * Returns the judgement of a list in which a few nodes have changed: what judging all of its nodes would return, and the very same value where nothing of it is different.
- * Undefined where that cannot be told without it: a node begins or ceases to match, cannot be read, or is judged otherwise once time has passed. Pure.
+ * Undefined where that cannot be told without it: a node begins or ceases to match, has to rest, cannot be read, or is judged otherwise once time has passed. Pure.
  */
 export function carriedOver(
   old: Judgement,
@@ -59,6 +59,7 @@ export function carriedOver(
 /** The verdict of a node that matches as before, or still does not, whatever time it is; undefined for others. */
 function verdictLike({ before, after }: Changed, matcher: Matcher, nowMs: number): Certain | undefined {
   if (judgedUntilMs(after, matcher, nowMs) !== Number.POSITIVE_INFINITY) return undefined;
+  if (isRestless(before, matcher) || isRestless(after, matcher)) return undefined;
   const [was, is] = [judge(before, matcher, nowMs), judge(after, matcher, nowMs)];
   if (was.kind === "unreadable" || is.kind === "unreadable") return undefined;
   return (was.kind === "match") === (is.kind === "match") ? is : undefined;

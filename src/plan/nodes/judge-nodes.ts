@@ -7,7 +7,7 @@ import { undecidedText } from "../holds.ts";
 import type { MatchVerdict, NodeByMachine, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
 import { type Changed, carriedOver, changedNodes, type Judgement } from "./carry-over.ts";
-import { ANY_NODE, judge, judgedUntilMs, type Matcher, stillServes } from "./match.ts";
+import { ANY_NODE, isRestless, judge, judgedUntilMs, type Matcher, stillServes } from "./match.ts";
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
@@ -18,7 +18,8 @@ export function judgeNodes(
   if (validation.kind === "blocked" || meta.isDeleting) {
     const reason = validation.kind === "blocked" ? validation.why.reason : "Deleting";
     const verdict: MatchVerdict = { kind: "excluded", reason, detail: "" };
-    return { matches: [], notMatching: [], undecided: [], of: () => verdict, untilMs: Number.POSITIVE_INFINITY };
+    const none = { matches: [], notMatching: [], undecided: [], restless: [] };
+    return { ...none, of: () => verdict, untilMs: Number.POSITIVE_INFINITY };
   }
   const { matcher } = validation;
   return { ...judgement(matcher, world), of: (node) => judge(node, matcher, world.nodesReadAtMs) };
@@ -136,6 +137,7 @@ function withPods(
     undecided: [...podless.undecided.filter((one) => !isHost.has(placeOf(one))), ...own.undecided].toSorted(
       (a, b) => placeOf(a) - placeOf(b),
     ),
+    restless: own.restless,
     untilMs: Math.min(podless.untilMs, own.untilMs),
   };
 }
@@ -171,15 +173,19 @@ function judgeEach(nodes: readonly NodeFacts[], matcher: Matcher, nowMs: number)
   const matches: NodeFacts[] = [];
   const notMatching: NodeVerdict[] = [];
   const undecided: { readonly node: NodeFacts; readonly why: string }[] = [];
+  const restless: NodeFacts[] = [];
   let untilMs = Number.POSITIVE_INFINITY;
   for (const node of nodes) {
     const verdict = judge(node, matcher, nowMs);
-    if (verdict.kind !== "excluded") untilMs = Math.min(untilMs, judgedUntilMs(node, matcher, nowMs));
+    // What excludes a node ends by time only where the node rests from it.
+    if (verdict.kind !== "excluded" || node.rest !== undefined)
+      untilMs = Math.min(untilMs, judgedUntilMs(node, matcher, nowMs));
+    if (isRestless(node, matcher)) restless.push(node);
     if (verdict.kind === "unreadable") undecided.push({ node, why: undecidedText(node, verdict.detail) });
     if (verdict.kind === "match") matches.push(node);
     else notMatching.push({ nodeName: node.name, reason: verdict.reason, detail: verdict.detail });
   }
-  return { matches, notMatching, undecided, untilMs };
+  return { matches, notMatching, undecided, restless, untilMs };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type LabelSelector, selects } from "../../model/label-selector.ts";
-import type { NodeFacts, Taint } from "../../model/node.ts";
+import type { NodeFacts, Rest, Taint } from "../../model/node.ts";
 import type { PodSummary } from "../../model/observation.ts";
 import type { Reason } from "../../model/reason.ts";
 import type { Toleration } from "../../model/resource.ts";
@@ -13,7 +13,7 @@ export interface Matcher {
   readonly tolerations: readonly Toleration[];
   /** Undefined when no pod is needed; else the pods by node. */
   readonly podsByNode: ReadonlyMap<string, PodSummary> | undefined;
-  /** True where nodes have grace: then pods that are ready count at once, however often they were not. */
+  /** True where nodes have grace: then what is ready counts at once, however often it was not. */
   readonly hasGrace?: boolean;
   /** An unreadable list of endpoints, which may say of any node that it serves. */
   readonly unplaced?: string;
@@ -21,8 +21,8 @@ export interface Matcher {
   readonly key?: string;
 }
 
-/** What is asked where no spec is known: nothing but a node that is up. */
-export const ANY_NODE = { tolerations: [], podsByNode: undefined } as const;
+/** What is asked where no spec is known: nothing but a node that is up now. */
+export const ANY_NODE = { tolerations: [], podsByNode: undefined, hasGrace: true } as const;
 
 /** Something that `spec.match` asks for and a node does not have. */
 export interface Violation {
@@ -52,7 +52,8 @@ export function judge(node: NodeFacts, matcher: Matcher, nowMs: number): MatchVe
   }
   if (first === undefined) return MATCH;
   const { reason, detail, doubt } = first;
-  if (node.taints.some((taint) => taint.key === OUT_OF_SERVICE)) return { kind: "excluded", reason, detail };
+  if (taintsOf(node, matcher).some((taint) => taint.key === OUT_OF_SERVICE))
+    return { kind: "excluded", reason, detail };
   if (doubt !== undefined) return unreadable(doubt);
   if (sinceMs === Number.POSITIVE_INFINITY) return { kind: "unready", reason, detail };
   return { kind: "unready", reason, detail, sinceMs: Math.min(nowMs, sinceMs) };
@@ -64,21 +65,28 @@ export function judgeAll(node: NodeFacts, matcher: Matcher, nowMs: number): read
 }
 
 /**
- * Returns when a node that is not excluded may be judged otherwise by time alone, milliseconds: the first `tolerationSeconds` that run out, or its restless pods that count
- * again. `Infinity` = never. What excludes a node never ends by time. Pure.
+ * Returns when a node may be judged otherwise by time alone, milliseconds: the first `tolerationSeconds` that run out, or it or its pods have rested.
+ * `Infinity` = never. What excludes a node ends by time only where it rests. Pure.
  */
-export function judgedUntilMs(
-  { name, taints }: NodeFacts,
-  { tolerations, podsByNode, hasGrace }: Matcher,
-  nowMs: number,
-): number {
-  const { ready = 0, restsUntilMs = Number.POSITIVE_INFINITY } = podsByNode?.get(name) ?? {};
-  const restMs = hasGrace === true || ready === 0 ? Number.POSITIVE_INFINITY : restsUntilMs;
+export function judgedUntilMs(node: NodeFacts, matcher: Matcher, nowMs: number): number {
+  const { podsByNode, tolerations } = matcher;
+  const { ready = 0, restsUntilMs = Number.POSITIVE_INFINITY } = podsByNode?.get(node.name) ?? {};
+  const podsUntilMs = matcher.hasGrace === true || ready === 0 ? Number.POSITIVE_INFINITY : restsUntilMs;
+  const restMs = Math.min(podsUntilMs, restOf(node, matcher)?.untilMs ?? Number.POSITIVE_INFINITY);
+  const taints = taintsOf(node, matcher);
   if (taints.length === 0) return restMs;
   return Math.min(
     restMs,
     ...taints.map((taint) => toleratedUntilMs(taint, tolerations, nowMs) ?? Number.POSITIVE_INFINITY),
   );
+}
+
+/** True for a node that an object asks for by its labels, and that has to rest, or whose pods have to. Pure. */
+export function isRestless(node: NodeFacts, matcher: Matcher): boolean {
+  const { podsByNode, hasGrace, nodeSelector } = matcher;
+  if (hasGrace === true) return false;
+  const rests = node.rest !== undefined || podsByNode?.get(node.name)?.restsUntilMs !== undefined;
+  return rests && selects(nodeSelector, node.labels);
 }
 
 /**
@@ -92,9 +100,10 @@ export function stillServes(
 ): boolean {
   if (node.isDeleting) return false;
   if (node.unreadable !== undefined) return true;
-  if (!node.ready.isReady) return false;
+  if (nodeNotReady(node, matcher) !== undefined) return false;
   const isDown = ({ key }: Taint): boolean => CONDITION_TAINTS.has(key) || key === OUT_OF_SERVICE;
-  if (node.taints.some((taint) => isDown(taint) && !isTolerated(taint, matcher.tolerations, nowMs))) return false;
+  if (taintsOf(node, matcher).some((taint) => isDown(taint) && !isTolerated(taint, matcher.tolerations, nowMs)))
+    return false;
   const violation = noReadyPod(node, matcher);
   return violation === undefined || violation.doubt !== undefined;
 }
@@ -119,9 +128,24 @@ function noProviderID(node: NodeFacts): Violation | undefined {
   return node.providerID === "" ? { reason: "NoProviderID", detail: "", isReadiness: false } : undefined;
 }
 
-function nodeNotReady(node: NodeFacts): Violation | undefined {
-  if (node.ready.isReady) return undefined;
-  return { reason: "NodeNotReady", detail: "", isReadiness: true, sinceMs: node.ready.sinceMs };
+function nodeNotReady(node: NodeFacts, matcher: Graceful): Violation | undefined {
+  const { isReady, sinceMs } = node.ready;
+  const isResting = restOf(node, matcher)?.isUnready === true;
+  if (isReady && !isResting) return undefined;
+  const detail = isResting ? RESTLESS : "";
+  return { reason: "NodeNotReady", detail, isReadiness: true, sinceMs: isReady ? undefined : sinceMs };
+}
+
+type Graceful = Pick<Matcher, "hasGrace">;
+
+function restOf({ rest }: NodeFacts, { hasGrace }: Graceful): Rest | undefined {
+  return hasGrace === true ? undefined : rest;
+}
+
+/** The taints that count of a node: those that it has, and those that it rests from. */
+function taintsOf(node: NodeFacts, matcher: Graceful): readonly Taint[] {
+  const { taints = [] } = restOf(node, matcher) ?? {};
+  return taints.length === 0 ? node.taints : [...node.taints, ...taints];
 }
 
 function nodeLabelMismatch(node: NodeFacts, matcher: Matcher): Violation | undefined {
@@ -143,11 +167,11 @@ function isReadinessTaint(taint: Taint): boolean {
 }
 
 function excludingTaint(node: NodeFacts, matcher: Matcher, nowMs: number): Violation | undefined {
-  return untolerated(node.taints, matcher, nowMs, false);
+  return untolerated(taintsOf(node, matcher), matcher, nowMs, false);
 }
 
 function readinessTaint(node: NodeFacts, matcher: Matcher, nowMs: number): Violation | undefined {
-  return untolerated(node.taints, matcher, nowMs, true);
+  return untolerated(taintsOf(node, matcher), matcher, nowMs, true);
 }
 
 function untolerated(
@@ -176,7 +200,7 @@ function unreadable(what: string): MatchVerdict {
   return { kind: "unreadable", reason: "Unreadable", detail: `${what} cannot be read` };
 }
 
-/** Why pods count as not ready, also while they are ready. */
+/** Why a node or its pods count as not ready, also while they are ready. */
 const RESTLESS = "ready and not ready again and again";
 
 function noReadyPod(

@@ -42,6 +42,7 @@ export function assessRecordSet(
   const [first = {}, second] = askedFor(plan.names).map(setAssessment);
   const judged = views.find(({ publisher }) => publisher.wish.kind !== "none") ?? view;
   const matching = views.length === 1 ? view.matching : sortedNames(views.flatMap((one) => one.matching));
+  const restless = views.flatMap((one) => one.restless);
   return {
     object: view.ref,
     written: { provider, zone, recordName },
@@ -50,6 +51,7 @@ export function assessRecordSet(
     ...(second === undefined ? {} : { ipv6: second }),
     matching,
     notMatching: views.length === 1 ? view.notMatching : withoutNodes(judged.notMatching, matching),
+    ...(restless.length === 0 ? {} : { restless }),
     status: recordSetStatus(view, views, plan, nowMs),
   };
 }
