@@ -17,6 +17,8 @@ export interface PagedRequest<T> {
   readonly fields?: Fields;
   /** True where the first page is enough. Absent = all pages are read. */
   readonly isFirstPage?: true;
+  /** How many items a page has; absent = as many as is quickest for all of them. */
+  readonly pageSize?: number;
   /** What is kept of an item, as JSON or as decoded from protobuf; undefined drops it. Called page by page, so that a big list is never in memory whole. */
   readonly project: (item: unknown, bytes?: Buffer) => T | undefined;
 }
@@ -157,7 +159,7 @@ class Kept<T> {
 }
 
 function pageCall<T>(request: PagedRequest<T>, token: string): Call {
-  const query = new URLSearchParams({ ...request.query, limit: String(PAGE_SIZE) });
+  const query = new URLSearchParams({ ...request.query, limit: String(request.pageSize ?? PAGE_SIZE) });
   if (token !== "") query.set("continue", token);
   const call: Call = {
     method: "GET",

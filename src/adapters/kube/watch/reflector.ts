@@ -2,6 +2,7 @@ import { ConfigError, InternalError, KubeError } from "../../../model/errors.ts"
 import type { Staleness } from "../../../ports/cluster.ts";
 import { type Clock, within } from "../../../ports/system.ts";
 import type { Listing } from "../lists.ts";
+import { ChangeNotifier } from "./change-notifier.ts";
 import { failureOf, isRefusal, retryDelayMs, SyncState } from "./sync-state.ts";
 import { compareVersions, laterVersion, type ObservedVersion, type StoreRules, WatchedStore } from "./watched-store.ts";
 
@@ -59,6 +60,9 @@ const ABRUPT_MS = 1_000;
  * After an interruption the watch goes on from the last version. It is in doubt once two attempts have failed in a row, or nobody has answered one for two seconds. Then
  * the list is read every few seconds, and whenever somebody asks for it, until a watch stands again. After five failures each attempt begins with the list.
  *
+ * Where etcd is set back to a backup, versions are yet to come that were seen before. A watch that goes on from one is accepted, and tells nothing until then. So whoever goes
+ * on asks how far the cluster is, and reads the list if that is less far.
+ *
  * A watch may lose something without a word. So the list is read beside it every ten minutes. A watch that tells nothing may be a connection to nobody. So a short
  * list by which addresses move is read beside it after every 20 s of silence, too.
  */
@@ -72,6 +76,10 @@ export class Reflector<T> {
   #version = "";
   #mustList = true;
   #mayGoBack = false;
+  /** True while a watch goes on from a version that nobody has compared with the cluster's own. */
+  #isUnchecked = false;
+  /** Ends the watch. */
+  #over = new AbortController();
   #isResyncing = false;
   /** Counts how often the list was read from the start, resyncs not included. */
   #listings = 0;
@@ -249,18 +257,19 @@ export class Reflector<T> {
     const { signal } = this.#ending;
     const { behindSinceMs } = this.#sync;
     const over = new AbortController();
+    this.#over = over;
     let startedMs: number | undefined;
     let hasTold = false;
     const lastedMs = (): number => (startedMs === undefined ? 0 : clock.monotonicMs() - startedMs);
     this.#askedAtMs = clock.monotonicMs();
     try {
       await source.watch(this.#version, {
-        signal,
+        signal: AbortSignal.any([signal, over.signal]),
         known: (key) => this.#store.get(key),
         take: (events) => {
-          if (signal.aborted) return;
+          if (signal.aborted || over.signal.aborted) return;
           this.#askedAtMs = undefined;
-          if (startedMs === undefined) void this.#catchUp(isJustListed, over.signal);
+          if (startedMs === undefined) this.#goOn(isJustListed, over.signal);
           startedMs ??= clock.monotonicMs();
           hasTold ||= events.length > 0;
           if (events.some(({ kind }) => kind !== "bookmark")) this.#toldAtMs = clock.monotonicMs();
@@ -275,7 +284,36 @@ export class Reflector<T> {
       this.#sync.markBehind(wasReal ? undefined : behindSinceMs);
       this.#lastedMs = lastedMs();
     }
-    if (!signal.aborted && lastedMs() < ABRUPT_MS) throw source.refuse("the server ends it at once");
+    if (signal.aborted) return;
+    if (this.#mayGoBack) throw source.refuse("the cluster is not as far as it was, as if etcd had been set back");
+    if (lastedMs() < ABRUPT_MS) throw source.refuse("the server ends it at once");
+  }
+
+  #goOn(isJustListed: boolean, over: AbortSignal): void {
+    void this.#catchUp(isJustListed, over);
+    this.#isUnchecked = !isJustListed;
+    if (this.#isUnchecked) this.#checkHistory().catch((error: unknown) => this.#sync.markFailed(error));
+  }
+
+  /** Compares versions with the cluster's own. What fails is tried again at the next time. */
+  async #checkHistory(): Promise<void> {
+    const [listings, version, over] = [this.#listings, this.#version, this.#over];
+    try {
+      const newest = await this.#options.source.newest();
+      if (this.#listings !== listings || this.#over !== over) return;
+      this.#isUnchecked = false;
+      this.#distrust(newest, version);
+    } catch (error) {
+      ignoreRefusal(error);
+    }
+  }
+
+  /** Ends the watch, to begin with the list, if the cluster is not even as far as the version that was seen before it was asked. */
+  #distrust(newest: string, seen: string): void {
+    if ((compareVersions(newest, seen) ?? 0) >= 0) return;
+    this.#mayGoBack = true;
+    this.#mustList = true;
+    this.#over.abort();
   }
 
   /** What has happened in a long absence is told within moments; until then the list is as old as it was. */
@@ -344,7 +382,9 @@ export class Reflector<T> {
       const isDue = nowMs >= dueMs;
       if (isDue) dueMs = nowMs + RESYNC_MS * (0.9 + random() / 5);
       // Where the watch is down the list is read anew anyway, or nobody answers.
-      if ((isDue || this.#isQuiet) && this.#sync.behindSinceMs === undefined) await this.#resync();
+      const isWatched = this.#sync.behindSinceMs === undefined;
+      if (isWatched && this.#isUnchecked) await this.#checkHistory();
+      if (isWatched && (isDue || this.#isQuiet)) await this.#resync();
       await clock.sleep(Math.min(QUIET_MS, dueMs - clock.monotonicMs()), signal);
     }
   }
@@ -368,8 +408,9 @@ export class Reflector<T> {
       const { items, resourceVersion } = await source.list(this.#known);
       const isComparable = compareVersions(resourceVersion, version) !== undefined;
       const isOvertaken = this.#listings !== listings || (!isComparable && this.#version !== version);
-      if (!this.#ending.signal.aborted && !isOvertaken)
-        this.#notifier.report(this.#store.replace(items, resourceVersion) ?? []);
+      if (this.#ending.signal.aborted || isOvertaken) return;
+      this.#distrust(resourceVersion, version);
+      this.#notifier.report(this.#store.replace(items, resourceVersion) ?? []);
     } catch (error) {
       ignoreRefusal(error);
     } finally {
@@ -386,68 +427,6 @@ export class Reflector<T> {
 /** For a reading that is repeated: ignores what the API server, or a certificate, is to blame for, and throws everything else. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof KubeError || error instanceof ConfigError)) throw error;
-}
-
-/** A write of this process that is not answered yet. */
-interface OwnWrite<T> {
-  /** The object as the list showed it before. */
-  readonly before: ObservedVersion<T> | undefined;
-  /** True when there is something to report in the end. */
-  isChanged: boolean;
-}
-
-/** Reports which objects of a list have changed, except for what this process wrote itself: it knows that. */
-class ChangeNotifier<T> {
-  readonly #store: WatchedStore<T>;
-  readonly #onChange: (keys: readonly string[]) => void;
-  readonly #writes = new Map<string, OwnWrite<T>>();
-
-  constructor(store: WatchedStore<T>, onChange: (keys: readonly string[]) => void) {
-    this.#store = store;
-    this.#onChange = onChange;
-  }
-
-  /** Reports objects that are different in the list now. What looks like the echo of a write that is still under way waits for its answer. */
-  report(keys: readonly string[]): void {
-    const foreign = keys.filter((key) => {
-      const own = this.#writes.get(key);
-      if (own === undefined || !this.#store.isOwnDifference(own.before, this.#store.get(key))) return true;
-      own.isChanged = true;
-      return false;
-    });
-    if (foreign.length > 0) this.#onChange(foreign);
-  }
-
-  /**
-   * Runs a write of this process, and takes note of the object as stored, which the watch may show before the answer comes. What the answer shows beyond the writer's
-   * own doing is reported.
-   * @param stored the object in the answer; undefined when it is not to be noted.
-   * @throws what the write throws
-   */
-  async write<R>(
-    key: string,
-    write: () => Promise<R>,
-    stored: (answer: R) => ObservedVersion<T> | undefined,
-  ): Promise<R> {
-    const own: OwnWrite<T> = { before: this.#store.get(key), isChanged: false };
-    this.#writes.set(key, own);
-    try {
-      const answer = await write();
-      const after = stored(answer);
-      if (after !== undefined) this.#note(own, after);
-      return answer;
-    } finally {
-      if (this.#writes.get(key) === own) this.#writes.delete(key);
-      if (own.isChanged) this.#onChange([key]);
-    }
-  }
-
-  #note(own: OwnWrite<T>, after: ObservedVersion<T>): void {
-    const isVisible = this.#store.see(after);
-    const isLast = this.#store.get(after.key)?.version === after.version;
-    if (isLast && this.#store.isOwnDifference(own.before, after)) own.isChanged = false;
-    else if (isVisible && after.facts !== undefined) own.isChanged = true;
-  }
 }
 
 /** What a watch says. */
@@ -481,6 +460,8 @@ export interface WatchSource<T> {
    * @throws KubeError, ConfigError
    */
   list(known: (key: string, version: string) => T | undefined): Promise<Listing<ObservedVersion<T>>>;
+  /** The version of the list as it is now, which costs next to nothing. @throws KubeError, ConfigError */
+  newest(): Promise<string>;
   /**
    * Tells what happens after a version. Resolves when the server ends it in good order, or when the follower's signal has ended it.
    * @throws KubeError, ConfigError when it is refused, breaks or stays silent for too long; what the follower throws.

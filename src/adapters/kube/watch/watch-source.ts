@@ -7,7 +7,7 @@ import type { Clock } from "../../../ports/system.ts";
 import { type Answer, type Call, optional } from "../call.ts";
 import { callFailure, kubeError, malformed, networkFailure } from "../failures.ts";
 import { asNumber, asRecord, asText } from "../json.ts";
-import { type Listing, type ListRequest, listObjects, type PageSource } from "../lists.ts";
+import { type Listing, type ListRequest, listObjects, type PagedRequest, type PageSource } from "../lists.ts";
 import { decodeItem, type Fields, Marker, PROTOBUF_OR_JSON_EVENTS, STATUS_FIELDS } from "../protobuf.ts";
 import type { Follower, WatchEvent, WatchSource } from "./reflector.ts";
 import { identityOf, type ObservedVersion, packedIdentity } from "./watched-store.ts";
@@ -48,6 +48,11 @@ export class KubeWatchSource<T> implements WatchSource<T> {
       return { ...identity, facts, ...this.#mark(bytes) };
     };
     return await listObjects(this.#source, { ...this.#request, project });
+  }
+
+  async newest(): Promise<string> {
+    const request: PagedRequest<never> = { ...this.#request, pageSize: 1, isFirstPage: true, project: () => undefined };
+    return (await listObjects(this.#source, request)).resourceVersion;
   }
 
   async watch(version: string, follower: Follower<T>): Promise<void> {

@@ -21,6 +21,7 @@ type Entry<T> = ObservedVersion<T> & { readonly facts: T };
  * 2. The version at which an object ended is remembered until a whole list or a bookmark is newer.
  * 3. An object that is older than such a list or bookmark is no news.
  * 4. A whole list that is older than it is refused: it would bring back what has ended since.
+ * 5. An object that is here as it was before a whole list counts as the list shows it, even if that is older: then its history was set back.
  */
 export class WatchedStore<T> {
   readonly #rules: StoreRules<T>;
@@ -120,6 +121,7 @@ export class WatchedStore<T> {
   }
 
   #merge(items: readonly ObservedVersion<T>[], version: string): readonly string[] {
+    for (const { key } of items) this.#doubt(key, version);
     const changed = items.filter((item) => this.#accept(item)).map(({ key }) => key);
     const listed = new Set(items.map(({ key }) => key));
     for (const key of this.#entries.keys()) {
@@ -137,6 +139,15 @@ export class WatchedStore<T> {
     this.#values = this.#order.flatMap((key) => this.#entries.get(key)?.facts ?? []);
     this.#isLent = false;
     return this.#order.slice();
+  }
+
+  /** Forgets which version of an object is here, or that it has ended, if a whole list of this version must know of that: then it counts as the list shows it. */
+  #doubt(key: string, version: string): void {
+    const isCovered = (seen: string | undefined): boolean =>
+      seen !== undefined && (compareVersions(seen, version) ?? 1) <= 0;
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && isCovered(entry.version)) this.#entries.set(key, { ...entry, version: "" });
+    if (isCovered(this.#ends.get(key))) this.#ends.delete(key);
   }
 
   #isSame(before: Entry<T>, after: Entry<T>): boolean {

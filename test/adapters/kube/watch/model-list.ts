@@ -36,11 +36,17 @@ export class ModelList implements WatchSource<Thing> {
   watchRefusal: KubeError | undefined;
   /** While true, watches are told nothing. */
   isDeaf: boolean = false;
+  /** What it answers with while it is set when it is asked how far the cluster is. */
+  lookRefusal: KubeError | undefined;
+  /** True: a watch from a version that is yet to come begins, and tells nothing up to that version (kube-apiserver 1.35, verified 2026-11). Else it is refused. */
+  acceptsLaterVersions: boolean = false;
   /** How long a list takes, read at its beginning. */
   listMs: number = 0;
   /** How long it takes until a watch begins or is refused. */
   watchMs: number = 0;
   lists: number = 0;
+  /** How often it was asked how far the cluster is. */
+  looks: number = 0;
   /** The versions from which watches began. */
   readonly watches: string[] = [];
   version: number = 100;
@@ -114,13 +120,20 @@ export class ModelList implements WatchSource<Thing> {
     return { items, resourceVersion };
   }
 
+  async newest(): Promise<string> {
+    this.looks += 1;
+    const refusal = this.refusal ?? this.lookRefusal;
+    if (refusal !== undefined) throw refusal;
+    return String(this.version);
+  }
+
   async watch(version: string, { signal, take }: Follower<Thing>): Promise<void> {
     this.watches.push(version);
     if (this.watchMs > 0) await this.#clock.sleep(this.watchMs);
     const refusal = this.refusal ?? this.watchRefusal;
     if (refusal !== undefined) throw refusal;
     if (Number(version) < this.#compacted) throw failing("gone");
-    if (Number(version) > this.version) throw failing("unavailable");
+    if (Number(version) > this.version && !this.acceptsLaterVersions) throw failing("unavailable");
     const stream = new Stream(Number(version));
     stream.push(this.#history.filter(({ observed }) => Number(observed.version) > stream.from));
     const end = (): void => stream.end(undefined);
@@ -146,7 +159,8 @@ export class ModelList implements WatchSource<Thing> {
 
   #tell(event: ThingEvent): void {
     this.#history.push(event);
-    if (!this.isDeaf) this.say(event);
+    if (this.isDeaf) return;
+    for (const stream of this.#streams) if (Number(event.observed.version) > stream.from) stream.push([event]);
   }
 }
 
@@ -163,6 +177,7 @@ export function withOpaqueVersions(model: ModelList): WatchSource<Thing> {
       const { items, resourceVersion } = await model.list(() => undefined);
       return { items: items.map(renamed), resourceVersion: opaque(resourceVersion) };
     },
+    newest: async () => opaque(await model.newest()),
     watch: async (version, follower) =>
       await model.watch(version.slice(1), { ...follower, take: (events) => follower.take(events.map(hidden)) }),
     refuse: (why) => model.refuse(why),

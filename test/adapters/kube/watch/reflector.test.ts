@@ -298,6 +298,41 @@ describe("an interrupted watch", () => {
     expect(await list()).toEqual(["old"]);
   });
 
+  test.for([
+    ["breaks", failing("unavailable")],
+    ["ends in good order", undefined],
+  ] as const)(
+    "that %s as the history is set back, and is accepted from the version that is yet to come, does not leave the list as it was",
+    async ([, error]) => {
+      const { model, clock, heard, list } = await following("a");
+      model.acceptsLaterVersions = true;
+      await clock.advance(20_000);
+      model.end(error);
+      model.setBack(50, [{ key: "\0old", version: "40", facts: { name: "old", spec: "", own: "", heartbeat: 0 } }]);
+      await clock.advance(3_000);
+      expect(heard).toEqual(["old", "a"]);
+      expect(await list()).toEqual(["old"]);
+      model.put("old", { spec: "s1" });
+      await clock.advance(0);
+      expect(await list()).toEqual(["old s1"]);
+    },
+  );
+
+  test("that begins anew asks how far the cluster is, later once more if nobody says so, and then no more", async () => {
+    const { model, clock, list } = await following("a");
+    model.acceptsLaterVersions = true;
+    await clock.advance(20_000);
+    model.lookRefusal = failing("unavailable");
+    model.setBack(50, [{ key: "\0old", version: "40", facts: { name: "old", spec: "", own: "", heartbeat: 0 } }]);
+    await clock.advance(5_000);
+    model.lookRefusal = undefined;
+    await clock.advance(22_000);
+    expect(await list()).toEqual(["old"]);
+    const { looks } = model;
+    await clock.advance(300_000);
+    expect(model.looks).toBe(looks);
+  });
+
   test("does not go back in time for one list that is older than what was seen", async () => {
     const { model, clock, heard, list } = await following("a");
     const [seen] = [...model.things.values()];

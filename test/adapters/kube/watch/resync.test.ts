@@ -35,6 +35,18 @@ describe("the list read anew every ten minutes", () => {
     expect(heard).toEqual(["a", "b", "d"]);
   });
 
+  test("is believed, once another one says the same, if it is older than what the watch has told", async () => {
+    const { model, clock, list } = await following("a");
+    const [thing] = [...model.things.values()];
+    model.version = 50;
+    model.compact();
+    model.things.clear();
+    model.things.set("b", { key: "\0b", version: "40", facts: { name: "b", spec: "", own: "", heartbeat: 0 } });
+    expect(thing?.version).toBe("101");
+    await clock.advance(RESYNC_MS + 1_000);
+    expect(await list()).toEqual(["b"]);
+  });
+
   test("is tried again later when it fails, and nobody notices", async () => {
     const { model, clock, reflector, list } = await following("a");
     model.refusal = failing("unavailable");

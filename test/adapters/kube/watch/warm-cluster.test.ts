@@ -57,7 +57,7 @@ describe("a watch over HTTP", () => {
     ["ended within an event", (watch: ScriptedWatch) => watch.end()],
   ] as const)("that is %s goes on from the last whole event", async ([, stop]) => {
     const [first, second] = [new ScriptedWatch(), new ScriptedWatch()];
-    await withWarm([nodeList(7), first.say, second.say], async ({ cluster, asked, clock, heard }) => {
+    await withWarm([nodeList(7), first.say, second.say, nodeList(8)], async ({ cluster, asked, clock, heard }) => {
       await cluster.listNodes();
       await first.tell("ADDED", aNode("b", 8));
       await first.send('{"type":"ADDED","object":{"metadata":{"na');
@@ -65,7 +65,7 @@ describe("a watch over HTTP", () => {
       await stop(first);
       await until(async () => {
         await clock.advance(800);
-        return asked.length === 3;
+        return asked.length >= 3;
       });
       expect(queryOf(asked[2]?.url)["resourceVersion"]).toBe("8");
       await second.tell("ADDED", aNode("c", 9));
@@ -108,7 +108,7 @@ describe("a watch over HTTP", () => {
       expect(asked).toHaveLength(2);
       await until(async () => {
         await clock.advance(1_000);
-        return asked.length === 3;
+        return asked.length >= 3;
       });
       await first.left;
       expect(queryOf(asked[2]?.url)["resourceVersion"]).toBe("30");
@@ -122,8 +122,9 @@ describe("a watch over HTTP", () => {
       await first.tell("BOOKMARK", bookmark(30));
       await clock.advance(100_000);
       await first.end();
-      await until(() => asked.length === 3);
+      await until(() => asked.length === 4);
       expect(queryOf(asked[2]?.url)["resourceVersion"]).toBe("30");
+      expect(queryOf(asked[3]?.url)).toEqual({ limit: "1" });
       expect(asked[2]?.socket).toBe(asked[1]?.socket);
     });
   });
@@ -240,8 +241,8 @@ describe("a watch over HTTP", () => {
           await clock.advance(5_000);
           await writeFile(tokenFile, "new");
           await first.end();
-          await until(() => asked.length === 4);
-          expect(asked.slice(1).map(({ headers }) => headers.authorization)).toEqual([
+          await until(() => asked.length >= 4);
+          expect(asked.slice(1, 4).map(({ headers }) => headers.authorization)).toEqual([
             "Bearer old",
             "Bearer old",
             "Bearer new",

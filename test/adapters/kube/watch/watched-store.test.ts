@@ -57,6 +57,16 @@ describe("a whole list that is older than what the store is complete to", () => 
 });
 
 describe("a whole list that is as new as what the store is complete to", () => {
+  test("counts although it shows an object older than it is here, for its history was set back", () => {
+    const { store, held } = aStore();
+    store.replace([at("a", "5"), at("b", "6"), at("c", "7")], "10");
+    store.see(at("a", "18"));
+    store.remove("b", "19");
+    store.see(at("c", "25"));
+    expect(store.replace([at("a", "5"), at("b", "6"), at("c", "7")], "20")).toEqual(["a", "b"]);
+    expect(held()).toEqual(["a5", "b6", "c25"]);
+  });
+
   test("is taken over, and so is one that the watch has overtaken without completing it", () => {
     const { store, held } = afterAnEnd("list");
     store.see(at("c", "22"));
