@@ -11,7 +11,7 @@ import { askOnTerminal } from "./ask.ts";
 import { COMPLETE, NEW_WORD } from "./completion.ts";
 import { flagsBehindCommand, missingCommand } from "./early-flags.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
-import type { CommonFlags } from "./flags.ts";
+import { type CommonFlags, variablesBehind } from "./flags.ts";
 import { meantCommand } from "./help-topics.ts";
 import {
   isDocument,
@@ -54,7 +54,7 @@ async function runCommand(invocation: Invocation & Pick<Session, "secrets">): Pr
     return exitCode;
   } catch (error) {
     if (error instanceof Interrupted) return EXIT.interrupted;
-    if (!(error instanceof CommanderError)) return reportError(session, error);
+    if (!(error instanceof CommanderError)) return reportError(session, withVariables(program, error));
     if (error.exitCode === 0) return EXIT.done;
     if (error.code === "commander.help") return EXIT.usage;
     return await reportError(session, withoutCommand(program, invocation) ?? usageError(error, invocation));
@@ -80,6 +80,13 @@ function withoutCommand(program: Command, { argv, program: called = "flipop" }: 
       ? `The command is missing: ${called} ${missing.command} ${argv.join(" ")}, for one.`
       : `Unknown command '${missing.word}'.${meantCommand(missing.word, COMMANDS)}`;
   return new ConfigError("usage", `${text} See ${called} --help.`);
+}
+
+/** Returns a mistake of the operator with the variables that set the flags it names; any other error as it is. */
+function withVariables(program: Command, error: unknown): unknown {
+  if (!(error instanceof ConfigError)) return error;
+  const told = variablesBehind(program, error.message);
+  return told === "" ? error : new ConfigError(error.kind, `${error.message}${told}`, { cause: error });
 }
 
 function usageError({ message }: CommanderError, { argv, program = "flipop" }: Invocation): ConfigError {

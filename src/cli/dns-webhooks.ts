@@ -28,24 +28,31 @@ export function dnsWebhooksOf({ dnsWebhook, dnsTokenFile }: WebhookFlags): reado
   const alone = [...files.keys()].find((name) => !urls.has(name));
   if (alone !== undefined)
     throw refused("--dns-token-file", alone, "is of no webhook. Name it with --dns-webhook, too.");
-  return [...urls].map(([name, url]) => {
-    const tokenFile = files.get(name);
+  return [...urls].map(([name, { value: url, text }]) => {
+    const tokenFile = files.get(name)?.value;
     const problem = problemOf(url, tokenFile);
-    if (problem !== undefined) throw refused("--dns-webhook", `${name}=${url}`, problem);
+    if (problem !== undefined) throw refused("--dns-webhook", text, problem);
     return { name, url, ...(tokenFile === undefined ? {} : { tokenFile }) };
   });
 }
 
+/** What one flag says. */
+interface Named {
+  readonly value: string;
+  /** As it was given. */
+  readonly text: string;
+}
+
 /** What stands behind the `=`, by the name before it. */
-function named(flag: string, texts: readonly string[]): ReadonlyMap<string, string> {
-  const all = new Map<string, string>();
+function named(flag: string, texts: readonly string[]): ReadonlyMap<string, Named> {
+  const all = new Map<string, Named>();
   for (const text of texts) {
     const [, name = WEBHOOK, value = ""] = /^(?:([a-z0-9-]*)=)?(.*)$/s.exec(text.trim()) ?? [];
     if (!PROVIDERS.isMember(name))
       throw refused(flag, text, `has no name of a webhook. Write it like ${WEBHOOK}, or ${WEBHOOK}-route53.`);
     if (value === "") throw refused(flag, text, "says nothing behind the name.");
     if (all.has(name)) throw refused(flag, text, `names ${name} for the second time.`);
-    all.set(name, value);
+    all.set(name, { value, text });
   }
   return all;
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { chmod, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { parseDocument, visit } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 import { API_VERSION } from "../report/json/document.ts";
@@ -95,11 +96,32 @@ export function holdsSecret(text: string, { secrets }: Pick<Session, "secrets">)
   return TOKEN.test(text) || secrets.redact(text) !== text;
 }
 
+/** Looks whether a file can be written, before anything is read for it: at worst that takes a minute. @throws ConfigError as {@link writeNewFile} does */
+export async function refuseUnwritable(path: string, mayReplace: boolean): Promise<void> {
+  const there = await stat(path).catch(() => undefined);
+  if (there?.isDirectory() === true) throw new ConfigError("usage", `${path} is a folder: name a file.`);
+  if (there !== undefined && !mayReplace) throw existing(path);
+  const folder = dirname(path);
+  const isFolder = (await stat(folder).catch(() => undefined))?.isDirectory();
+  if (isFolder === undefined) throw new ConfigError("invalid", `Cannot write ${path}: there is no folder ${folder}.`);
+  if (!isFolder) throw new ConfigError("invalid", `Cannot write ${path}: ${folder} is no folder.`);
+  await access(folder, constants.W_OK).catch((error: Error) => {
+    throw unwritable(path, error);
+  });
+}
+
+function existing(path: string, cause?: unknown): ConfigError {
+  return new ConfigError("usage", `${path} exists. --force replaces it.`, { cause });
+}
+
+function unwritable(path: string, cause: Error): ConfigError {
+  return new ConfigError("invalid", `Cannot write ${path}: ${cause.message}`, { cause });
+}
+
 /** Writes a file that only its owner may read, in one step. @throws ConfigError `usage` where there is one already, `invalid` where it cannot be written */
 export async function writeNewFile(path: string, text: string, mayReplace: boolean): Promise<void> {
+  await refuseUnwritable(path, mayReplace);
   try {
-    if ((await stat(path).catch(() => undefined))?.isDirectory() === true)
-      throw new ConfigError("usage", `${path} is a folder: name a file.`);
     if (!mayReplace) return await writeFile(path, text, { flag: "wx", mode: 0o600 });
     const next = `${path}.${process.pid}.new`;
     await writeFile(next, text, { flag: "wx", mode: 0o600 });
@@ -109,9 +131,7 @@ export async function writeNewFile(path: string, text: string, mayReplace: boole
       throw error;
     });
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") throw new ConfigError("usage", `${path} exists. --force replaces it.`, { cause: error });
-    throw new ConfigError("invalid", `Cannot write ${path}: ${message}`, { cause: error });
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw existing(path, error);
+    throw unwritable(path, error as Error);
   }
 }

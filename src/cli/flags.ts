@@ -4,6 +4,7 @@ import { ConfigError } from "../model/errors.ts";
 import type { FindingCode, Severity } from "../model/finding.ts";
 import { isNamespaceName, isSubdomain } from "../model/resource.ts";
 import { parseShard, SHARD_RULE } from "../model/shard.ts";
+import { listText } from "../report/text/layout.ts";
 import type { Environment } from "./environment.ts";
 import { findingCodes } from "./finding-codes.ts";
 import {
@@ -436,8 +437,36 @@ export function applyFlagEnvironment(command: Command, env: Environment): void {
   }
 }
 
+/** The variable of a flag. */
+function variableOf({ long }: Option): string {
+  return `FLIPOP_${(long ?? "").slice(2).replaceAll("-", "_").toUpperCase()}`;
+}
+
+/**
+ * Returns a sentence about the flags that a text names and that a variable has set, with a space before it: nobody finds them on the command line. `""` where there is none.
+ * Pure.
+ */
+export function variablesBehind(program: Command, text: string): string {
+  const options = [program, ...program.commands].flatMap((owner) =>
+    owner.options.filter((option) => owner.getOptionValueSource(option.attributeName()) === "env"),
+  );
+  const named = options.flatMap((option) => {
+    const flag = [option.long, option.short].find((one) => one !== undefined && isNamed(one ?? "", text));
+    return flag == null ? [] : [{ flag, variable: variableOf(option) }];
+  });
+  if (named.length === 0) return "";
+  const [variables, flags] = [listText(named.map(({ variable }) => variable)), listText(named.map(({ flag }) => flag))];
+  return named.length === 1
+    ? ` The environment variable ${variables} sets ${flags}.`
+    : ` The environment variables ${variables} set ${flags}.`;
+}
+
+function isNamed(flag: string, text: string): boolean {
+  return new RegExp(`(?<![\\w-])${flag}(?![\\w-])`).test(text);
+}
+
 function applyOne(owner: Command | null, option: Option, env: Environment): void {
-  const variable = `FLIPOP_${(option.long ?? "").slice(2).replaceAll("-", "_").toUpperCase()}`;
+  const variable = variableOf(option);
   const text = env[variable];
   const name = option.attributeName();
   if (!text || owner?.getOptionValueSource(name) === "cli") return;

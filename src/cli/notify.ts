@@ -95,9 +95,19 @@ export class Notifier {
     }
   }
 
+  /** Says which file cannot be read now: a wrong path is found on a quiet day, and not only when there is something to tell. */
+  tellUnreadable(): void {
+    try {
+      this.#secret();
+      this.#targets();
+    } catch (error) {
+      this.#line(`Nobody could be notified now: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
   /** Posts what is told, within 5 s. A receiver that does not take it is a line on stderr and nothing else. @throws never */
   async tell(notices: readonly Notice[], terms: TellTerms): Promise<void> {
-    if (notices.length === 0) return;
+    if (notices.length === 0) return this.tellUnreadable();
     try {
       this.#warn(await this.#deliver(toldOf(notices), terms));
     } catch (error) {
@@ -211,17 +221,16 @@ function linesOf(path: string): readonly { readonly text: string; readonly place
   }
 }
 
+const ADVICE =
+  "Write a URL like https://alerts.example.com/flipop, or with another format before it: slack+https://…, alertmanager+http://….";
+
 /** @throws ConfigError `usage` for a flag, `invalid` for a line of the file */
 function targetOf(text: string, place: string): Target {
   const kind = place === "--notify" ? "usage" : "invalid";
   const [, format = "cloudevents", address = ""] = /^(?:([a-z]+)\+)?(https?:\/\/.*)$/is.exec(text) ?? [];
   const url = URL.parse(address);
   if (url === null || !isFormat(format.toLowerCase()))
-    throw new ConfigError(
-      kind,
-      `What ${place} says is not where to notify. Write a URL like https://alerts.example.com/flipop, or with another format before it: ` +
-        "slack+https://…, alertmanager+http://….",
-    );
+    throw new ConfigError(kind, `What ${place} says is not where to notify. ${ADVICE}`);
   if (url.hash !== "") throw new ConfigError(kind, `The URL of ${place} for ${url.host} has a fragment. Leave it out.`);
   const [, , login] = passwordsIn(address);
   const bare = new URL(url.href);
@@ -242,8 +251,13 @@ function isFormat(text: string): text is Target["format"] {
 /** A path that is shorter stands in many texts. */
 const SHORTEST_PATH = 12;
 
-/** Returns what of a URL may be a secret: the whole, its path and query, parts of the path and values of the query that look like one, the password. */
+/** Returns what of a URL may be a secret, except what our own advice says. */
 function secretsOf(text: string): readonly string[] {
+  return secretParts(text).filter((part) => !ADVICE.includes(part));
+}
+
+/** The whole, its path and query, parts of the path and values of the query that look like a secret, the password. */
+function secretParts(text: string): readonly string[] {
   const url = URL.parse(text.replace(/^[a-z]+\+(?=https?:)/i, ""));
   if (url === null) return [text];
   const { pathname, search, searchParams } = url;

@@ -28,7 +28,7 @@ import type { Planner } from "./wiring.ts";
 /** Runs `plan`: reads, plans, prints. Never writes. Returns the exit code. */
 export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
   const targets = names.map(parseTarget);
-  refuseUnsavable(flags, targets);
+  await refuseUnsavable(flags, targets);
   const imagined = await readImagined(flags);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);

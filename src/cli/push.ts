@@ -35,7 +35,14 @@ export function pushTarget(
 ): PushTarget | undefined {
   const settings = resolvePushgateway(env);
   const url = flags.pushgateway || settings.url;
-  if (url === undefined) return undefined;
+  if (url === undefined) {
+    if (flags.pushGrouping.length > 0)
+      warn(
+        "NotPushed",
+        "No metrics are pushed: --push-grouping names no Pushgateway. Add --pushgateway URL, or set PUSHGATEWAY_URL.",
+      );
+    return undefined;
+  }
   if (flags.pushJob === "") throw new ConfigError("usage", "--push-job is empty. Name a job, such as flipop.");
   // Each shard has a group: what one pushes replaces nothing of the others.
   const ofShard = flags.shard === undefined ? [] : [["shard", flags.shard] as const];

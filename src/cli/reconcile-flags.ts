@@ -47,8 +47,8 @@ export interface ReconcileFlags extends CommonFlags, LimitFlags, ShardFlags {
   /** A saved plan; `-` = standard input. */
   readonly plan?: string;
   readonly allOrNothing?: boolean;
-  /** Milliseconds. */
-  readonly maxAge: number;
+  /** Milliseconds; absent = a day. */
+  readonly maxAge?: number;
 }
 
 /** The flags of `reconcile`. */
@@ -65,7 +65,7 @@ export const RECONCILE: FlagTable<Omit<ReconcileFlags, keyof GlobalFlags>> = {
   ...under("Saved plan:", {
     plan: flag("--plan <FILE>", "carry out a saved plan, and nothing else; - reads it from stdin"),
     allOrNothing: flag("--all-or-nothing", "with --plan: do nothing when a part of it cannot be done as it was saved"),
-    maxAge: flag("--max-age <DURATION>", "with --plan: how old the saved plan may be", duration, "24h"),
+    maxAge: flag("--max-age <DURATION>", "with --plan: how old the saved plan may be; 24h by default", duration),
   }),
   ...LIMITS,
   ...under("Watch:", {

@@ -21,7 +21,7 @@ import { isOfTheRun, Notifier } from "./notify.ts";
 import { isDocument, writeLine, writeResult } from "./output.ts";
 import { type Pushing, pushFailure, pushRun, pushTarget } from "./push.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
-import { exitCodeOfEnd, logRun, reportLocked, runRequest } from "./run.ts";
+import { exitCodeOfEnd, logRun, refuseLockFlags, reportLocked, runRequest } from "./run.ts";
 import { readSaved, refuseBesidePlan, refuseOtherShard, reportUnusable, whyUnusable } from "./saved-plan.ts";
 import { everyObject, nothingOfShard, nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
@@ -31,6 +31,7 @@ import type { NotedRun, ReconcileAnswer, Wiring } from "./wiring.ts";
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   refuseBesidePlan(flags, names);
+  refuseLockFlags(flags);
   if (flags.watch === true) return (await import("./watch.ts")).runWatch(session, names, flags);
   refuseWatchFlags(flags);
   const targets = objectTargets(names, "reconcile");

@@ -1,4 +1,5 @@
 import { refKey } from "../model/action.ts";
+import { ConfigError } from "../model/errors.ts";
 import { whyHeld } from "../model/hold.ts";
 import {
   LAST_RESULT_ANNOTATION,
@@ -25,6 +26,15 @@ import type { Session } from "./session.ts";
 import type { ReconcileAnswer, RunRequest } from "./wiring.ts";
 
 // Shared by a single run and a watching process: what they ask for, and how they tell how it went.
+
+/** @throws ConfigError `usage` for what to do about a lock that is not taken: whoever waits for it would work beside somebody else */
+export function refuseLockFlags({ lock, onLocked }: ReconcileFlags): void {
+  if (lock || onLocked === undefined) return;
+  throw new ConfigError(
+    "usage",
+    `--no-lock takes no lock and waits for nobody, so --on-locked ${onLocked} means nothing. Leave one of them out.`,
+  );
+}
 
 /** Returns what a run is asked for, with the lock that the flags describe. */
 export function runRequest(

@@ -11,7 +11,7 @@ import { countText } from "../report/text/layout.ts";
 import { savePlan } from "../saved/saved-plan.ts";
 import { readSavedPlan, writeSavedPlan } from "../snapshot/saved-plan-shape.ts";
 import { restraintOf } from "./confirm.ts";
-import { digestOf, holdsSecret, readDocumentFile, writeNewFile } from "./document-file.ts";
+import { digestOf, holdsSecret, readDocumentFile, refuseUnwritable, writeNewFile } from "./document-file.ts";
 import { readVersion } from "./environment.ts";
 import type { PlanFlags } from "./flags.ts";
 import { isDocument, writeDocument, writeLine } from "./output.ts";
@@ -19,8 +19,8 @@ import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
 import { isObjectTarget, type Target } from "./target.ts";
 
-/** @throws ConfigError `usage` for what no saved plan can be made of: a world that is not the one of now, a part of a plan */
-export function refuseUnsavable(flags: PlanFlags, targets: readonly Target[]): void {
+/** @throws ConfigError `usage` for what no saved plan can be made of: a world that is not the one of now, a part of a plan; and for a file that cannot be written */
+export async function refuseUnsavable(flags: PlanFlags, targets: readonly Target[]): Promise<void> {
   const { save, force, from, if: edits, filename } = flags;
   if (save === undefined && force === true)
     throw new ConfigError("usage", "--force needs --save: plan writes no other file.");
@@ -42,6 +42,7 @@ export function refuseUnsavable(flags: PlanFlags, targets: readonly Target[]): v
       "usage",
       `A plan is saved for whole objects: '${part.text}' only chooses what is shown. Name objects, or leave out --save.`,
     );
+  await refuseUnwritable(save, force ?? false);
 }
 
 /** What is saved: the whole plan of a selection, and the world that it was made for. */
@@ -88,10 +89,15 @@ export function readSaved(path: string): Promise<SavedPlan> {
 
 /** @throws ConfigError `usage` for flags that a saved plan leaves nothing to say, and for those that mean something beside one only */
 export function refuseBesidePlan(flags: ReconcileFlags, names: readonly string[]): void {
-  const { plan, allOrNothing, watch, settle, confirm, namespace, selector } = flags;
+  const { plan, allOrNothing, maxAge, watch, settle, confirm, namespace, selector } = flags;
   if (plan === undefined) {
     if (allOrNothing === true)
       throw new ConfigError("usage", "--all-or-nothing needs --plan: without a saved plan nothing is refused.");
+    if (maxAge !== undefined)
+      throw new ConfigError(
+        "usage",
+        "--max-age needs --plan: nothing but a saved plan has an age. Add --plan FILE, or leave it out.",
+      );
     return;
   }
   const limits = ["maxVoluntaryMoves", "maxPurchases", "maxRemovals"] as const;
@@ -120,11 +126,14 @@ export function refuseOtherShard({ selection }: SavedPlan, { shard }: ReconcileF
   throw new ConfigError("usage", `This plan was saved ${how}: run it ${how}, too.`);
 }
 
+/** The oldest saved plan that is carried out by default, milliseconds. */
+const OLDEST_MS = 24 * 3_600_000;
+
 /** Returns why a saved plan may not be carried out here and now; undefined where it may. */
 export async function whyUnusable(
   { clusterUID, savedAtMs }: SavedPlan,
   cluster: IdentityReader & { now(): number },
-  maxAgeMs: number,
+  maxAgeMs: number = OLDEST_MS,
 ): Promise<string | undefined> {
   const own = await cluster.clusterUID();
   if (own !== clusterUID)

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { ASSUMED, type Assumed } from "../rehearse/forward.ts";
 import { LOSS_KINDS, type LossKind } from "../rehearse/losses.ts";
+import { checkPace, type UpgradePace } from "../rehearse/scenarios.ts";
 import { addToList, duration, parseDuration, wholeNumber } from "./flag-values.ts";
 import {
   COMMON,
@@ -98,7 +99,12 @@ const OF_SCENARIOS = {
   drainTime: ["drain", "rollingUpgrade"],
 } as const satisfies Partial<Record<keyof SimulateFlags, readonly (keyof typeof SCENARIOS)[]>>;
 
-/** @throws ConfigError `usage` for two scenarios, and for a flag of another scenario */
+/** How fast nodes are replaced, as the flags say it. */
+export function paceOf({ surge, unavailable }: Pick<SimulateFlags, "surge" | "unavailable">): UpgradePace {
+  return { surge: surge ?? (unavailable === undefined ? 1 : 0), unavailable: unavailable ?? 0 };
+}
+
+/** @throws ConfigError `usage` for two scenarios, for a flag of another scenario, and for a pace at which nothing moves */
 export function checkScenario(flags: SimulateFlags): void {
   const given = (Object.keys(SCENARIOS) as (keyof typeof SCENARIOS)[]).filter((name) => flags[name] !== undefined);
   const [first, second] = given;
@@ -110,6 +116,7 @@ export function checkScenario(flags: SimulateFlags): void {
     const flagName = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     throw new ConfigError("usage", `${flagName} is for ${owners.map((owner) => SCENARIOS[owner]).join(" and ")}.`);
   }
+  checkPace(paceOf(flags));
 }
 
 /** The words of `--assume`, and what they mean. */

@@ -16,7 +16,7 @@ import { type Imagined, readImagined, warnOfIgnored } from "./imagined.ts";
 import { writeLine, writeResult } from "./output.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
-import { checkScenario, type SimulateFlags } from "./simulate-flags.ts";
+import { checkScenario, paceOf, type SimulateFlags } from "./simulate-flags.ts";
 import type { Planner } from "./wiring.ts";
 
 /** Runs `simulate`: reads once, and tells what flipop does from then on. Never writes. Returns the exit code. */
@@ -71,16 +71,13 @@ async function rehearsed(
 const NODE_READY_MS = 120_000;
 const DRAIN_MS = 30_000;
 
-function scenarioOf(
-  observation: Observation,
-  { drain, rollingUpgrade, surge, unavailable, nodeReady, drainTime, from }: SimulateFlags,
-): Scenario | undefined {
+function scenarioOf(observation: Observation, flags: SimulateFlags): Scenario | undefined {
+  const { drain, rollingUpgrade, nodeReady, drainTime, from } = flags;
   const times: ScenarioTimes = { nodeReadyMs: nodeReady ?? NODE_READY_MS, drainMs: drainTime ?? DRAIN_MS };
   if (drain !== undefined) return drainOf(observation, drain.replace(/^node\//, ""), times);
   if (rollingUpgrade === undefined) return undefined;
-  const pace = { surge: surge ?? (unavailable === undefined ? 1 : 0), unavailable: unavailable ?? 0 };
   try {
-    return rollingUpgradeOf(observation, rollingUpgrade, pace, times);
+    return rollingUpgradeOf(observation, rollingUpgrade, paceOf(flags), times);
   } catch (error) {
     if (from === undefined || !(error instanceof ConfigError) || error.kind !== "invalid") throw error;
     const hint =

@@ -10,7 +10,7 @@ import { rfc3339 } from "../report/text/times.ts";
 import { anonymize } from "../snapshot/anonymize.ts";
 import { readSnapshot, type StoredPart, type WrittenSnapshot, writeSnapshot } from "../snapshot/snapshot.ts";
 import { resolveConfig } from "./config.ts";
-import { digestOf, holdsSecret, writeNewFile } from "./document-file.ts";
+import { digestOf, holdsSecret, refuseUnwritable, writeNewFile } from "./document-file.ts";
 import { withEntryLines } from "./entry-lines.ts";
 import { given, readVersion } from "./environment.ts";
 import { writeLine, writeText } from "./output.ts";
@@ -23,6 +23,7 @@ import { yamlText } from "./yaml-text.ts";
 
 /** Runs `snapshot`: writes what one pass observes as YAML, to a new file or to standard output. Never writes to the cluster or a provider. Returns the exit code. */
 export async function runSnapshot(session: Session, file: string | undefined, flags: SnapshotFlags): Promise<number> {
+  if (file !== undefined) await refuseUnwritable(file, flags.force ?? false);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);
   const { text, gaps } = await withPlanner(config, (planner) =>

@@ -38,6 +38,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
   const targets = objectTargets(names, "reconcile");
   const address = flags.metricsAddr === undefined ? undefined : parseListenAddress(flags.metricsAddr);
   const notifier = Notifier.create(session, flags);
+  notifier?.tellUnreadable();
   const { clock, withWatcher } = await session.loadWiring();
   return withWatcher(resolveConfig(flags, env, session), async ({ cluster, staleness, watch }) => {
     const log = new WatchLog(session);

@@ -61,6 +61,15 @@ export interface UpgradePace {
   readonly unavailable: number;
 }
 
+/** @throws ConfigError `usage` for a pace at which nothing moves */
+export function checkPace({ surge, unavailable }: UpgradePace): void {
+  if (surge + unavailable > 0) return;
+  throw new ConfigError(
+    "usage",
+    "With --surge 0 and --unavailable 0 no node can be replaced. Give one of them at least 1.",
+  );
+}
+
 /**
  * Returns the replacement of every node that a selector selects, in the order of their names, by a fresh one like it. Pure.
  *
@@ -73,11 +82,7 @@ export function rollingUpgradeOf(
   times: ScenarioTimes,
 ): Scenario {
   const { nodes } = observation;
-  if (pace.surge + pace.unavailable === 0)
-    throw new ConfigError(
-      "usage",
-      "With --surge 0 and --unavailable 0 no node can be replaced. Give one of them at least 1.",
-    );
+  checkPace(pace);
   const selected = nodes.filter(selecting(selector, nodes)).map(({ name }) => name);
   const taken = new Set(nodes.map(({ name }) => name));
   const pairs = selected.map((old): Replacement => {

@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
 import { aRoutedIP } from "../report/routed-world.ts";
 import { steady } from "../report/runs.ts";
@@ -128,6 +131,24 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     scene,
   ],
   ["simulate --surge 1", "--surge is for --rolling-upgrade.", 64, scene],
+  [
+    "reconcile --max-age 1h",
+    "--max-age needs --plan: nothing but a saved plan has an age. Add --plan FILE, or leave it out.",
+    64,
+    scene,
+  ],
+  ...["fail", "skip", "wait"].map((mode): (typeof ROWS)[number] => [
+    `reconcile --no-lock --on-locked ${mode}`,
+    `--no-lock takes no lock and waits for nobody, so --on-locked ${mode} means nothing. Leave one of them out.`,
+    64,
+    scene,
+  ]),
+  [
+    "reconcile --watch --no-lock --on-locked wait",
+    "--no-lock takes no lock and waits for nobody, so --on-locked wait means nothing. Leave one of them out.",
+    64,
+    scene,
+  ],
   ["simulate --drain worker-1 --unavailable 1", "--unavailable is for --rolling-upgrade.", 64, scene],
   ["simulate --drain worker-1 --node-ready 5m", "--node-ready is for --rolling-upgrade.", 64, scene],
   ["simulate --n-1 --drain-time 5m", "--drain-time is for --drain and --rolling-upgrade.", 64, scene],
@@ -347,6 +368,9 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
 ];
 
+const root = mkdtempSync(join(tmpdir(), "flipop-bad-input-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
 describe("bad input", () => {
   test.for(ROWS)("flipop %s is refused with its own text and code", async ([line, text, exitCode, where]) => {
     const { stdout, stderr, exitCode: code, requests } = await invoke(line.split(" "), where);
@@ -407,6 +431,35 @@ describe("bad input", () => {
       exitCode: 64,
       configs: [],
     });
+  });
+
+  test.for([
+    ["simulate", "--rolling-upgrade", "role=edge", "--surge", "0", "--unavailable", "0"],
+    ["simulate", "--rolling-upgrade", "role=edge", "--unavailable", "0"],
+  ])("flipop %s %s %s … is refused before anything is read", async (line) => {
+    const { stderr, exitCode, configs } = await invoke(line, scene);
+    expect({ exitCode, configs }).toEqual({ exitCode: 64, configs: [] });
+    expect(stderr).toBe(
+      "flipop: With --surge 0 and --unavailable 0 no node can be replaced. Give one of them at least 1.\n",
+    );
+  });
+
+  test.for([
+    [".", "is a folder: name a file.", 64],
+    ["there", "exists. --force replaces it.", 64],
+    ["none/new", "there is no folder", 78],
+    ["there/new", "is no folder", 78],
+  ] as const)("the file %s, which cannot be written, is refused before anything is read", async ([name, why, code]) => {
+    writeFileSync(join(root, "there"), "mine");
+    const path = join(root, name);
+    for (const line of [
+      ["snapshot", path],
+      ["plan", "--save", path],
+    ]) {
+      const { stdout, stderr, exitCode, configs } = await invoke(line, scene);
+      expect({ stdout, exitCode, configs }).toEqual({ stdout: "", exitCode: code, configs: [] });
+      expect(stderr).toContain(why);
+    }
   });
 
   test.for([

@@ -31,7 +31,10 @@ describe("--dns-webhook", () => {
     [["--dns-webhook", "digitalocean=http://127.0.0.1:8888"], "has no name of a webhook."],
     [["--dns-webhook", "=http://127.0.0.1:8888"], "has no name of a webhook."],
     [["--dns-webhook", "webhook="], "says nothing behind the name."],
-    [["--dns-webhook", "127.0.0.1:8888"], "is no URL. Write it like webhook=http://127.0.0.1:8888."],
+    [
+      ["--dns-webhook", "127.0.0.1:8888"],
+      "--dns-webhook '127.0.0.1:8888' is no URL. Write it like webhook=http://127.0.0.1:8888.",
+    ],
     [["--dns-webhook", "webhook=ftp://127.0.0.1"], "is no URL."],
     [["--dns-webhook", "webhook=http://dns.example.com"], "leads to another machine in plain text."],
     [["--dns-webhook", "webhook=http://0.0.0.0:8888"], "leads to another machine in plain text."],

@@ -72,6 +72,33 @@ describe("flags", () => {
     expect({ exitCode, requests }).toEqual({ exitCode: 64, requests: [] });
   });
 
+  test.for([
+    [
+      "reconcile",
+      { FLIPOP_METRICS_ADDR: ":8080" },
+      "--metrics-addr needs --watch: a single run serves nothing. Use --pushgateway for it. The environment variable FLIPOP_METRICS_ADDR sets --metrics-addr.",
+    ],
+    [
+      "plan",
+      { FLIPOP_DNS_WEBHOOK: "foo" },
+      "--dns-webhook 'foo' is no URL. Write it like webhook=http://127.0.0.1:8888. The environment variable FLIPOP_DNS_WEBHOOK sets --dns-webhook.",
+    ],
+    [
+      "reconcile --plan saved.json",
+      { FLIPOP_NAMESPACE: "ingress", FLIPOP_SETTLE: "true" },
+      "A saved plan is carried out once, as it was saved: leave out --settle and -n, or --plan. The environment variables FLIPOP_SETTLE and FLIPOP_NAMESPACE set --settle and -n.",
+    ],
+    [
+      "reconcile --no-lock",
+      { FLIPOP_ON_LOCKED: "wait" },
+      "--no-lock takes no lock and waits for nobody, so --on-locked wait means nothing. Leave one of them out. The environment variable FLIPOP_ON_LOCKED sets --on-locked.",
+    ],
+    ["plan --save -", { FLIPOP_OUTPUT: "wide" }, "--save needs the name of a file: standard output shows the plan."],
+  ] as const)("flipop %s with %j says which variable set what is wrong", async ([line, env, text]) => {
+    const { stderr } = await invoke(line.split(" "), { ...quiet, env });
+    expect(stderr).toBe(`flipop: ${text}\n`);
+  });
+
   test("-A wins over -n and over FLIPOP_NAMESPACE", async () => {
     const { requests } = await invoke(["reconcile", "-A"], { ...quiet, env: { FLIPOP_NAMESPACE: "ingress" } });
     expect(requests[0]?.selection).toEqual({});

@@ -54,6 +54,7 @@ const moved = (): PassResult => told(aRun(afterFailure(), steady(), applied));
 const done = (value: PassResult, notes: NotedRun["end"]["notes"] = {}): ReconcileAnswer => {
   return { kind: "done", value, noted: { end: aToldRun({ result: value, notes }), isNoted: true } };
 };
+const quiet: Scene = { observation: steady(), answer: async () => done(aQuietRun()) };
 const failover: Scene = { observation: steady(), answer: async () => done(moved()) };
 
 const reconcile = (scene: Scene, ...flags: readonly string[]): Promise<Transcript> =>
@@ -94,7 +95,6 @@ describe("a run with --notify", () => {
   });
 
   test("says nothing where nothing is new, also to Slack", async () => {
-    const quiet: Scene = { observation: steady(), answer: async () => done(aQuietRun()) };
     await reconcile(quiet, "--notify", hook(), "--notify", `slack+${hook()}`);
     expect(receiver.requests).toEqual([]);
   });
@@ -301,6 +301,24 @@ describe("what can never work", () => {
     expect(unsigned.stderr).toContain("Could not notify anybody: Cannot read the token file");
     expect(receiver.requests).toEqual([]);
   });
+
+  test.for(["none", "."])("the file %s is told of by a run with nothing to tell, once", async (name) => {
+    const path = join(folder, name);
+    const why = `Cannot read the file ${path} of --notify-file (${name === "." ? "EISDIR" : "ENOENT"}). Correct the path or its permissions.`;
+    const { exitCode, stderr } = await reconcile(quiet, "--notify-file", path);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `flipop: Nobody could be notified now: ${why}\n` });
+    const failed = await reconcile(failover, "--notify-file", path);
+    expect(failed.stderr.match(/of --notify-file/g)).toHaveLength(1);
+  });
+
+  test.for(["teams+https://alerts.example.com/flipop", "https:", "slack+https://", "alerts.example.com/flipop"])(
+    "%s is refused with an example that can be read",
+    async (text) => {
+      const { stderr } = await reconcile(failover, "--notify-file", file("urls", `${text}\n`));
+      expect(stderr).toContain("Write a URL like https://alerts.example.com/flipop, or with another format before it");
+      expect(stderr).not.toContain("redacted");
+    },
+  );
 
   test("a login over plain HTTP to another machine is warned of", async () => {
     const env = { HTTP_PROXY: receiver.url };

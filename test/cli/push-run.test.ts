@@ -89,6 +89,15 @@ describe("a run with a Pushgateway", () => {
     );
   });
 
+  test("says of a grouping without a Pushgateway that nothing is pushed, and goes on", async () => {
+    const { exitCode, stderr } = await invoke(["reconcile", "--push-grouping", "cluster=a"], quiet);
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe(
+      "flipop: No metrics are pushed: --push-grouping names no Pushgateway. Add --pushgateway URL, or set PUSHGATEWAY_URL.\n",
+    );
+    expect((await invoke(["reconcile"], quiet)).stderr).toBe("");
+  });
+
   test("refuses a grouping before it begins", async () => {
     const transcript = await run(quiet, ["--push-grouping", "instance="]);
     expect(transcript).toMatchObject({ exitCode: 64, requests: [] });

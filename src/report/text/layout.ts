@@ -76,18 +76,23 @@ interface TableWidth {
 
 /**
  * Renders rows under a header, columns separated by three spaces as kubectl does, one line per row, no trailing spaces. Where lines would be longer than `width`, spare
- * columns are left out, one after the other; before those that say most, cells take their short text; then no column but the last takes more than a third of the width, so that one long name costs the other columns nothing; then lines end with `…`.
+ * columns are left out, one after the other; before those that say most, cells take their short text; then a title ends before its slash: `ACTIVE` for `ACTIVE/DESIRED`; then no column but the last takes more than a third of the width, so that one long name costs the other columns nothing; then lines end with `…`.
  */
 export function renderTable(
   header: readonly string[],
   rows: readonly (readonly Cell[])[],
   { width = Number.POSITIVE_INFINITY, spare = [] }: TableWidth = {},
 ): string {
-  const whole = withoutSpare([header.map((text): Cell => ({ text })), ...rows], spare, width);
+  const kept = withoutSpare([header.map((text): Cell => ({ text })), ...rows], spare, width);
+  const whole = lengthOf(kept, kept[0]?.length ?? 0) > width ? withShortTitles(kept) : kept;
   const columns = whole[0]?.length ?? 0;
   const all = lengthOf(whole, columns) > width ? whole.map((row) => narrowed(row, Math.floor(width / 3))) : whole;
   const widths = widthsOf(all, columns);
   return all.map((row) => `${renderRow(row, widths, width)}\n`).join("");
+}
+
+function withShortTitles([titles = [], ...rows]: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {
+  return [titles.map((title) => ({ ...title, text: title.text.split("/", 1)[0] ?? "" })), ...rows];
 }
 
 /** The highest rank of columns that say less than what short texts give up. */
