@@ -3,7 +3,7 @@ import { announcedActions } from "../model/plan.ts";
 import type { Selection } from "../model/run.ts";
 import type { SavedPlan } from "../model/saved-plan.ts";
 import { durationText } from "../model/time.ts";
-import type { IdentityReader } from "../ports/cluster.ts";
+import type { ClusterReader, IdentityReader } from "../ports/cluster.ts";
 import type { PlannedWorld } from "../reconcile.ts";
 import { EXIT } from "../report/exit-code.ts";
 import { API_VERSION, type JSONObject, refusedDocument } from "../report/json/document.ts";
@@ -132,12 +132,15 @@ const OLDEST_MS = 24 * 3_600_000;
 /** Returns why a saved plan may not be carried out here and now; undefined where it may. */
 export async function whyUnusable(
   { clusterUID, savedAtMs }: SavedPlan,
-  cluster: IdentityReader & { now(): number },
+  cluster: IdentityReader & Pick<ClusterReader, "now" | "server">,
   maxAgeMs: number = OLDEST_MS,
 ): Promise<string | undefined> {
   const own = await cluster.clusterUID();
   if (own !== clusterUID)
-    return `This plan is for cluster ${clusterUID}, not ${own}. Choose the other context, or make a new plan.`;
+    return (
+      `This plan was saved for another cluster than this one, ${cluster.server}: the uid of its namespace kube-system was ${clusterUID}, ` +
+      `here it is ${own}. Choose the other context, or make a new plan.`
+    );
   const ageMs = cluster.now() - savedAtMs;
   if (ageMs <= maxAgeMs) return undefined;
   return `This plan is ${durationText(ageMs)} old, and --max-age is ${durationText(maxAgeMs)}. Make a new plan.`;

@@ -373,12 +373,22 @@ interface Unseen {
   readonly changed: string;
 }
 
-/** Why status may not tell how an object is: what the Lease says of the statuses that the last run could not write. It names some of them, and counts the others. */
+/** What the Lease says of a run that was not permitted, or misconfigured: a person who runs it again sees the same. */
+const FAILED_RUN = /^(77|78) ([^;]+)/;
+
+/**
+ * Why status may not tell how an object is: what the Lease says of the last run, and of the statuses that it could not write. It names some of them, and counts the others.
+ */
 function unseenTexts({ lastResult }: ReconcilerRow): (name: string) => Unseen {
+  const [, code, word] = FAILED_RUN.exec(lastResult) ?? [];
+  const next =
+    code === undefined
+      ? "run flipop reconcile"
+      : `the last one ended with exit code ${code} (${word}): flipop plan says why`;
   const [, text = ""] = /; the status of (.+) was not written$/.exec(lastResult) ?? [];
   const names = new Set(text.split(/, | and /));
   const areMore = / more$/.test(text);
-  const never = areMore ? "no run has written its status yet" : "no run has looked at it yet; run flipop reconcile";
+  const never = areMore ? "no run has written its status yet" : `no run has looked at it yet; ${next}`;
   const others = { never, changed: "the spec was changed after the last run" };
   const failed = "the last run could not write its status";
   return (name) => (names.has(name) ? { never: failed, changed: failed } : others);

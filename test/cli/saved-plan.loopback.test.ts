@@ -100,6 +100,9 @@ describe("plan --save and reconcile --plan on the example world", () => {
     const file = at("other.json");
     await flipop(`--sandbox=${at("one")}`, "plan", "--save", file);
     const { exitCode, stderr } = await flipop(`--sandbox=${at("two")}`, "reconcile", "--plan", file);
-    expect([exitCode, stderr]).toEqual([4, expect.stringContaining("This plan is for cluster ")]);
+    expect([exitCode, stderr]).toEqual([
+      4,
+      expect.stringContaining("This plan was saved for another cluster than this one, http://127.0.0.1:"),
+    ]);
   });
 });

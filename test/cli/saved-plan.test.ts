@@ -164,7 +164,7 @@ describe("reconcile --plan", () => {
     const other = await invoke(["reconcile", "--plan", file], { observation, clusterUID: "9a40" });
     expect([other.exitCode, other.stderr, other.requests]).toEqual([
       4,
-      `flipop: This plan is for cluster ${CLUSTER_UID}, not 9a40. Choose the other context, or make a new plan. Nothing was changed.\n`,
+      `flipop: This plan was saved for another cluster than this one, https://kubernetes.example:6443: the uid of its namespace kube-system was ${CLUSTER_UID}, here it is 9a40. Choose the other context, or make a new plan. Nothing was changed.\n`,
       [],
     ]);
     const old = at("old.json");

@@ -218,6 +218,24 @@ describe("what status tells below its tables", () => {
     expect(problemsOf(overview(pools), { isApart: true })).toHaveLength(5);
   });
 
+  test.for([
+    ["75 temporary failure", "; run flipop reconcile"],
+    ["77 not permitted", "; the last one ended with exit code 77 (not permitted): flipop plan says why"],
+    [
+      "78 invalid configuration",
+      "; the last one ended with exit code 78 (invalid configuration): flipop plan says why",
+    ],
+    ["1 unexpected error", "; run flipop reconcile"],
+    ["3 1 of 2 objects in error", "; run flipop reconcile"],
+    ["0 done", "; run flipop reconcile"],
+    ["130 interrupted", "; run flipop reconcile"],
+  ] as const)("does not advise to run what has just failed: %s", ([result, advice]) => {
+    const lease = { holder: "", renewTimeMs: NOW_MS, annotations: { [LAST_RESULT_ANNOTATION]: result } };
+    expect(told(overview([pool({}, {}, "a"), pool({}, {}, "b")], { lease }))).toEqual([
+      `! pool/ingress/a and pool/ingress/b: no run has looked at them yet${advice}`,
+    ]);
+  });
+
   test("does not say that no run has looked at an object whose status the last run could not write", () => {
     const result = (what: string): Partial<StoredFacts> => {
       const annotations = { [LAST_RESULT_ANNOTATION]: `0 done; the status of ${what} was not written` };
@@ -295,7 +313,7 @@ describe("on terminals of any width", () => {
       `${A}: NoCandidate: worker-1 does not match (not ready) since 11:57:30 UTC (2m30s ago), and no other node can take it`,
     );
     expect(printed).toContain(`pool/ingress/${LONG}`);
-    expect(printed).toMatch(/^203\.0\.113\.10 +ingress\/web +no-match +worker-1/m);
+    expect(printed).toMatch(/^203\.0\.113\.10 +ingress\/web +no-match +worker-1 \(not ready/m);
   });
 
   test("what says least of what is wrong gives way first", () => {

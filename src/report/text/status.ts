@@ -327,7 +327,8 @@ function nodeCell(
 ): Cell | string {
   const name = status?.nodeName ?? "-";
   if (trouble === undefined) return name;
-  return { text: nodeText(name, trouble, nowMs), paint: palette.bad };
+  const short = nodeText(name, { kind: trouble.kind }, nowMs);
+  return { text: nodeText(name, trouble, nowMs), short, paint: palette.bad };
 }
 
 function stateCell({ status }: Pick<RoutedIPRow, "status">, palette: Palette): Cell | string {
