@@ -370,6 +370,28 @@ function replacedInName(scenario: Register): void {
     expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
   });
 
+  scenario("a run for a deleted pool alone does not empty the name that another pool is to buy for", async (world) => {
+    await replacedByBuyer(world);
+    await world.pass({ selection: { objects: ["shop/web"] } });
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    await gone(world, [bought(2)]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+  });
+
+  scenario(
+    "a run for a deleted pool alone does not empty the name while the account cannot be listed",
+    async (world) => {
+      await replacedByBuyer(world);
+      world.fail({ side: "cloud", operation: "list", kind: "500", times: 0 });
+      await world.pass({ selection: { objects: ["shop/web"] } });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+      world.clearFaults();
+      world.advance(10 * MINUTE);
+      await gone(world, [bought(2)]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+    },
+  );
+
   scenario(
     "a pool that buys in vain takes the name of a deleted one: the old address serves meanwhile",
     async (world) => {

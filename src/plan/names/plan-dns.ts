@@ -110,7 +110,8 @@ function ownerPlan(
   present: NamePlan | undefined,
   served: ServedAddresses | undefined,
 ): OwnerPlan {
-  if (present === undefined) return { kind: "waits", why: NEW_NAME_FIRST };
+  // Of an object that this run leaves alone nobody has said what another one will do for it.
+  if (present === undefined || !publisher.isWritable) return { kind: "waits", why: NEW_NAME_FIRST };
   const { actions, holds, waitsFor, isRight, drift = 0 } = present;
   const [action] = actions;
   if (action !== undefined) return { kind: "writes", actionID: action.id };
