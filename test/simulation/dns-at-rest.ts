@@ -68,25 +68,32 @@ function isOwned(world: World, object: Publisher, { provider, zone, fqdn }: Wish
 function wrongForm(world: World, { provider, zone, fqdn, ttl }: WishedName): readonly string[] {
   const records = recordsOf(world.dns[provider], zone, fqdn);
   const isAutomatic = records.some((record) => record.isAutomatic === true) || (provider === "cloudflare" && ttl === 1);
-  const wanted = Math.max(wantedTTL(world, { provider, zone, fqdn, ttl }), LEAST_TTL[provider]);
+  const all = wantedTTLs(world, { provider, zone, fqdn, ttl }).map((one) => Math.max(one, LEAST_TTL[provider]));
   const contents = records.map(({ content }) => content);
   return [
     ...(new Set(contents).size === contents.length ? [] : ["more than once"]),
-    ...(isAutomatic || records.every(({ ttlSeconds }) => ttlSeconds === wanted)
+    ...(isAutomatic || all.some((wanted) => records.every(({ ttlSeconds }) => ttlSeconds === wanted))
       ? []
-      : [`with a TTL of ${records.map(({ ttlSeconds }) => ttlSeconds).join()} instead of ${wanted}`]),
+      : [
+          `with a TTL of ${records.map(({ ttlSeconds }) => ttlSeconds).join()} instead of ${[...new Set(all)].join(" or ")}`,
+        ]),
   ];
 }
 
 /** At DigitalOcean all records of a name have one TTL: the lowest that any object asks for. */
-function wantedTTL(world: World, { provider, fqdn, ttl }: WishedName): number {
-  if (provider !== "digitalocean") return ttl;
-  const others = publishers(world).flatMap((object) => {
+function wantedTTLs(world: World, { provider, fqdn, ttl }: WishedName): readonly number[] {
+  if (provider !== "digitalocean") return [ttl];
+  const asked = publishers(world).flatMap((object) => {
     const wish = wishOf(world, object);
     const isSame = wish?.provider === provider && setNamed(wish.fqdn).fqdn === setNamed(fqdn).fqdn;
-    return isSame && claimants(world, nameKey(provider, wish.fqdn)).includes(object) ? [wish.ttl] : [];
+    return isSame && claimants(world, nameKey(provider, wish.fqdn)).includes(object) ? [wish] : [];
   });
-  return Math.min(ttl, ...others);
+  // Of several that ask for one set only its owner counts, which may be any of them.
+  const sets = [...Map.groupBy(asked, (wish) => wish.fqdn).values()];
+  return sets.reduce<readonly number[]>(
+    (lowest, rivals) => lowest.flatMap((one) => rivals.map((rival) => Math.min(one, rival.ttl))),
+    [ttl],
+  );
 }
 
 function wrongMemory(object: Publisher, wish: WishedName, shown: readonly string[]): readonly string[] {

@@ -52,6 +52,7 @@ export function firewallsAtRest({ world, monitor }: Simulation): readonly Violat
     ...live.flatMap((pool) => neededBy(world, pool, all)),
     ...stuck.flatMap(onRecord),
     ...portsInUse(world, all),
+    ...live.flatMap((pool) => keptWhereLeft(world, pool, all)),
   ]);
   const known = monitor.firewalls.recorded();
   const left = monitor.firewalls.owed().flatMap(({ id, part }): readonly Violation[] => {
@@ -91,6 +92,21 @@ function triedAgain(world: World, pool: Pool): readonly string[] {
   const failed = new Set(pool.status.retries.map(({ subject }) => subject));
   const nodes = world.nodes().filter((node) => failed.has(nodeSubject(node.name)));
   return nodes.flatMap((node) => (serves(world, pool, node) === "match" ? String(dropletOf(node) ?? "") : []));
+}
+
+/**
+ * The ports on record at an object's firewall while its address is on a node that does not match, and cannot leave it: the Service may be another one since, and the ports of the former
+ * one still let clients in there.
+ */
+function keptWhereLeft(world: World, pool: Pool, all: readonly FirewallView[]): readonly string[] {
+  const target = targetOf(pool, all);
+  if (typeof target !== "object") return [];
+  const holders = new Set([...managedBy(pool)].map((ip) => world.address(ip)?.droplet_id));
+  const own = world.nodes().filter((node) => holders.has(dropletOf(node)));
+  const isLeft = own.length > 0 && own.every((node) => serves(world, pool, node) !== "match");
+  const { id } = target.firewall;
+  const present = (pool.status.firewalls ?? []).filter((memory) => memory.id === id);
+  return isLeft ? present.flatMap(({ ports }) => ports.map((port) => `${id} ${port}`)) : [];
 }
 
 /** What is on record at firewalls that cover a machine with an address which a name shows, and whose object keeps none in step: its clients may come through that. */

@@ -179,7 +179,7 @@ export class Monitor {
   async #watchReading<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
     const result = await effect();
     process.hasListed ||= CLUSTER_LISTS.has(call.operation);
-    if (call.operation === "list") process.readings.listedMs ??= this.simulation.world.nowMs();
+    if (call.operation === "list") process.readings.listedMs = this.simulation.world.nowMs();
     if (call.operation === "records") this.records.nameSeen(call);
     process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
     return result;

@@ -39,7 +39,7 @@ export class Readings {
   readonly seen: Map<string, Reading> = new Map();
   /** When an address was read by itself while actions were carried out, milliseconds: those under way were decided on without it. */
   readonly learnedMs: Map<string, number> = new Map();
-  /** When the account's list was first answered, milliseconds; undefined until then. */
+  /** When the account's list was last answered, milliseconds; undefined until then. A pass lists again for objects that have changed. */
   listedMs: number | undefined;
   /** Nodes read by themselves. */
   readonly nodes: Set<string> = new Set();

@@ -1,6 +1,9 @@
+import { dnsSubject } from "../../src/model/retry-subject.ts";
 import type { DNSChange } from "./dns-invariants.ts";
 import type { Monitor } from "./monitor.ts";
+import { publishers } from "./publishers.ts";
 import { changeKey, removalKey } from "./records.ts";
+import type { World } from "./world.ts";
 
 /** A failed change is repeated only after a while; a set is read again right before it is changed, and changed only when it is one that the pass has seen before. */
 export function checkSecondLook(change: DNSChange): void {
@@ -38,8 +41,16 @@ function checkRetry({ monitor, call, key, what }: DNSChange): void {
 }
 
 /** Under what failures are kept that a change waits for. */
-function heldBy({ records }: Monitor, own: string, key: string): readonly string[] {
-  if (own === key) return records.inParts.has(key) ? [key] : [key, removalKey(key)];
+function heldBy({ records, simulation }: Monitor, own: string, key: string): readonly string[] {
+  if (own === key)
+    return records.inParts.has(key) || isFailureOnRecord(simulation.world, key) ? [key] : [key, removalKey(key)];
   const isHeldByAll = own === removalKey(key) && records.refusals.get(key)?.isOfAddition !== true;
   return isHeldByAll ? [own, key] : [own];
+}
+
+/** True where a status says that something else than a removal failed: it has ended since, and the run that saw it died. */
+function isFailureOnRecord(world: World, key: string): boolean {
+  const at = key.indexOf(" ");
+  const failed = dnsSubject({ provider: key.slice(0, at), fqdn: key.slice(at + 1) });
+  return publishers(world).some(({ status }) => status.retries.some(({ subject }) => subject === failed));
 }

@@ -28,10 +28,11 @@ export function isBlocked(pool: Pool): boolean {
   return pool.spec.suspend || !(isValid(pool) || isGivenBack(pool));
 }
 
-/** True for a pool that is being deleted: what it acquired is given back where it was acquired, whatever provider its spec names by now. */
+/** True for a pool that is being deleted: what it acquired, or may have, is given back where that was, whatever provider its spec names by now. */
 function isGivenBack(pool: Pool): boolean {
   const { meta, status } = pool;
-  return meta.isDeleting && isValidElsewhere(pool) && status.acquired.some(({ provider = "" }) => isOfCloud(provider));
+  const bought = [...status.acquired, ...status.pendingAcquisitions];
+  return meta.isDeleting && isValidElsewhere(pool) && bought.some(({ provider = "" }) => isOfCloud(provider));
 }
 
 /** The addresses a pool manages: listed ones in canonical form, and those it acquired. */
