@@ -109,7 +109,12 @@ describe.skipIf(!hasOpenSSL())("an API server behind a proxy", () => {
       apiVersion: "v1",
       metadata: { name, resourceVersion: version },
     });
-    const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
+    const nodes = [node("a", "1")];
+    const add = (watch: ServerResponse | undefined, name: string): void => {
+      const object = node(name, String(nodes.length + 1));
+      nodes.push(object);
+      watch?.write(`${JSON.stringify({ type: "ADDED", object })}\n`);
+    };
     const say: Say = (response, { url }) => {
       response.writeHead(200, { "Content-Type": "application/json" });
       if (!url.includes("watch="))
@@ -117,8 +122,8 @@ describe.skipIf(!hasOpenSSL())("an API server behind a proxy", () => {
           JSON.stringify({
             kind: "NodeList",
             apiVersion: "v1",
-            metadata: { resourceVersion: "1" },
-            items: [node("a", "1")],
+            metadata: { resourceVersion: String(nodes.length) },
+            items: nodes,
           }),
         );
       watches.push(response);
@@ -135,11 +140,11 @@ describe.skipIf(!hasOpenSSL())("an API server behind a proxy", () => {
     const names = async (): Promise<string> => (await cluster.listNodes()).map(({ name }) => name).join();
     await expect.poll(names).toBe("a");
     await expect.poll(() => watches.length).toBe(1);
-    watches[0]?.write(event("ADDED", node("b", "2")));
+    add(watches[0], "b");
     await expect.poll(names).toBe("a,b");
     proxy.hangUp();
     await expect.poll(() => watches.length).toBe(2);
-    watches[1]?.write(event("ADDED", node("c", "3")));
+    add(watches[1], "c");
     await expect.poll(names).toBe("a,b,c");
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT ${HOST}:${new URL(connection.server).port}`]));
   });
