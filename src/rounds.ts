@@ -1,4 +1,4 @@
-import { type ApplyContext, applyContext, ENDING_MS, obstacle, skipped } from "./apply/context.ts";
+import { type ApplyContext, applyContext, ENDING_MS, isTimeOver, notBegun, obstacle } from "./apply/context.ts";
 import { Scheduler } from "./apply/scheduler.ts";
 import { Tries } from "./apply/tries.ts";
 import { StatusWriter, withStatusToTell } from "./apply/write-back.ts";
@@ -7,11 +7,11 @@ import { type Action, type ObjectRef, refKey } from "./model/action.ts";
 import { InternalError, KubeError } from "./model/errors.ts";
 import type { Observation } from "./model/observation.ts";
 import type { Plan } from "./model/plan.ts";
-import type { Reason } from "./model/reason.ts";
 import type { Pool, RecordSet } from "./model/resource.ts";
 import type { Outcome, ReportFailure } from "./model/run.ts";
 import { DueLooks } from "./observe/due-looks.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
+import { withoutAwaited } from "./observe/meanwhile.ts";
 import { withObjectsNow } from "./observe/objects-now.ts";
 import { enterAll, needs, type Sight } from "./observe/observe.ts";
 import { OwnerLooks } from "./observe/owners.ts";
@@ -61,6 +61,7 @@ export class Rounds {
   readonly #scheduler: Scheduler;
   readonly #statuses: StatusWriter;
   readonly #tries: Tries;
+  #hasGivenUp = false;
   #lastPlanMs = 0;
   /** When the last plan was made, monotonic milliseconds. */
   #plannedAtMs = 0;
@@ -131,6 +132,7 @@ export class Rounds {
         if (arrived.length > 0) await this.#show(arrived);
       }
     } while (await this.#mayDoMoreOnceStored());
+    await this.#giveUpWaiting();
     this.#looking.leave();
     this.#deps.reusable?.keep(this.observation, this.#looking);
   }
@@ -141,6 +143,14 @@ export class Rounds {
     this.#learn([]);
     await this.#plan({ mayBeUnsettled: false });
     return this.#toBegin().length > 0;
+  }
+
+  /** Plans as if providers that have not answered in all the time of the pass had failed: so their objects say it. */
+  async #giveUpWaiting(): Promise<void> {
+    this.#hasGivenUp = this.#looking.untaken.length > 0 && isTimeOver(this.context);
+    if (!this.#hasGivenUp) return;
+    this.observation = withoutAwaited(this.observation);
+    await this.#plan({ mayBeUnsettled: false });
   }
 
   /** The world with what came too late to be planned on. */
@@ -405,8 +415,7 @@ export class Rounds {
     const { settling } = this.observation;
     const seen = unsettled(enterAll(this.seen, arrived));
     this.seen = settling === undefined ? seen : { ...seen, settling };
-    const { clock } = this.context;
-    this.#announced = await inTurns(planInSteps(this.#settled(this.seen), this.#options.selection), clock);
+    this.#announced = await inTurns(planInSteps(this.#settled(this.seen), this.#options.selection), this.context.clock);
   }
 
   /** The observation without what has just come back and never rests. */
@@ -449,18 +458,16 @@ export class Rounds {
 
   /** True while a piece of the world that an object asks for has not arrived. */
   #isUnread(object: Pool | RecordSet): boolean {
-    return this.#looking.untaken.some((piece) => needs(object, piece, this.observation.registry));
+    return !this.#hasGivenUp && this.#looking.untaken.some((piece) => needs(object, piece, this.observation.registry));
   }
 
   /** The newest plan without objects that an action is under way for, or is still to be begun. */
   #atRest(): Plan {
     const told = this.#withStatusToTell();
-    const { cluster } = this.#deps;
-    const left = this.#tries.left(this.remaining.actions, cluster.now());
+    const left = this.#tries.left(this.remaining.actions, this.#deps.cluster.now());
     const toBegin = new Set(left.map(({ object }) => refKey(object)));
-    const { atWork } = this.#scheduler;
     const isAtRest = ({ object }: { readonly object: ObjectRef }): boolean =>
-      !toBegin.has(refKey(object)) && !atWork.has(refKey(object));
+      !toBegin.has(refKey(object)) && !this.#scheduler.atWork.has(refKey(object));
     return { ...told, pools: told.pools.filter(isAtRest), recordSets: told.recordSets.filter(isAtRest) };
   }
 
@@ -490,9 +497,4 @@ interface News {
 /** The observation without what was to wait before. */
 function unsettled({ settling: _before, ...observation }: Observation): Observation {
   return observation;
-}
-
-/** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */
-function notBegun(actions: readonly Action[], reason: Reason, endedAtMs: number): readonly Outcome[] {
-  return actions.map((action) => ({ action, ms: 0, endedAtMs, ...skipped(reason) }));
 }

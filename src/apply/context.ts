@@ -1,4 +1,4 @@
-import type { ChangeMachines, ChangePorts } from "../model/action.ts";
+import type { Action, ChangeMachines, ChangePorts } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { InternalError, KubeError, ProviderError } from "../model/errors.ts";
@@ -150,6 +150,11 @@ export type Ending = Pick<ApplyContext, "clock" | "signal">;
 /** Returns the result of work that only prepares a change; `late` as soon as the run is asked to end, since nothing has begun then. Rejects as the work does. */
 export function beforeEnd<T>(work: Promise<T>, { clock, signal }: Ending): Promise<T | "late"> {
   return untilAfter(clock, 0, work, signal);
+}
+
+/** What there was no time, or no lock, left to begin: a run that did nothing for such a reason has not done well. */
+export function notBegun(actions: readonly Action[], reason: Reason, endedAtMs: number): readonly Outcome[] {
+  return actions.map((action) => ({ action, ms: 0, endedAtMs, ...skipped(reason) }));
 }
 
 /** Why no mutation may start now; undefined when one may. Asked right before every single one. */

@@ -83,7 +83,7 @@ async function readWhatIsOpen(
 
 /**
  * Returns what an earlier pass left of a provider's addresses, where that still answers what is asked: none is asked for that nobody has read, and the cluster says of none
- * that it is elsewhere. What is due to be read again stands, too. Undefined where nothing does. Pure.
+ * that it is elsewhere. What is due to be read again stands, too. Undefined where nothing does.
  */
 export function standingAddresses({
   name,

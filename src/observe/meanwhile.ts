@@ -32,6 +32,23 @@ function notYet(provider: string): Refusal {
   return { kind: "unanswered", message: `${provider} has not answered yet`, isAwaited: true };
 }
 
+/** The observation in which no answer is waited for any more: a provider that has not answered could not be read. */
+export function withoutAwaited(observation: Observation): Observation {
+  const each = <F extends Unread>(all: ReadonlyMap<string, F>): ReadonlyMap<string, F> =>
+    new Map([...all].map(([provider, facts]) => [provider, givenUp(provider, facts)]));
+  const { providers, dns, firewalls } = observation;
+  return { ...observation, providers: each(providers), dns: each(dns), firewalls: each(firewalls) };
+}
+
+interface Unread {
+  readonly unusable?: Refusal;
+}
+
+function givenUp<F extends Unread>(provider: string, facts: F): F {
+  if (facts.unusable?.isAwaited !== true) return facts;
+  return { ...facts, unusable: { kind: "unanswered", message: `${provider} did not answer before the run ended` } };
+}
+
 /** The piece, as it is read while what is known stands: what it brings is entered where nothing else was learned meanwhile. @param world - as it is known when the look begins */
 export function besideKnown(piece: Piece, world: Observation): Piece {
   const { kind, provider } = piece;

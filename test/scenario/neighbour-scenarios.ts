@@ -45,6 +45,39 @@ export function neighbourScenarios(scenario: Register): void {
       expect(world.dns.addresses(neighbour, "www.example.com")).toHaveLength(2);
     });
 
+  for (const neighbour of ["digitalocean", "cloudflare"] as const)
+    scenario(
+      `names at ${neighbour} are not read in all the time of a run: their record set says so, and its records stay`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        world.cloud.address(ip(1));
+        world.dns.zone(neighbour);
+        await world.pools.create("web", { ips: [ip(1)] });
+        const dnsRecordSet = { provider: neighbour, zone: "example.com", recordName: "www", ttl: 60 };
+        await world.recordSets.create("www", { dnsRecordSet, addressType: "ExternalIP", match: { nodeLabel: "" } });
+        await world.pass({ settle: true });
+        const ready = async (): Promise<unknown> => {
+          const { conditions } = await world.recordSets.status("www");
+          return conditions.find(({ type }) => type === "Ready");
+        };
+        expect(await ready()).toMatchObject({ status: "True" });
+        await world.nodes.setReady("n2", false);
+        world.takesMs = ({ port }: PortCall): number => (port === neighbour ? 60 * SECOND : 0);
+        await world.pass({ deadlineMs: 20 * SECOND });
+        expect(await ready()).toMatchObject({
+          status: "False",
+          reason: "Unreadable",
+          message: expect.stringContaining("did not answer before the run ended"),
+        });
+        expect(world.dns.addresses(neighbour, "www.example.com")).toHaveLength(2);
+        world.takesMs = undefined;
+        await world.pass({ settle: true });
+        expect(await ready()).toMatchObject({ status: "True" });
+        expect(world.dns.addresses(neighbour, "www.example.com")).toHaveLength(1);
+      },
+      { onlySingleRuns: "A process that goes on waits for the answer in its next pass." },
+    );
+
   for (const [what, slow, mostMs] of [
     ["of a node takes 1.5 s", { readNode: 1.5 * SECOND }, 2 * SECOND],
     ["of a node takes 4 s", { readNode: 4 * SECOND }, 9 * SECOND],
