@@ -145,10 +145,10 @@ export class Rounds {
     return this.#toBegin().length > 0;
   }
 
-  /** Plans as if providers that have not answered in all the time of the pass had failed: so their objects say it. */
+  /** Plans as if providers that have not answered in all the time of a single pass had failed: so their objects say it. Another pass would wait on. */
   async #giveUpWaiting(): Promise<void> {
-    this.#hasGivenUp = this.#looking.untaken.length > 0 && isTimeOver(this.context);
-    if (!this.#hasGivenUp) return;
+    if (this.#dueLooks !== undefined || this.#looking.untaken.length === 0 || !isTimeOver(this.context)) return;
+    this.#hasGivenUp = true;
     this.observation = withoutAwaited(this.observation);
     await this.#plan({ mayBeUnsettled: false });
   }
