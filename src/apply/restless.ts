@@ -72,7 +72,8 @@ class Comings<F, B> {
   ): readonly (readonly [string, Row<B>])[] {
     return [...before].flatMap(([nodeName, old]): readonly (readonly [string, Row<B>])[] => {
       const fact = facts.get(nodeName);
-      const had = fact === old ? undefined : this.#barsOf(old);
+      if (fact === old) return [];
+      const had = this.#barsOf(old);
       const has = had === undefined ? undefined : this.#barsOf(fact);
       return [...(has ?? [])].flatMap(([key, bar]): readonly (readonly [string, Row<B>])[] => {
         const id = `${nodeName} ${key}`;

@@ -82,8 +82,8 @@ async function readWhatIsOpen(
 }
 
 /**
- * Returns what an earlier pass left of a provider's addresses, where that still answers what is asked: none is asked for that nobody has read, and the cluster says of none
- * that it is elsewhere. What is due to be read again stands, too. Undefined where nothing does.
+ * Returns what an earlier pass left of a provider's addresses, where that still answers what is asked: each address was read, and the cluster says of none that it is elsewhere
+ * since. What is due to be read again stands, too. Undefined where something is missing.
  */
 export function standingAddresses({
   name,

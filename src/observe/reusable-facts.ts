@@ -69,7 +69,7 @@ interface Entry {
   readonly machines?: readonly string[] | undefined;
 }
 
-/** So long after a full look was due what was known before it may be gone by, milliseconds. */
+/** How long after a full look began what was known before it still counts, milliseconds. */
 const STANDS_MS = 60_000;
 
 const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { ObjectMeta, PoolStatus } from "../../src/model/resource.ts";
+import type { DNSName } from "../fake/dns-account.ts";
 import type { PortCall } from "../fake/slowed.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
@@ -22,17 +23,22 @@ function isAssignment(address: string): (call: PortCall) => boolean {
   return ({ port, method, args }) => port === "addresses" && method === "assign" && args[0] === address;
 }
 
+/** A pool of one address, and a record set of all nodes at this provider of names; both are served. */
+async function besideName(world: World, provider: DNSName, ...nodes: readonly string[]): Promise<void> {
+  await world.machines(...nodes);
+  world.cloud.address(ip(1));
+  world.dns.zone(provider);
+  await world.pools.create("web", { ips: [ip(1)] });
+  const dnsRecordSet = { provider, zone: "example.com", recordName: "www", ttl: 60 };
+  await world.recordSets.create("www", { dnsRecordSet, addressType: "ExternalIP", match: { nodeLabel: "" } });
+  await world.pass({ settle: true });
+}
+
 /** What hangs, or is slow, holds up nothing but what needs it. */
 export function neighbourScenarios(scenario: Register): void {
   for (const neighbour of ["digitalocean", "cloudflare"] as const)
     scenario(`names at ${neighbour} are read for 30 s: the address of a lost node moves at once`, async (world) => {
-      await world.machines("n1", "n2", "n3");
-      world.cloud.address(ip(1));
-      world.dns.zone(neighbour);
-      await world.pools.create("web", { ips: [ip(1)] });
-      const dnsRecordSet = { provider: neighbour, zone: "example.com", recordName: "www", ttl: 60 };
-      await world.recordSets.create("www", { dnsRecordSet, addressType: "ExternalIP", match: { nodeLabel: "" } });
-      await world.pass({ settle: true });
+      await besideName(world, neighbour, "n1", "n2", "n3");
       const holder = (await world.show())[0]?.split(" ").at(-1) ?? "";
       await world.nodes.setReady(holder, false);
       const hang = ({ port }: PortCall): number => (port === neighbour ? 30 * SECOND : 0);
@@ -49,13 +55,7 @@ export function neighbourScenarios(scenario: Register): void {
     scenario(
       `names at ${neighbour} are not read in all the time of a run: their record set says so, and its records stay`,
       async (world) => {
-        await world.machines("n1", "n2");
-        world.cloud.address(ip(1));
-        world.dns.zone(neighbour);
-        await world.pools.create("web", { ips: [ip(1)] });
-        const dnsRecordSet = { provider: neighbour, zone: "example.com", recordName: "www", ttl: 60 };
-        await world.recordSets.create("www", { dnsRecordSet, addressType: "ExternalIP", match: { nodeLabel: "" } });
-        await world.pass({ settle: true });
+        await besideName(world, neighbour, "n1", "n2");
         const ready = async (): Promise<unknown> => {
           const { conditions } = await world.recordSets.status("www");
           return conditions.find(({ type }) => type === "Ready");

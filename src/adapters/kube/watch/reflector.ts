@@ -60,8 +60,8 @@ const ABRUPT_MS = 1_000;
  * After an interruption the watch goes on from the last version. It is in doubt once two attempts have failed in a row, or nobody has answered one for two seconds. Then
  * the list is read every few seconds, and whenever somebody asks for it, until a watch stands again. After five failures each attempt begins with the list.
  *
- * Where etcd is set back to a backup, versions are yet to come that were seen before. A watch that goes on from one is accepted, and tells nothing until then. So whoever goes
- * on asks how far the cluster is, and reads the list if that is less far.
+ * Once etcd is set back to a backup, this process may have seen versions that the cluster has yet to reach. A watch that goes on from such a version is accepted, and tells nothing
+ * until then. So whoever goes on with a watch asks how far the cluster is, and reads the list where it is behind.
  *
  * A watch may lose something without a word. So the list is read beside it every ten minutes. A watch that tells nothing may be a connection to nobody. So a short
  * list by which addresses move is read beside it after every 20 s of silence, too.

@@ -141,7 +141,7 @@ export class WatchedStore<T> {
     return this.#order.slice();
   }
 
-  /** Forgets which version of an object is here, or that it has ended, if a whole list of this version must know of that: then it counts as the list shows it. */
+  /** Forgets the version of an object, or that it has ended, where a whole list of this version is at least as new: then the object counts as the list shows it. */
   #doubt(key: string, version: string): void {
     const isCovered = (seen: string | undefined): boolean =>
       seen !== undefined && (compareVersions(seen, version) ?? 1) <= 0;
