@@ -26,6 +26,11 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
+/** What a file of the world comes to hold: a change that follows another at once is written up to 200 ms after its answer. */
+function inFile(name: string): ReturnType<typeof expect.poll> {
+  return expect.poll(() => readFileSync(join(world, name), "utf8"));
+}
+
 /** Runs a command whose words are parted by blanks. */
 async function run(program: string | undefined, line: string, ...last: readonly string[]): Promise<ProgramRun> {
   return await runCommand([program ?? "", ...line.split(" "), ...last], { ...sandbox.env, HOME: home });
@@ -72,6 +77,7 @@ describe.skipIf(kubectl === undefined)("kubectl", () => {
     watching.stdout.setEncoding("utf8").on("data", (text: string) => (seen += text));
     await expect.poll(() => seen).toMatch(/^own +digitalocean +nyc3/m);
     const issuers = join(world, "issuers.yaml");
+    await inFile("issuers.yaml").toContain("name: own");
     const text = readFileSync(issuers, "utf8");
     const at = text.indexOf("region:", text.indexOf("name: own"));
     writeFileSync(issuers, `${text.slice(0, at)}${text.slice(at).replace("nyc3", "ams3")}`);
@@ -85,7 +91,7 @@ describe.skipIf(kubectl === undefined)("kubectl", () => {
       ),
     ]);
     expect(await run(kubectl, `${apply} ${file} --force-conflicts`)).toMatchObject({ code: 0 });
-    expect(readFileSync(issuers, "utf8")).not.toContain("ams3");
+    await inFile("issuers.yaml").not.toContain("ams3");
   });
 
   test("a pod that it deletes or evicts ends where its node is ready, and stays where it is not", async () => {
@@ -150,7 +156,7 @@ describe.skipIf(doctl === undefined)("doctl", () => {
     const bought = await ask("compute reserved-ip create --region nyc3 --format IP --no-header");
     const ip = bought.stdout.trim();
     expect(bought.code).toBe(0);
-    expect(readFileSync(join(world, "digitalocean.yaml"), "utf8")).toContain(ip);
+    await inFile("digitalocean.yaml").toContain(ip);
     const record = `--record-type A --record-name own --record-data ${ip} --record-ttl 60`;
     expect(await ask(`compute domain records create example.com ${record}`)).toMatchObject({ code: 0 });
     const taken = await ask(`compute reserved-ip-action assign ${ip} 1004`);
