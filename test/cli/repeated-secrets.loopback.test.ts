@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../../src/sandbox/start.ts";
 import { loopbackProxy } from "../adapters/http/loopback-proxy.ts";
 import { CLOUDFLARE_SECRET, PUSH_PASSWORD, SECRET_TOKEN, shownTokens } from "../fake/fake-tokens.ts";
+import { allWritten } from "../programs/served-sandbox.ts";
 import { type ProgramRun, runProgram } from "./cluster-run.ts";
 
 const KUBE_TOKEN = "kube-t0ken-0123456789";
@@ -77,6 +78,7 @@ async function flipop(
     ...env,
   });
   const text = run.stdout + run.stderr;
+  await allWritten(join(dir, "world"));
   const files = readdirSync(join(dir, "world")).map((name) => readFileSync(join(dir, "world", name), "utf8"));
   for (const one of [text, ...files]) {
     expect(shownTokens(one)).toEqual([]);
@@ -218,17 +220,19 @@ test("a spec that holds a secret by mistake is told of without it, and written o
   const text = readFileSync(pools, "utf8").replace(/provider: digitalocean/, `provider: ${KUBE_TOKEN}`);
   const env = {};
   writeFileSync(pools, text);
-  const hide = (): void => {
+  const hide = async (): Promise<void> => {
+    await allWritten(join(dir, "world"));
     // The spec itself is the person's; what flipop wrote is looked at.
     writeFileSync(join(dir, "status"), readFileSync(pools, "utf8").replace(/^ {2}provider: .*$/m, ""));
   };
   const run = await runProgram(["reconcile"], { KUBECONFIG: kubeconfig(`{token: ${KUBE_TOKEN}}`), ...env });
-  hide();
+  await hide();
   expect(run.stdout + run.stderr + readFileSync(join(dir, "status"), "utf8")).not.toContain(KUBE_TOKEN);
   expect(readFileSync(join(dir, "status"), "utf8")).toContain('unknown provider "[redacted]"');
   const version = /resourceVersion: (.*)/.exec(readFileSync(pools, "utf8"))?.[1];
   const again = await runProgram(["reconcile"], { KUBECONFIG: kubeconfig(`{token: ${KUBE_TOKEN}}`), ...env });
   expect(again.stdout + again.stderr).not.toContain(KUBE_TOKEN);
   expect(again.stdout + again.stderr).not.toContain("CRD");
+  await allWritten(join(dir, "world"));
   expect(/resourceVersion: (.*)/.exec(readFileSync(pools, "utf8"))?.[1]).toBe(version);
 });

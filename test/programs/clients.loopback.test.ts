@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ProgramRun, runCommand, runProgram } from "../cli/cluster-run.ts";
 import { toolOrSkip } from "../cluster/assets.ts";
 import { debianProgram } from "./debian-program.ts";
-import { type ServedSandbox, serveSandbox } from "./served-sandbox.ts";
+import { allWritten, type ServedSandbox, serveSandbox } from "./served-sandbox.ts";
 
 const [kubectl, doctl, curl] = [
   await toolOrSkip("kubectl"),
@@ -26,9 +26,10 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-/** What a file of the world comes to hold: a change that follows another at once is written up to 200 ms after its answer. */
-function inFile(name: string): ReturnType<typeof expect.poll> {
-  return expect.poll(() => readFileSync(join(world, name), "utf8"));
+/** A file of the world, with all that was answered. */
+async function fileOf(name: string): Promise<string> {
+  await allWritten(world);
+  return readFileSync(join(world, name), "utf8");
 }
 
 /** Runs a command whose words are parted by blanks. */
@@ -77,8 +78,7 @@ describe.skipIf(kubectl === undefined)("kubectl", () => {
     watching.stdout.setEncoding("utf8").on("data", (text: string) => (seen += text));
     await expect.poll(() => seen).toMatch(/^own +digitalocean +nyc3/m);
     const issuers = join(world, "issuers.yaml");
-    await inFile("issuers.yaml").toContain("name: own");
-    const text = readFileSync(issuers, "utf8");
+    const text = await fileOf("issuers.yaml");
     const at = text.indexOf("region:", text.indexOf("name: own"));
     writeFileSync(issuers, `${text.slice(0, at)}${text.slice(at).replace("nyc3", "ams3")}`);
     await expect.poll(() => seen).toMatch(/^own +digitalocean +ams3/m);
@@ -91,7 +91,7 @@ describe.skipIf(kubectl === undefined)("kubectl", () => {
       ),
     ]);
     expect(await run(kubectl, `${apply} ${file} --force-conflicts`)).toMatchObject({ code: 0 });
-    await inFile("issuers.yaml").not.toContain("ams3");
+    expect(await fileOf("issuers.yaml")).not.toContain("ams3");
   });
 
   test("a pod that it deletes or evicts ends where its node is ready, and stays where it is not", async () => {
@@ -156,7 +156,7 @@ describe.skipIf(doctl === undefined)("doctl", () => {
     const bought = await ask("compute reserved-ip create --region nyc3 --format IP --no-header");
     const ip = bought.stdout.trim();
     expect(bought.code).toBe(0);
-    await inFile("digitalocean.yaml").toContain(ip);
+    expect(await fileOf("digitalocean.yaml")).toContain(ip);
     const record = `--record-type A --record-name own --record-data ${ip} --record-ttl 60`;
     expect(await ask(`compute domain records create example.com ${record}`)).toMatchObject({ code: 0 });
     const taken = await ask(`compute reserved-ip-action assign ${ip} 1004`);

@@ -1,5 +1,7 @@
 // `flipop sandbox` as a process of its own, for tests that use it as a person does.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { vi } from "vitest";
 import { FLIPOP } from "./entry.ts";
 
@@ -45,4 +47,9 @@ export async function serveSandbox(
       return await ended;
     },
   };
+}
+
+/** Waits until the files of a world hold all that was answered: a change that follows another at once is written up to 200 ms later, and until then the lock is kept. */
+export async function allWritten(world: string): Promise<void> {
+  await vi.waitUntil(() => !existsSync(join(world, ".lock")), 30_000);
 }
