@@ -122,7 +122,7 @@ function coolOff(monitor: Monitor, process: Process, what: string, owners: reado
   const lost = last?.unanswered;
   if (lost !== undefined && String(simulation.world.address(lost.ip)?.droplet_id) !== lost.machine) return [];
   if (last === undefined || last.generation !== owner.meta.generation || touchedMs >= last.atMs) return [];
-  const passedMs = simulation.world.nowMs() - last.atMs;
+  const passedMs = simulation.world.nowMs() - last.announcedMs;
   if (passedMs >= last.coolOffMs - RACE_MS || !monitor.isStable(process, owner)) return [];
   return [{ invariant: "cool-off", text: `${what} ${passedMs} ms after the last one of ${nameOf(owner)}` }];
 }

@@ -27,6 +27,8 @@ export interface Bought {
 /** An assignment the provider accepted for a pool. */
 export interface Accepted {
   readonly atMs: number;
+  /** What status then had as its time: a pass that cannot store when it came to something leaves what it announced. */
+  readonly announcedMs: number;
   readonly coolOffMs: number;
   readonly generation: number;
   /** Where which address was sent, when the answer was lost: what became of it nobody may ever learn. */
@@ -366,13 +368,15 @@ export class Records {
     if (bought !== undefined && uid !== undefined && bought.uid !== uid) this.bought.set(ip, { ...bought, key, uid });
   }
 
-  #assigned(process: Process, { meta, spec }: Pool, atMs: number): void {
+  #assigned(process: Process, { meta, spec, status }: Pool, atMs: number): void {
     // A pass that has read the spec before it was edited may not know of the cool-off; and what it noted first somebody may have overwritten.
     const key = objectKey(meta);
     const changedMs = Math.max(this.changedAtMs(key), this.touchedAtMs.get(key) ?? 0);
     const isKnown = changedMs < process.passStartMs;
+    const announcedMs = Date.parse(status.lastAssignmentTime ?? "");
     this.accepted_.set(meta.uid, {
       atMs,
+      announcedMs: announcedMs >= process.passStartMs ? announcedMs : atMs,
       coolOffMs: isKnown ? spec.assignmentCoolOffSeconds * 1000 : 0,
       generation: meta.generation,
     });

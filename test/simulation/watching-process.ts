@@ -1,5 +1,6 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { Attempts } from "../../src/apply/attempts.ts";
+import type { Limits } from "../../src/apply/context.ts";
 import { EventWriter } from "../../src/apply/event-writer.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult } from "../../src/model/run.ts";
@@ -94,6 +95,7 @@ export class WatchingProcess extends Process {
     };
     const reusable = new ReusableFacts(this.clock);
     const attempts = new Attempts({ isLasting: true });
+    const limits: Limits = new Map();
     const events = new EventWriter(cluster, this.clock);
     return async ({ isFullLook, nextChange, ...manner }) => {
       const nowMs = world.nowMs();
@@ -106,7 +108,7 @@ export class WatchingProcess extends Process {
       this.simulation.monitor.beginPass(this);
       // As long as the providers need not be asked anew the Lease need not be, either.
       const notes = isFullLook || lock === NO_LOCK ? undefined : lock.annotations();
-      const deps: WriterDeps = { ...access, cluster, lock, reusable, attempts, events, notes };
+      const deps: WriterDeps = { ...access, cluster, lock, reusable, attempts, limits, events, notes };
       const deadlineMs = this.clock.monotonicMs() + this.settings.timeoutMs;
       const { selection } = this;
       const goesOn = (): AbortSignal => {
