@@ -11,13 +11,12 @@ import { type PoolView, type Standing, servesNow, statusOf } from "./pool-view.t
 
 /** Returns by object, as {@link refKey}, the addresses that it manages, or released, and that clients reach at this moment: on a match, or where they still serve. Pure. */
 export function servingNow(views: readonly PoolView[]): ReadonlyMap<string, ReadonlySet<string>> {
-  return new Map(
-    views.map((view) => {
-      const placed = view.managed.flatMap((address) => (servesNow(address) ? [address.ip] : []));
-      const released = view.released.flatMap(({ ip, isServing }) => (isServing ? [ip] : []));
-      return [refKey(view.object), new Set([...placed, ...released])];
-    }),
-  );
+  return new Map(views.map((view) => [refKey(view.object), servingOf(view)]));
+}
+
+function servingOf({ managed, released }: PoolView): ReadonlySet<string> {
+  const placed = managed.flatMap((address) => (servesNow(address) ? [address.ip] : []));
+  return new Set([...placed, ...released.flatMap(({ ip, isServing }) => (isServing ? [ip] : []))]);
 }
 
 /**
@@ -61,10 +60,11 @@ export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], 
     if (verified.kind === "on-node") serving.set(ip, verified.after);
   }
   for (const ip of view.staying ?? []) serving.set(ip, []);
+  const lasting = new Set(view.staying).difference(servingOf(view));
   // What takes the place of another one is published once it is there.
   for (const { id, ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, [id]);
   const failed = failedBefore([view], assignments);
-  return { serving, undecided, ...(failed.size === 0 ? {} : { failed }) };
+  return { serving, undecided, ...(failed.size === 0 ? {} : { failed }), ...(lasting.size === 0 ? {} : { lasting }) };
 }
 
 /** The addresses of these assignments that serve nobody, and could not be brought to a node when that was tried last. */

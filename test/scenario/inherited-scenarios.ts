@@ -353,6 +353,33 @@ function afterwards(scenario: Register): void {
     },
   );
 
+  scenario(
+    "an address that serves nobody, and that a name of nodes shows as its last one, does not enter the name of its new pool",
+    async (world) => {
+      await shownByNodes(world);
+      world.dns.add("digitalocean", WWW, ip(9));
+      await world.pools.delete("web");
+      await world.pools.create("other", {
+        ips: [ip(1), ip(2)],
+        match: { nodeLabel: "role=late" },
+        dnsRecordSet: www("digitalocean"),
+      });
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip9"]);
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip9"]);
+      expect(world.cloudWrites()).toEqual([]);
+      world.cloud.droplet("n7");
+      await world.nodes.create("n7", { labels: { role: "late" } });
+      world.advance(61 * SECOND);
+      await world.pass();
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toHaveLength(1);
+      expect(world.dns.set("digitalocean", WWW)).not.toContain("ip9");
+    },
+  );
+
   scenario("a pool that takes an address long after it has left a name does not wait", async (world) => {
     await shownByNodes(world);
     await world.pools.delete("web");

@@ -56,9 +56,11 @@ export function planName(publisher: Publisher, served: ServedAddresses, context:
   const target = ownTarget(publisher, context.claims);
   if (target.kind === "none") return { target, actions: [], holds: [], isInPlace: true, isRight: false };
   if (target.kind === "blocked") return waiting(publisher, target, blockedWhy(publisher, target), reading(target));
+  const shown = withoutEntering(served, target.records);
   const planAs = (foreignRecords: ForeignRecordsPolicy, why?: Obstacle): NamePlan => {
     const own = { ...publisher, foreignRecords };
-    return planBeside(own, target, splitRecords(own, target, served, context.recorded), { served, context, why });
+    const split = splitRecords(own, target, shown, context.recorded);
+    return planBeside(own, target, split, { served: shown, context, why });
   };
   const plan = planAs(publisher.foreignRecords);
   const takes = plan.actions.length > 0 || (plan.isRight && publisher.isWritable);
@@ -72,6 +74,14 @@ export function planName(publisher: Publisher, served: ServedAddresses, context:
   // Until somebody has looked nothing is done that can be done in one change then. What serves no more does not wait long.
   const mayWait = target.isOwnerLate !== true || !takesOut(own);
   return { ...(held.isWanted && mayWait ? nothing : own), ...isOwnerWanted };
+}
+
+/** What an object publishes under a name that shows these records: what serves nobody enters none. */
+function withoutEntering(served: ServedAddresses, { addresses }: RecordSetState): ServedAddresses {
+  const { serving, lasting } = served;
+  const isEntering = (ip: string): boolean => lasting?.has(ip) === true && !addresses.includes(ip);
+  if (lasting === undefined || ![...lasting].some(isEntering)) return served;
+  return { ...served, serving: new Map([...serving].filter(([ip]) => !isEntering(ip))) };
 }
 
 /** True where a change takes an address out: one of the object's own that serves no more. */

@@ -203,6 +203,8 @@ export interface ServedAddresses {
   readonly undecided: ReadonlySet<string>;
   /** Those of {@link serving} that did not come where they would serve when it was tried last: that it goes well now is not to be expected. Absent = none. */
   readonly failed?: ReadonlySet<string>;
+  /** Those of {@link serving} that serve nobody, and stay in a name that shows them until something serves instead. They enter no name. Absent = none. */
+  readonly lasting?: ReadonlySet<string>;
   /** Set where the object has an address to publish before long, without a person, though nobody can say which, or where. */
   readonly isComing?: true;
 }
