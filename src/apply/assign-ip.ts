@@ -166,8 +166,10 @@ async function unassign(action: UnassignIP, context: ApplyContext): Promise<Resu
   if (address.holderID === undefined) return applied({ address });
   if (address.holderID !== action.before.machineID)
     return skipped("Stale", "it is on another machine now", [learn(ip, address)]);
-  if (action.isGivenBack === true && address.isProtected === true)
-    return skipped("Stale", PROTECTED, [learn(ip, address)]);
+  const keeps = ({ isProtected }: Address): string | undefined =>
+    action.isGivenBack === true && isProtected === true ? PROTECTED : undefined;
+  const kept = keeps(address);
+  if (kept !== undefined) return skipped("Stale", kept, [learn(ip, address)]);
   const holder = new LastLook(() => holderKeeps(action, context), context);
   return await changeAddress(
     {
@@ -179,6 +181,7 @@ async function unassign(action: UnassignIP, context: ApplyContext): Promise<Resu
       objection: () => holder.objection(),
       isTrue: ({ holderID }) => holderID === undefined,
       isAsPlanned: ({ holderID }) => holderID === action.before.machineID,
+      keeps,
       explain: async (error, reading) => failed(error, { learned: [learn(ip, reading)] }),
     },
     context,

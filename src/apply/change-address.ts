@@ -31,6 +31,8 @@ interface Change {
   readonly isTrue: (address: Address) => boolean;
   /** Whether the address is still where the plan saw it; asked again after every wait. */
   readonly isAsPlanned: (address: Address) => boolean;
+  /** Why an address that is as planned stays as it was read after a wait, for people; undefined where nothing keeps it. */
+  readonly keeps?: (address: Address) => string | undefined;
   /** Looks closer at a refusal that the address itself does not explain. */
   readonly explain: (error: ProviderError, address: Address) => Promise<Result>;
 }
@@ -100,6 +102,8 @@ async function changedMeanwhile(change: Change): Promise<Result | undefined> {
   if (reading.kind === "unreadable") return skipped("Unreadable", reading.error, [unread(change.ip, reading.error)]);
   const { address } = reading;
   if (address === undefined) return skipped("IPNotFound", "", [notFound(change.ip)]);
+  const kept = change.isTrue(address) ? undefined : change.keeps?.(address);
+  if (kept !== undefined) return skipped("Stale", kept, [learn(change.ip, address)]);
   if (address.isLocked || change.isAsPlanned(address)) return undefined;
   if (change.isTrue(address)) return applied({ address });
   return skipped("Stale", "it is not where it was when the pass began", [learn(change.ip, address)]);

@@ -135,6 +135,30 @@ export function hetznerOnlyScenarios(scenario: Register): void {
       expect(await world.pools.existing()).toEqual([]);
     });
 
+  for (const refusals of [1, 5])
+    scenario(
+      `an address that a person protects while a busy Hetzner refuses to detach it stays, after ${refusals} refusals`,
+      async (world) => {
+        await world.machines("n1");
+        await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+        await world.pass();
+        await world.pools.delete("web");
+        world.fail({ side: "cloud", operation: "unassign", kind: "422", times: refusals, message: "pending" });
+        world.before("unassign", async () => (world.cloud as HetznerCloud).protect(bought(1)));
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["unassign new1"]);
+        expect(world.cloud.addresses()).toEqual({ new1: "n1" });
+        const { conditions, retries } = await world.pools.status("web");
+        expect(conditions.find(({ type }) => type === "Stalled")?.reason).toBe("IPProtected");
+        expect(retries).toEqual([]);
+        world.clearFaults();
+        (world.cloud as HetznerCloud).protect(bought(1), false);
+        await world.pass();
+        expect(world.cloud.boughtNow()).toEqual([]);
+        expect(await world.pools.existing()).toEqual([]);
+      },
+    );
+
   scenario("a blocked address that was bought is given back with its pool", async (world) => {
     await world.machines("n1");
     await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
