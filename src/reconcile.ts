@@ -14,7 +14,7 @@ import type { Restraint } from "./model/restraint.ts";
 import type { Outcome, Pass, PassResult, ReportFailure, RunTiming, Selection } from "./model/run.ts";
 import { WAITS, waitMs } from "./model/waits.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
-import { look, type ObserveDeps, observe, observeOwners, type Sight } from "./observe/observe.ts";
+import { look, type ObserveDeps, observe, observeOwners, observeSpecs, type Sight } from "./observe/observe.ts";
 import { readNearPods, readPods } from "./observe/read-cluster.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
 import { CLOSING_MS, type PassOptions, type WriterDeps } from "./pass.ts";
@@ -50,6 +50,11 @@ export async function planPass(deps: ReaderDeps, selection: Selection, options?:
   const { ownersWanted = [] } = plan(worldOf(observed, options), selection);
   const world = ownersWanted.length === 0 ? observed : await observeOwners(deps, observed, ownersWanted);
   return planWorld(world, selection, options);
+}
+
+/** Plans for what is seen without nodes and without a provider: what the plan says of specs is so in every world. Writes nothing. */
+export async function planSpecs(deps: Pick<ReaderDeps, "cluster" | "registry">): Promise<Plan> {
+  return plan(await observeSpecs(deps), {});
 }
 
 async function withPods(

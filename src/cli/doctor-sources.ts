@@ -1,5 +1,6 @@
 import { parseAllDocuments } from "yaml";
 import { createInspector } from "../adapters/kube/inspector.ts";
+import { PROVIDERS } from "../adapters/registry.ts";
 import type {
   DefinitionPair,
   Facts,
@@ -16,7 +17,7 @@ import { KubeError } from "../model/errors.ts";
 import { parseShard, type Shard, shardLabels, shardName, shardsOn } from "../model/shard.ts";
 import { readHostPods } from "../observe/host-pods.ts";
 import type { ClusterInspector, Permission } from "../ports/inspection.ts";
-import { planPass } from "../reconcile.ts";
+import { planPass, planSpecs } from "../reconcile.ts";
 import type { Config, Runtime } from "./config.ts";
 import { readAccounts, readMachines } from "./doctor-accounts.ts";
 import { readAnswers, readNames } from "./doctor-names.ts";
@@ -74,7 +75,7 @@ export function openSources(
 
   function otherSources(): Pick<
     Sources,
-    "accounts" | "plan" | "machines" | "names" | "answers" | "pushgateway" | "own"
+    "accounts" | "plan" | "specs" | "machines" | "names" | "answers" | "pushgateway" | "own"
   > {
     const { objects, nodes } = ofCluster;
     const planned = once(async () => await planOf(config, timed, await open()));
@@ -82,6 +83,7 @@ export function openSources(
     return {
       accounts: { read: () => readAccounts({ config, runtime: timed, terms, objects, nodes }), isLate: true },
       plan: { read: planned, isLate: true },
+      specs: { read: async () => await planSpecs({ cluster: await open(), registry: PROVIDERS }) },
       machines: { read: async () => await readMachines(config, timed, await planned()), isLate: true },
       names: { read: async () => await readNames(config, timed, await planned()), isLate: true },
       answers: { read: async () => await readAnswers(await planned(), resolver), isLate: true },

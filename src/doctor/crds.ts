@@ -1,6 +1,8 @@
 import { refKey } from "../model/action.ts";
+import type { Hold } from "../model/plan.ts";
 import { toldWith } from "../report/held-for.ts";
-import { allOr, type Checks, check, failing, fine, ofHold } from "./verdict.ts";
+import type { Answers, Facts } from "./facts.ts";
+import { allOr, type Checks, check, failing, fine, ofHold, type Verdict } from "./verdict.ts";
 
 const MOST_NAMED = 5;
 
@@ -26,18 +28,33 @@ export const CRD_CHECKS: Checks<"FLP111" | "FLP112" | "FLP113"> = {
       fine("every status field is kept"),
     ),
   ),
-  FLP113: check(["plan"], ({ plan: { plan } }) =>
-    allOr(
-      [
-        ...toldWith(plan.holds, ["InvalidSpec"]).map((hold) =>
-          failing(`${refKey(hold.object)} is invalid: ${hold.detail.replace(/\.$/, "")}`),
-        ),
-        ...toldWith(plan.holds, ["InvalidIP", "DuplicateIP", "InvalidDNS"]).map(ofHold),
-      ],
-      fine("no object is invalid"),
-    ),
-  ),
+  FLP113: {
+    reads: ["specs"],
+    judge: (answers) =>
+      check(["specs"], ({ specs }) =>
+        allOr(invalid(together(specs, answers.plan)), fine("no object is invalid")),
+      ).judge(answers),
+  },
 };
+
+/** What plans hold, each thing once. Whether a name is one may be seen only in its zone: a plan of the world knows of it, where other checks asked for one. */
+function together(specs: Facts["specs"], plan: Answers["plan"]): readonly Hold[] {
+  const holds = [...specs.holds, ...(plan !== undefined && "value" in plan ? plan.value.plan.holds : [])];
+  return [
+    ...new Map(
+      holds.map((hold) => [[hold.kind, refKey(hold.object), hold.subject, hold.reason].join(" "), hold]),
+    ).values(),
+  ];
+}
+
+function invalid(holds: readonly Hold[]): readonly Verdict[] {
+  return [
+    ...toldWith(holds, ["InvalidSpec"]).map((hold) =>
+      failing(`${refKey(hold.object)} is invalid: ${hold.detail.replace(/\.$/, "")}`),
+    ),
+    ...toldWith(holds, ["InvalidIP", "DuplicateIP", "InvalidDNS"]).map(ofHold),
+  ];
+}
 
 type JSONRecord = Readonly<Record<string, unknown>>;
 

@@ -44,6 +44,8 @@ export interface Facts {
   readonly host: HostInstallation;
   readonly accounts: readonly Account[];
   readonly plan: Planned;
+  /** What a plan says of specs, whatever providers say. */
+  readonly specs: Pick<Plan, "holds">;
   readonly machines: LookedMachines;
   /** The names that are published, as far as their records are known; in the order of the plan. */
   readonly names: readonly LookedName[];

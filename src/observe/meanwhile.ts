@@ -1,4 +1,4 @@
-import { ANY_TTL } from "../model/dns.ts";
+import { ANY_TTL, type ZoneFact } from "../model/dns.ts";
 import type { Refusal } from "../model/errors.ts";
 import type { KnownFacts, Observation } from "../model/observation.ts";
 import { type Enter, followedBy, type Piece } from "./looking.ts";
@@ -22,11 +22,27 @@ export function unanswered(pieces: readonly Piece[]): KnownFacts {
         .map(({ provider }) => [provider, { ...facts, name: provider, unusable: notYet(provider) }] as const),
     );
   return {
-    providers: of("addresses", { addresses: new Map(), isComplete: false, readAtMs: 0 }),
-    dns: of("names", { ttlRules: ANY_TTL, isBatched: false, zones: new Map(), records: new Map() }),
+    providers: of("addresses", NO_ADDRESSES),
+    dns: of("names", NO_NAMES),
     firewalls: of("firewalls", { limits: { rules: 0, machines: 0 }, firewalls: new Map() }),
   };
 }
+
+/**
+ * What is known of sources of addresses and of DNS providers that can be used, and that nobody has asked.
+ * @param zones - by DNS provider the names of the zones that are taken to be there
+ */
+export function unasked(sources: readonly string[], zones: ReadonlyMap<string, readonly string[]>): KnownFacts {
+  const known = (name: string): readonly [string, ZoneFact] => [name, { kind: "known", zone: { id: name, name } }];
+  return {
+    providers: new Map(sources.map((name) => [name, { ...NO_ADDRESSES, name }])),
+    dns: new Map([...zones].map(([name, own]) => [name, { ...NO_NAMES, name, zones: new Map(own.map(known)) }])),
+    firewalls: new Map(),
+  };
+}
+
+const NO_ADDRESSES = { addresses: new Map(), isComplete: false, readAtMs: 0 };
+const NO_NAMES = { ttlRules: ANY_TTL, isBatched: false, zones: new Map(), records: new Map() };
 
 function notYet(provider: string): Refusal {
   return { kind: "unanswered", message: `${provider} has not answered yet`, isAwaited: true };

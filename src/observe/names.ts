@@ -44,6 +44,19 @@ export function providersOfNames({
   return [...new Set([...wishes, ...former])];
 }
 
+/** Returns by DNS provider the zones that objects name by their names, not by an id. Pure. */
+export function namedZones(
+  options: Pick<ReadNamesOptions, "pools" | "recordSets" | "registry">,
+): ReadonlyMap<string, readonly string[]> {
+  const named = wishesOf(options).flatMap((wish) => (wish.kind === "named" ? [wish] : []));
+  return new Map(
+    [...Map.groupBy(named, ({ provider }) => provider)].map(([provider, own]) => [
+      provider,
+      own.flatMap(({ zone, isZoneID }) => (isZoneID ? [] : [zone])),
+    ]),
+  );
+}
+
 /** What objects ask a DNS provider, as a text; undefined when none names it. Pure. */
 export function askedOfNames({
   name,

@@ -21,10 +21,10 @@ import { askedOfAddresses, type EnterLimit, readAddresses, readAddressLimit, sta
 import type { AskOptions } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { type Enter, followedBy, Looking, type Piece, Readings } from "./looking.ts";
-import { besideKnown, unanswered } from "./meanwhile.ts";
-import { askedOfNames, providersOfNames, readNames } from "./names.ts";
+import { besideKnown, unanswered, unasked } from "./meanwhile.ts";
+import { askedOfNames, namedZones, providersOfNames, readNames } from "./names.ts";
 import { ownerPieces } from "./owners.ts";
-import { type ClusterLists, readCluster, readGrants } from "./read-cluster.ts";
+import { type ClusterLists, readCluster, readGrants, readSpecs } from "./read-cluster.ts";
 import type { ReusableFacts } from "./reusable-facts.ts";
 
 /** So long a pass that knows of a provider's addresses already waits for the first answer, milliseconds: a provider that hangs holds up no recovery. */
@@ -75,6 +75,30 @@ export async function observe(deps: ObserveDeps): Promise<Observation> {
   const { observation, looking } = await look(deps);
   await looking.whole();
   return enterAll(observation, looking.take());
+}
+
+/**
+ * Reads objects alone, as of a world without nodes in which every provider can be used and nobody has looked at one. For who asks what is wrong with their specs: no provider is asked.
+ *
+ * @throws KubeError when a list of the cluster fails.
+ */
+export async function observeSpecs({
+  cluster,
+  registry,
+}: Pick<ObserveDeps, "cluster" | "registry">): Promise<Observation> {
+  const lists = await readSpecs(cluster);
+  const sources = [...new Set(lists.pools.map(({ spec }) => spec.provider))];
+  return {
+    observedAtMs: cluster.now(),
+    cluster: cluster.server,
+    registry,
+    ...lists,
+    ...unasked(
+      sources.filter((source) => registry.get(source) !== undefined),
+      namedZones({ ...lists, registry }),
+    ),
+    lease: leaseFacts({}, cluster.now()),
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { isLabelValue, podSelectorProblem } from "../model/label-selector.ts";
 import { nearestSelector } from "../model/nearest.ts";
 import { type PodFacts, type PodSelector, podSelectorKey } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
-import { summarizeEndpoints, summarizePods } from "../model/pods.ts";
+import { podsKeyOf, summarizeEndpoints, summarizePods } from "../model/pods.ts";
 import { remembered } from "../model/remembered.ts";
 import { objectKey, type Pool, type RecordSet, shownText } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
@@ -24,17 +24,34 @@ export type ClusterLists = Pick<
  * @throws KubeError when a list fails for any other reason: part of a cluster is never returned.
  */
 export async function readCluster(cluster: ClusterReader): Promise<ClusterLists> {
-  const [floating, sets, routed, { nodes, nodesReadAtMs }] = await Promise.all([
+  const [objects, nodes] = await Promise.all([listObjects(cluster), readNodes(cluster)]);
+  return { ...objects, ...nodes, pods: await readAllPods(cluster, objects) };
+}
+
+/**
+ * Lists objects alone, as of a cluster in which nothing runs: what is wrong with their specs is seen without nodes and pods.
+ * @throws KubeError as {@link readCluster}
+ */
+export async function readSpecs(cluster: ClusterReader): Promise<ClusterLists> {
+  const objects = await listObjects(cluster);
+  const nothing: PodReading = { kind: "read", byNode: new Map() };
+  const keys = [...objects.pools, ...objects.recordSets].flatMap((object) => podsKeyOf(object) ?? []);
+  return { ...objects, nodes: [], nodesReadAtMs: cluster.now(), pods: new Map(keys.map((key) => [key, nothing])) };
+}
+
+async function listObjects(
+  cluster: ClusterReader,
+): Promise<Pick<ClusterLists, "pools" | "recordSets" | "missingKinds">> {
+  const [floating, sets, routed] = await Promise.all([
     cluster.listPools(),
     listRecordSets(cluster),
     readRoutedIPs(cluster),
-    readNodes(cluster),
   ]);
-  const pools = [...floating, ...routed.pools];
-  const { recordSets } = sets;
-  const pods = await readAllPods(cluster, { pools, recordSets });
-  const missing = [...(sets.missing ?? []), ...(routed.missing ?? [])];
-  return { pools, recordSets, missingKinds: missing, nodes, nodesReadAtMs, pods };
+  return {
+    pools: [...floating, ...routed.pools],
+    recordSets: sets.recordSets,
+    missingKinds: [...(sets.missing ?? []), ...(routed.missing ?? [])],
+  };
 }
 
 /**

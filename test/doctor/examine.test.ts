@@ -277,9 +277,13 @@ test.for([
   ["InvalidDNS", "update-dns", "www..example.com"],
 ] as const)("what is held for %s is told as invalid, once, and with its subject", ([reason, kind, subject]) => {
   const hold = { kind, reason, object: ref, subject, detail: "not what it has to be", needsPerson: true };
-  const { findings } = examine(ALL, planned({ holds: [hold] }));
-  const told = findings.filter(({ message, result }) => result === "error" && message.includes(subject));
-  expect(told.map(({ code }) => code)).toEqual(["FLP113"]);
+  const seen = (ofSpecs: readonly unknown[], ofWorld: readonly unknown[]): Answers =>
+    ({ ...planned({ holds: ofWorld }), specs: known({ holds: ofSpecs }) }) as unknown as Answers;
+  for (const answers of [seen([hold], []), seen([], [hold]), seen([hold], [hold])]) {
+    const { findings } = examine(ALL, answers);
+    const told = findings.filter(({ message, result }) => result === "error" && message.includes(subject));
+    expect(told.map(({ code }) => code)).toEqual(["FLP113"]);
+  }
 });
 
 test("a firewall without room is told", () => {

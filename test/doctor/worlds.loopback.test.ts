@@ -320,6 +320,19 @@ test("a setting with which every run ends is a failure, and told by one check", 
   expect(examined.exitCode).toBe(6);
 });
 
+test("what is wrong with an object is told without asking a provider", async () => {
+  world.change("pools.yaml", "podLabel: app=web", "podLabel: app in (");
+  world.add("dns.yaml", recordSet("bad").replace("recordName: nodes", "recordName: a..b"));
+  for (const server of ["digitalocean", "cloudflare"] as const) world.faults.add({ server, times: 0, delayMs: 40_000 });
+  const examined = await world.examine("-o", "json", "--only", "crds");
+  expect(saidOf(examined, "FLP113")).toEqual([
+    expect.stringMatching(/^error pool\/ingress\/web is invalid: Error parsing pod selector/),
+    expect.stringMatching(/^error dns\/ingress\/bad: /),
+  ]);
+  expect(examined.exitCode).toBe(6);
+  expect(examined.calls.filter(({ server }) => server !== "kubernetes")).toEqual([]);
+});
+
 describe("a provider that does not answer is a failure", () => {
   test("where nothing of it is answered", async () => {
     world.faults.add({ server: "digitalocean", times: 0, cut: "before" });
