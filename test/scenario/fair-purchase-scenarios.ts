@@ -118,4 +118,60 @@ export function fairPurchaseScenarios(scenario: Register): void {
     await world.pass();
     expect(await acquired(world, "web", "mail")).toEqual([1, 1]);
   });
+
+  for (const comes of [false, true])
+    scenario(
+      `a node that ${comes ? "comes" : "is ready"} later stays for the address that a senior pool is about to get`,
+      async (world) => {
+        if (!comes) await world.machines("n1");
+        if (!comes) await world.nodes.setReady("n1", false);
+        await world.pools.create("edge", { desiredIPs: 1, region: "nyc3" });
+        world.fail({ side: "cloud", operation: "create", kind: "timeout" });
+        await world.pass();
+        expect((await world.pools.status("edge")).pendingAcquisitions.length).toBe(1);
+        if (comes) await world.machines("n1");
+        await world.nodes.setReady("n1", true);
+        world.advance(SECOND);
+        world.cloud.address(ip(1));
+        await world.pools.create("web", { ips: [ip(1)] });
+        await world.pass();
+        expect(await world.show()).toEqual(["ip1 unassigned (NoCandidate)"]);
+        world.advance(31 * SECOND);
+        await world.pass();
+        await world.pass();
+        expect(await world.show("edge")).toEqual(["new1 active n1"]);
+        expect(await world.show()).toEqual(["ip1 unassigned (NoCandidate)"]);
+      },
+    );
+
+  scenario("nodes stay for all the addresses that a senior pool buys one after another", async (world) => {
+    await world.machines("n1", "n2", "n3", "n4");
+    for (const number of [1, 2]) world.cloud.address(ip(number));
+    await world.pools.create("edge", { desiredIPs: 3 });
+    world.advance(SECOND);
+    await world.pools.create("mail", { ips: [ip(2)] });
+    world.advance(SECOND);
+    await world.pools.create("web", { ips: [ip(1)] });
+    world.takesMs = ({ method }) => (method === "create" ? 5 * SECOND : undefined);
+    await world.pass();
+    world.takesMs = undefined;
+    expect(await world.show("edge")).toEqual(["new1 active n1", "new2 active n2", "new3 active n3"]);
+    expect(await world.show("mail")).toEqual(["ip2 active n4"]);
+    expect(await world.show()).toEqual(["ip1 unassigned (NoCandidate)"]);
+  });
+
+  scenario("nodes stay for what a senior pool buys once its purchase has an answer", async (world) => {
+    await world.machines("n1", "n2", "n3");
+    for (const number of [1, 2]) world.cloud.address(ip(number));
+    await world.pools.create("edge", { desiredIPs: 2 });
+    world.advance(SECOND);
+    await world.pools.create("web", { ips: [ip(1), ip(2)] });
+    world.fail({ side: "cloud", operation: "create", kind: "timeout" });
+    await world.pass();
+    expect(await world.show()).toEqual(["ip1 active n3", "ip2 unassigned (NoCandidate)"]);
+    world.advance(31 * SECOND);
+    await world.pass();
+    expect(await world.show("edge")).toEqual(["new1 active n1", "new2 active n2"]);
+    expect(await world.show()).toEqual(["ip1 active n3", "ip2 unassigned (NoCandidate)"]);
+  });
 }

@@ -123,20 +123,62 @@ function hasAddress({ managed }: PoolView): boolean {
  */
 export function acquireForPool(
   view: PoolView,
-  { leftOver, coolOffUntilMs }: Pick<Assignments, "leftOver" | "coolOffUntilMs">,
+  assignments: Left,
   budget: AcquisitionBudget,
   ledger: MachineLedger,
-): { readonly actions: readonly AcquireIP[]; readonly holds: readonly Hold[] } {
+): Purchases {
   const missing = view.desired - countedIPs(view);
   const open = pendingHolds(view);
-  if (open.length > 0) return { actions: [], holds: open };
+  if (open.length === 0) return buy(view, { missing, blocked: obstacleToAll(view) }, assignments, budget, ledger);
+  const isOpen = view.pending.every(({ kind }) => kind !== "ambiguous");
+  const tried = { ...budget, withoutAny: new Map(budget.withoutAny), run: { ...budget.run } };
+  if (isOpen) keepNodes(view, missing, assignments, tried, ledger);
+  return { actions: [], holds: open };
+}
+
+type Left = Pick<Assignments, "leftOver" | "coolOffUntilMs">;
+
+interface Purchases {
+  readonly actions: readonly AcquireIP[];
+  readonly holds: readonly Hold[];
+}
+
+/**
+ * Keeps nodes for the addresses that are coming: for those that acquisitions without an answer bring unattached, then for those that are bought once there is an answer.
+ * What is made for a machine has it on record, and so in the ledger.
+ * @param budget - a copy: nothing is bought now
+ */
+function keepNodes(
+  view: PoolView,
+  missing: number,
+  { leftOver, coolOffUntilMs }: Left,
+  budget: AcquisitionBudget,
+  ledger: MachineLedger,
+): void {
+  const unattached = view.pending.filter(
+    ({ kind }, at) => kind === "waiting" && view.pool.status.pendingAcquisitions[at]?.providerID === undefined,
+  );
+  const targets = leftOver.filter((candidate) => isTarget(view, candidate));
+  const first = new Set(targets.slice(0, unattached.length));
+  for (const { place } of first) ledger.promise(place.machineID, view.key);
+  const others = leftOver.filter((candidate) => !first.has(candidate));
+  // By then a failure is tried again: acquisitions wait for an answer for longer.
+  buy(view, { missing, blocked: unreadAccount(view) }, { leftOver: others, coolOffUntilMs }, budget, ledger);
+}
+
+function buy(
+  view: PoolView,
+  { missing, blocked }: { readonly missing: number; readonly blocked: Obstacle | undefined },
+  { leftOver, coolOffUntilMs }: Left,
+  budget: AcquisitionBudget,
+  ledger: MachineLedger,
+): Purchases {
   if (missing <= 0) return { actions: [], holds: [] };
   const actions: AcquireIP[] = [];
-  const stoppedBy = (why: Obstacle): ReturnType<typeof acquireForPool> => {
+  const stoppedBy = (why: Obstacle): Purchases => {
     const lacking = { missing: { count: missing - actions.length, desired: view.desired } };
     return { actions, holds: [{ ...hold("acquire-ip", view.object, view.key, why), ...lacking }] };
   };
-  const blocked = obstacleToAll(view);
   if (blocked !== undefined) return stoppedBy(blocked);
   const places = placesToBuyFor(view, leftOver);
   let untilMs = coolOffUntilMs;
@@ -216,13 +258,16 @@ function isDue({ retries, pool, nowMs }: PoolView, nodeName: string): boolean {
 
 /** Why nothing can be acquired for the pool at all. */
 function obstacleToAll(view: PoolView): Obstacle | undefined {
-  if (view.provider?.isComplete !== true)
-    return obstacle("Unreadable", "the account's list of addresses could not be read");
-  const why = view.retries.obstacle("acquire");
-  if (why === undefined && view.provider.isLimitAwaited === true)
-    return obstacle("Unreadable", "the account's limit of addresses has not been read yet", { waitsFor: "reading" });
-  const advice = why === undefined ? undefined : regionAdvice(view);
-  return why === undefined || advice === undefined ? why : { ...why, needsPerson: true, advice };
+  const why = view.provider?.isComplete === true ? view.retries.obstacle("acquire") : undefined;
+  if (why === undefined) return unreadAccount(view);
+  const advice = regionAdvice(view);
+  return advice === undefined ? why : { ...why, needsPerson: true, advice };
+}
+
+function unreadAccount({ provider }: PoolView): Obstacle | undefined {
+  if (provider?.isComplete !== true) return obstacle("Unreadable", "the account's list of addresses could not be read");
+  if (provider.isLimitAwaited !== true) return undefined;
+  return obstacle("Unreadable", "the account's limit of addresses has not been read yet", { waitsFor: "reading" });
 }
 
 /** What a person should look at after a refused purchase: a region in which there is no matching node and no address of the account is most likely mistyped. */
