@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ObjectRef, refKey } from "../model/action.ts";
+import { claimsReady } from "../model/deletion.ts";
 import { KubeError, type KubeFailure } from "../model/errors.ts";
 import { noteChanges } from "../model/lease-notes.ts";
 import type { LeaseFacts, Observation } from "../model/observation.ts";
@@ -269,7 +270,12 @@ export function withStatusToTell(
     // What waits for a name of another object.
     ...plan.holds.filter(({ waitsFor }) => waitsFor === "reading").map(({ object }) => refKey(object)),
   ]);
+  // That an object is being deleted is known without its provider: it says so once, whatever else is waited for.
+  const going = new Set([
+    ...pools.filter(claimsReady).map((pool) => refKey({ kind: pool.kind, ...pool.meta })),
+    ...recordSets.filter(claimsReady).map(({ meta }) => refKey({ kind: "dns", ...meta })),
+  ]);
   const isTold = ({ object }: { readonly object: ObjectRef }): boolean =>
-    changed.has(refKey(object)) || !waiting.has(refKey(object));
+    changed.has(refKey(object)) || !waiting.has(refKey(object)) || going.has(refKey(object));
   return { ...plan, pools: plan.pools.filter(isTold), recordSets: plan.recordSets.filter(isTold) };
 }

@@ -1,5 +1,6 @@
 import { restoreMemory } from "../model/acquisition-memory.ts";
 import { sourceNamed } from "../model/address-source.ts";
+import { claimsReady } from "../model/deletion.ts";
 import { KubeError } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
 import { leaseFacts, notedGrants, shardNotes } from "../model/lease-notes.ts";
@@ -128,7 +129,9 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
   };
   const asked = standing.size === 0 ? pieces : pieces.map((piece) => besideKnown(piece, observation));
   const looking = new Looking(asked, reusable?.readings ?? new Readings(), clock);
-  await looking.firstPieces(standing.size === 0 ? undefined : STANDING_PATIENCE_MS);
+  // An object that is being deleted says so before its provider has answered.
+  const isGoing = [...pools, ...lists.recordSets].some(claimsReady);
+  await looking.firstPieces(standing.size === 0 && !isGoing ? undefined : STANDING_PATIENCE_MS);
   return {
     observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()),
     stored: { ...lists, registry: deps.registry },

@@ -78,6 +78,32 @@ export function neighbourScenarios(scenario: Register): void {
       { onlySingleRuns: "A process that goes on waits for the answer in its next pass." },
     );
 
+  for (const hasNeighbour of [true, false])
+    scenario(
+      `the provider of a deleted pool hangs${hasNeighbour ? " beside another one" : ""}: its status says at once that it is not ready`,
+      async (world) => {
+        await world.machines("n1");
+        await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete" });
+        if (hasNeighbour) {
+          world.dns.zone("cloudflare");
+          const dnsRecordSet = { provider: "cloudflare", zone: "example.com", recordName: "www", ttl: 60 };
+          await world.recordSets.create("www", { dnsRecordSet, addressType: "ExternalIP", match: { nodeLabel: "" } });
+        }
+        await world.pass({ settle: true });
+        const { conditions } = await world.pools.status("web");
+        expect(conditions.find(({ type }) => type === "Ready")).toMatchObject({ status: "True" });
+        await world.pools.delete("web");
+        const hang = ({ port }: PortCall): number => (port === "addresses" ? 12 * SECOND : 0);
+        const told = stopwatch(world, hang, ({ method }) => method === "patchPoolStatus");
+        await world.pass();
+        world.takesMs = undefined;
+        expect(told[0]).toBeLessThan(2 * SECOND);
+        await world.pass({ settle: true });
+        expect(await world.pools.existing()).toEqual([]);
+        expect(world.cloud.boughtNow()).toEqual([]);
+      },
+    );
+
   for (const [what, slow, mostMs] of [
     ["of a node takes 1.5 s", { readNode: 1.5 * SECOND }, 2 * SECOND],
     ["of a node takes 4 s", { readNode: 4 * SECOND }, 9 * SECOND],
