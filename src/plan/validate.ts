@@ -27,7 +27,8 @@ import type { Matcher } from "./nodes/match.ts";
  */
 export type Validation =
   | { readonly kind: "valid"; readonly matcher: Matcher }
-  | { readonly kind: "blocked"; readonly why: Obstacle };
+  /** `isRefused`: the spec is valid, and the API server refuses a list that it asks for. */
+  | { readonly kind: "blocked"; readonly why: Obstacle; readonly isRefused?: true };
 
 type Pods = Observation["pods"];
 /** What a spec is checked against. */
@@ -243,7 +244,7 @@ function withMatcher(object: Matching, pods: Pods): Validation {
   if ("error" in parsed) return invalid(`Error parsing node selector: ${parsed.error}`);
   const reading = readingOf(object, pods);
   if (reading?.kind === "refused") {
-    return { kind: "blocked", why: personNeeded("SelectorRefused", reading.error) };
+    return { kind: "blocked", why: personNeeded("SelectorRefused", reading.error), isRefused: true };
   }
   // An unreadable slice may speak of any node, and concerns one object. A pod is on one node: it must not hold up the others.
   const unplaced = object.endpoints === undefined ? undefined : reading?.byNode.get(NO_NODE)?.unreadable;

@@ -68,6 +68,57 @@ export function heirScenarios(scenario: Register): void {
   withoutProvider(scenario);
   withoutHeir(scenario);
   withoutFirewall(scenario);
+  ofHindered(scenario);
+}
+
+const PODS = { match: { podNamespace: "shop", podLabel: "app=web" } };
+
+/** Heirs that cannot take the name now. */
+function ofHindered(scenario: Register): void {
+  for (const [what, spec] of [
+    ["names its address", { ips: [bought(1)] }],
+    ["buys one of its own", { desiredIPs: 1 }],
+  ] as const)
+    scenario(
+      `a deleted pool's name stays for an heir that ${what} while the list of its pods is refused`,
+      async (world) => {
+        await boughtBy(world, 1);
+        for (const node of ["n1", "n9"]) await world.pods.create(`web-${node}`, { node, labels: { app: "web" } });
+        world.advance(SECOND);
+        await world.pools.create("heir", { ...spec, ...NAMED, ...PODS });
+        world.fail({ side: "cluster", operation: "listPods", kind: "400", times: 0 });
+        await world.pools.delete("web");
+        for (let round = 0; round < 3; round += 1) {
+          await world.pass();
+          expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+          world.advance(61 * SECOND);
+        }
+        world.clearFaults();
+        await atRest(world);
+        expect(await world.pools.existing()).toEqual(["heir"]);
+        expect(world.dns.set("digitalocean", WWW)).toEqual("ips" in spec ? ["new1"] : ["new2"]);
+      },
+    );
+
+  scenario("a deleted pool's name stays for a RoutedIP whose firewall may not be read", async (world) => {
+    await routedScene(world, ["n1", "n2"]);
+    world.dns.zone("digitalocean");
+    await world.pools.create("web", { desiredIPs: 1, ...CLEANS, ...NAMED });
+    await world.pass();
+    world.advance(SECOND);
+    world.fail({ side: "cloud", operation: "firewalls", kind: "403", times: 0 });
+    await world.routedIPs.create("vip", { address: bought(1), ...NAMED });
+    await world.pools.delete("web");
+    for (let round = 0; round < 3; round += 1) {
+      await world.pass();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+      world.advance(61 * SECOND);
+    }
+    world.clearFaults();
+    await atRest(world);
+    expect(await world.pools.existing()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+  });
 }
 
 /** RoutedIP `vip` with a bought address on n1 as `www`, deleted with `Delete`, and a pool that names address and name. A pool keeps no firewall in step. */

@@ -2,6 +2,7 @@ import { hetznerFirewallScenarios } from "./hetzner-firewall-scenarios.ts";
 import { hetznerIPv6Scenarios } from "./hetzner-ipv6-scenarios.ts";
 import { hetznerOnlyScenarios } from "./hetzner-only-scenarios.ts";
 import { hostAddressScenarios } from "./host-address-scenarios.ts";
+import { severalOneShotScenarios } from "./one-shot-scenarios.ts";
 import { providerChangeScenarios } from "./provider-change-scenarios.ts";
 import { chosen, type Group, groupOf } from "./run-scenarios.ts";
 import { severalPerNodeScenarios } from "./several-per-node-scenarios.ts";
@@ -106,6 +107,7 @@ export function ownGroups(): readonly Group[] {
     groupOf("firewalls", hetznerFirewallScenarios),
     groupOf("addresses of hosts", hostAddressScenarios, TWO_PER_MACHINE),
     groupOf("several on a node", severalPerNodeScenarios, TWO_PER_MACHINE),
+    groupOf("runs every minute, several on a node", severalOneShotScenarios, TWO_PER_MACHINE),
     groupOf("IPv6", hetznerIPv6Scenarios, TWO_PER_MACHINE),
   ];
 }

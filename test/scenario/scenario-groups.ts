@@ -42,6 +42,7 @@ import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
 import { noticeScenarios } from "./notice-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
+import { oneShotScenarios } from "./one-shot-scenarios.ts";
 import { outsideOwnerScenarios } from "./outside-owner-scenarios.ts";
 import { paceScenarios } from "./pace-scenarios.ts";
 import { pendingFirewallScenarios } from "./pending-firewall-scenarios.ts";
@@ -78,6 +79,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   retries: retryScenarios,
   acquiring: acquiringScenarios,
   "fair purchases": fairPurchaseScenarios,
+  "runs every minute": oneShotScenarios,
   "lost answers": lostAnswerScenarios,
   reclaiming: reclaimScenarios,
   "removed addresses": removedAddressScenarios,

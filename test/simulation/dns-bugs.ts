@@ -156,7 +156,7 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "A suspended record set is changed.",
     file: "src/plan/names/publishers.ts",
-    find: "isWritable: isSelected && mayPublish,",
+    find: "isWritable: isSelected && may.mayPublish,",
     replace: "isWritable: isSelected,",
   },
   {

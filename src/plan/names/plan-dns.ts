@@ -56,7 +56,9 @@ export function* planDNS(
   const ownerPlans = new Map(
     publishers.flatMap((publisher) => {
       const target = ownTarget(publisher, claims);
-      if (!publisher.mayPublish || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
+      // A list that is refused may be answered the next time: until then the name stays for whoever asks for it.
+      const isOwner = publisher.mayPublish || publisher.isHindered === true;
+      if (!isOwner || target.kind === "none" || target.name === undefined || isTaken(target)) return [];
       const own = served.get(publisherKey(publisher));
       return [[nameKey(target.name), ownerPlan(publisher, present.get(publisher), own)] as const];
     }),

@@ -52,7 +52,7 @@ export function poolPublisher(view: PoolView, observation: Pick<Observation, "dn
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: "Keep",
     isWritable: isWritable(view),
-    mayPublish: view.validation.kind === "valid" && view.suspended === undefined,
+    ...mayPublish(view.validation, view.suspended !== undefined),
     foreignRecords: policyOf(wish),
     isAdoptWritten: spec.dnsRecordSet?.foreignRecords === "Adopt",
     managed: view.managed.map(({ ip }) => ip),
@@ -101,8 +101,7 @@ export function recordSetPublisher(
   const ref: ObjectRef = { kind: "dns", namespace: meta.namespace, name: meta.name };
   const settlesAtMs = settling?.get(refKey(ref));
   const wish = recordSetWish(recordSet, registry, recordType);
-  const mayPublish =
-    validation.kind === "valid" && suspensionOf(recordSet, lease.suspension, observedAtMs) === undefined;
+  const may = mayPublish(validation, suspensionOf(recordSet, lease.suspension, observedAtMs) !== undefined);
   return {
     ref,
     recordType,
@@ -112,8 +111,8 @@ export function recordSetPublisher(
     retries: new Retries(status.retries, observedAtMs),
     reclaimPolicy: spec.reclaimPolicy,
     whenEmpty: spec.whenEmpty,
-    isWritable: isSelected && mayPublish,
-    mayPublish,
+    isWritable: isSelected && may.mayPublish,
+    ...may,
     foreignRecords: policyOf(wish),
     isAdoptWritten: spec.dnsRecordSet.foreignRecords === "Adopt",
     managed: [],
@@ -122,6 +121,14 @@ export function recordSetPublisher(
     givenBack: [],
     ...(settlesAtMs === undefined ? {} : { settlesAtMs }),
     ...grantedTarget(wish, memory, held.name, observation),
+  };
+}
+
+function mayPublish(validation: Validation, isSuspended: boolean): Pick<Publisher, "mayPublish" | "isHindered"> {
+  const isHindered = validation.kind === "blocked" && validation.isRefused === true && !isSuspended;
+  return {
+    mayPublish: validation.kind === "valid" && !isSuspended,
+    ...(isHindered ? { isHindered } : {}),
   };
 }
 
@@ -155,8 +162,10 @@ export interface Publisher {
   readonly whenEmpty: "Keep" | "Delete";
   /** False when this run may not write for it, or nothing may be changed for it: not selected, suspended, invalid. */
   readonly isWritable: boolean;
-  /** False when no run publishes anything for it, as it is now: suspended, invalid. */
+  /** False when no run publishes anything for it, as it is now: suspended, invalid, or without a list that the API server refuses. */
   readonly mayPublish: boolean;
+  /** Set where it publishes as soon as the API server answers a list that it refuses now. */
+  readonly isHindered?: true;
   readonly foreignRecords: ForeignRecordsPolicy;
   /** True where the spec has `foreignRecords: Adopt` written out: then the object takes the name whoever has it. */
   readonly isAdoptWritten: boolean;
