@@ -13,7 +13,8 @@ import { hold, obstacle, personNeeded } from "./holds.ts";
  * What a run does not take from anybody, although the plan would: more than its limits allow, and what nobody has confirmed.
  *
  *   1 Count by thing: an address that leaves names, annotation and machine is one thing, and so is a name that goes.
- *   2 The senior object first; of one object names before addresses, since addresses wait for their names.
+ *   2 What an earlier run has begun first: an address that drains has left its names for this. Then the senior object; of one object names before addresses, since
+ *     addresses wait for their names.
  *   3 What the run has begun goes on. What a recovery requires is never withheld.
  *
  * plan.ts plans again with what is withheld: nodes that it was promised are free for others then.
@@ -30,6 +31,8 @@ export interface Deciders {
   readonly restraint: Restraint | undefined;
   /** The place of an object among all, the senior one first. */
   readonly rankOf: (object: ObjectRef) => number;
+  /** Addresses that drain, or have drained, by status. */
+  readonly draining: ReadonlySet<string>;
   /** What is known of an object that needs approval; undefined for one that needs none. */
   readonly approvalOf: (object: ObjectRef) => ObjectMeta | undefined;
   readonly nowMs: number;
@@ -50,6 +53,11 @@ export function decidersOf(world: Observation): Deciders | undefined {
   return {
     restraint,
     nowMs,
+    draining: new Set(
+      pools.flatMap(({ status }) =>
+        Object.entries(status.ips).flatMap(([ip, { drainingUntil }]) => (drainingUntil === undefined ? [] : [ip])),
+      ),
+    ),
     rankOf: (object) => ranks.get(refKey(object)) ?? ranks.size,
     approvalOf: (object) => metas.get(refKey(object)),
   };
@@ -119,12 +127,14 @@ function unapproved(
 function beyondLimits(
   actions: readonly Action[],
   exempt: ReadonlySet<string>,
-  { restraint, rankOf }: Deciders,
+  { restraint, rankOf, draining }: Deciders,
 ): Withheld {
   if (restraint === undefined) return NOTHING_WITHHELD;
   const { taken } = restraint.begun;
   const left = leftOf(restraint);
-  const things = thingsOf(actions, rankOf).filter(({ what }) => !taken.has(what) && !exempt.has(what));
+  const things = thingsOf(actions, rankOf)
+    .filter(({ what }) => !taken.has(what) && !exempt.has(what))
+    .toSorted((a, b) => Number(draining.has(b.what)) - Number(draining.has(a.what)));
   return new Map(
     things.flatMap((thing) => {
       const why = objectionTo(thing, restraint, left);

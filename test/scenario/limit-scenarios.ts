@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { NOT_BEGUN, type RunLimits, RunRestraint } from "../../src/model/restraint.ts";
-import { publishedPool, WWW } from "./dns-scene.ts";
+import { publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -106,6 +106,42 @@ export function limitScenarios(scenario: Register): void {
       expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
       expect(Object.keys(await world.nodes.annotations())).toEqual(["n1", "n3"]);
       await world.pass({ settle: true });
+    },
+    ONLY_SINGLE,
+  );
+
+  scenario(
+    "--max-voluntary-moves 1: an address that has drained moves before one of a senior pool leaves its name",
+    async (world) => {
+      await world.machines("n1", "n2", "n3", "n4");
+      for (const number of [1, 2, 3, 4]) world.cloud.address(ip(number));
+      world.dns.zone("digitalocean");
+      // The senior one also by name: an API server tells ages apart by whole seconds.
+      await world.pools.create("mail", {
+        ips: [ip(1), ip(2)],
+        dnsRecordSet: www("digitalocean", { recordName: "mail" }),
+      });
+      await world.pass({ settle: true });
+      world.advance(1000);
+      await world.pools.create("web", { ips: [ip(3), ip(4)], dnsRecordSet: www("digitalocean") });
+      await world.pass({ settle: true });
+      await world.machines("n5", "n6");
+      const run = async (): Promise<readonly string[]> => {
+        await world.pass({ restraint: limited({ voluntaryMoves: 1 }) });
+        world.advance(61_000);
+        return [...world.cloudWrites(), ...world.dnsWrites()];
+      };
+      await world.nodes.patch("n3", { spec: { taints: [CORDONED] } });
+      await run();
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip4"]);
+      await world.nodes.patch("n1", { spec: { taints: [CORDONED] } });
+      expect((await run()).slice(0, 1)).toEqual(["assign ip3 to n5"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3", "ip4"]);
+      expect(world.dns.set("digitalocean", "mail.example.com")).toEqual(["ip1", "ip2"]);
+      await run();
+      await run();
+      expect(await world.show("mail")).toEqual(["ip1 active n6", "ip2 active n2"]);
+      expect(world.dns.set("digitalocean", "mail.example.com")).toEqual(["ip1", "ip2"]);
     },
     ONLY_SINGLE,
   );
