@@ -92,7 +92,7 @@ export function standingAddresses({
   registry,
   reusable,
 }: Pick<ReadAddressesOptions, "name" | "pools" | "nodes" | "registry" | "reusable">): ProviderFacts | undefined {
-  const known = reusable?.addressesBefore(name);
+  const known = reusable?.before.providers.get(name);
   if (known === undefined || reusable === undefined || known.unusable !== undefined) return undefined;
   const wanted = wantedAddresses(name, pools, nodes, registry);
   const isOpen = (ip: string): boolean =>

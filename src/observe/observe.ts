@@ -1,10 +1,10 @@
 import { restoreMemory } from "../model/acquisition-memory.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { claimsReady } from "../model/deletion.ts";
-import { KubeError } from "../model/errors.ts";
+import { KubeError, type Refusal } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
 import { leaseFacts, notedGrants, shardNotes } from "../model/lease-notes.ts";
-import type { KnownFacts, LeaseFacts, Observation, ProviderFacts } from "../model/observation.ts";
+import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { WantedOwner } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
@@ -26,9 +26,9 @@ import { besideKnown, unanswered, unasked } from "./meanwhile.ts";
 import { askedOfNames, namedZones, providersOfNames, readNames } from "./names.ts";
 import { ownerPieces } from "./owners.ts";
 import { type ClusterLists, readCluster, readGrants, readSpecs } from "./read-cluster.ts";
-import type { ReusableFacts } from "./reusable-facts.ts";
+import { NOTHING_KNOWN, type ReusableFacts } from "./reusable-facts.ts";
 
-/** So long a pass that knows of a provider's addresses already waits for the first answer, milliseconds: a provider that hangs holds up no recovery. */
+/** So long a pass that knows something of a provider already waits for the first answer, milliseconds: a provider that hangs holds up no recovery. */
 const STANDING_PATIENCE_MS = 500;
 
 /** What an observation reads from. */
@@ -116,7 +116,8 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
   const facts = leaseFacts(annotations, cluster.now());
   const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
   const pieces = piecesOf(deps, { ...lists, pools }, facts, grants);
-  const standing = standingFacts(deps, { ...lists, pools });
+  const known = withStanding(unanswered(pieces), standingFacts(deps, { ...lists, pools }));
+  const stands = isKnown(known);
   const observation: Observation = {
     observedAtMs: cluster.now(),
     cluster: cluster.server,
@@ -124,14 +125,14 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     ...lists,
     pools,
     ...(grants === undefined ? {} : { grants }),
-    ...withStanding(unanswered(pieces), standing),
+    ...known,
     lease: facts,
   };
-  const asked = standing.size === 0 ? pieces : pieces.map((piece) => besideKnown(piece, observation));
+  const asked = stands ? pieces.map((piece) => besideKnown(piece, observation)) : pieces;
   const looking = new Looking(asked, reusable?.readings ?? new Readings(), clock);
   // An object that is being deleted says so before its provider has answered.
   const isGoing = [...pools, ...lists.recordSets].some(claimsReady);
-  await looking.firstPieces(standing.size === 0 && !isGoing ? undefined : STANDING_PATIENCE_MS);
+  await looking.firstPieces(stands || isGoing ? STANDING_PATIENCE_MS : undefined);
   return {
     observation: enterAll({ ...observation, observedAtMs: cluster.now() }, looking.take()),
     stored: { ...lists, registry: deps.registry },
@@ -170,21 +171,40 @@ export function needs(
   return askedOf(asked) !== undefined;
 }
 
-/** Provider → its addresses as an earlier pass left them, where that still answers what is asked. They stand until the provider has answered. */
-type StandingFacts = ReadonlyMap<string, ProviderFacts>;
-
-function standingFacts({ providers, registry, reusable }: ObserveDeps, { pools, nodes }: ClusterLists): StandingFacts {
-  return new Map(
-    [...providers.keys()].flatMap((name) => {
-      const facts = standingAddresses({ name, pools, nodes, registry, reusable });
-      return facts === undefined ? [] : [[name, facts] as const];
-    }),
-  );
+/** What an earlier pass left of providers. It stands until the provider has answered: addresses where they still answer all that is asked, names and firewalls each by itself. */
+function standingFacts({ registry, reusable }: ObserveDeps, { pools, nodes }: ClusterLists): KnownFacts {
+  if (reusable === undefined) return NOTHING_KNOWN;
+  const { providers, dns, firewalls } = reusable.before;
+  return {
+    providers: new Map(
+      [...providers.keys()].flatMap((name) => {
+        const facts = standingAddresses({ name, pools, nodes, registry, reusable });
+        return facts === undefined ? [] : [[name, facts] as const];
+      }),
+    ),
+    dns: usable(dns),
+    firewalls: usable(firewalls),
+  };
 }
 
-function withStanding(known: KnownFacts, standing: StandingFacts): KnownFacts {
-  const providers = [...known.providers].map(([name, facts]) => [name, standing.get(name) ?? facts] as const);
-  return { ...known, providers: new Map(providers) };
+function usable<F extends { readonly unusable?: Refusal }>(all: ReadonlyMap<string, F>): ReadonlyMap<string, F> {
+  return new Map([...all].filter(([, { unusable }]) => unusable === undefined));
+}
+
+/** What has not answered yet, where nothing stands. */
+function withStanding(known: KnownFacts, standing: KnownFacts): KnownFacts {
+  const each = <F>(waiting: ReadonlyMap<string, F>, before: ReadonlyMap<string, F>): ReadonlyMap<string, F> =>
+    new Map([...waiting].map(([name, facts]) => [name, before.get(name) ?? facts]));
+  return {
+    providers: each(known.providers, standing.providers),
+    dns: each(known.dns, standing.dns),
+    firewalls: each(known.firewalls, standing.firewalls),
+  };
+}
+
+/** True where something that is asked for is known before anybody has answered. */
+function isKnown({ providers, dns, firewalls }: KnownFacts): boolean {
+  return [...providers.values(), ...dns.values(), ...firewalls.values()].some(({ unusable }) => unusable === undefined);
 }
 
 /** What objects ask of each provider. */

@@ -2,7 +2,7 @@ import type { AddressFact } from "../model/address.ts";
 import type { RecordsFact } from "../model/dns.ts";
 import type { Refusal } from "../model/errors.ts";
 import type { Firewall } from "../model/firewall.ts";
-import type { KnownFacts, Observation, ProviderFacts } from "../model/observation.ts";
+import type { KnownFacts, Observation } from "../model/observation.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import type { Clock } from "../ports/system.ts";
 import { type Looking, type Piece, pieceKey, Readings } from "./looking.ts";
@@ -72,7 +72,8 @@ interface Entry {
 /** How long after a full look began what was known before it still counts, milliseconds. */
 const STANDS_MS = 60_000;
 
-const NOTHING: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
+/** What is known of providers when nothing is. */
+export const NOTHING_KNOWN: KnownFacts = { providers: new Map(), dns: new Map(), firewalls: new Map() };
 
 /**
  * What one process knows of the providers, from pass to pass. A change of the cluster alone makes nobody ask a provider again: what was found, missing, refused or
@@ -82,9 +83,9 @@ export class ReusableFacts {
   /** Those that have begun and that no pass has taken. */
   readonly readings: Readings = new Readings();
   readonly #clock: Clock;
-  #facts: KnownFacts = NOTHING;
-  /** What was known before the last {@link forget}. Of addresses, with what was learned while they are read. */
-  #former: KnownFacts = NOTHING;
+  #facts: KnownFacts = NOTHING_KNOWN;
+  /** What was known before the last {@link forget}, but whose names are. With what was learned of a provider while it is read. */
+  #former: KnownFacts = NOTHING_KNOWN;
   /** Monotonic milliseconds. */
   #forgottenAtMs = Number.NEGATIVE_INFINITY;
   #entries: ReadonlyMap<string, Entry> = new Map();
@@ -108,10 +109,10 @@ export class ReusableFacts {
     return of(this.#facts) ?? of(this.#former);
   }
 
-  /** What is known of a provider's addresses, or was before the last {@link forget}; undefined when nothing is, or it is too old to go by. */
-  addressesBefore(provider: string): ProviderFacts | undefined {
+  /** What is known of providers, or was before the last {@link forget}; nothing of one of which nothing is, or that is too old to go by. */
+  get before(): KnownFacts {
     const isRecent = this.#clock.monotonicMs() < this.#forgottenAtMs + STANDS_MS;
-    return this.#facts.providers.get(provider) ?? (isRecent ? this.#former.providers.get(provider) : undefined);
+    return isRecent ? together(this.#former, this.#facts) : this.#facts;
   }
 
   /**
@@ -121,12 +122,12 @@ export class ReusableFacts {
    */
   forget(isOther = false): void {
     this.readings.forget();
-    if (this.#facts !== NOTHING) {
-      this.#former = this.#facts;
+    if (this.#facts !== NOTHING_KNOWN) {
+      this.#former = { ...this.#facts, dns: withoutOwners(this.#facts.dns) };
       this.#forgottenAtMs = this.#clock.monotonicMs();
     }
-    if (isOther) this.#former = { ...this.#former, providers: new Map() };
-    this.#facts = NOTHING;
+    if (isOther) this.#forgottenAtMs = Number.NEGATIVE_INFINITY;
+    this.#facts = NOTHING_KNOWN;
   }
 
   /** True for a subject that was not read yet, or that is not settled and whose wait is over. */
@@ -156,26 +157,19 @@ export class ReusableFacts {
 
   /**
    * Takes over the facts of a world as a pass knows it. A subject that was read since the last call, or that was due when its piece was read and was left out, gets its
-   * next wait. Of pieces that are still under way what was known before stands; of addresses with what the pass has learned since.
+   * next wait. Of pieces that are still under way what was known before stands, with what the pass has learned since.
    */
   keep(world: Observation, looking?: Pick<Looking, "untaken" | "isLookingAt">): void {
     const nowMs = this.#clock.monotonicMs();
     const before = this.#facts;
     const underWay = new Set(looking?.untaken.map(pieceKey));
-    const addressesOf = (provider: string): string => pieceKey({ kind: "addresses", provider });
-    const isUnderWay = ([provider]: readonly [string, ProviderFacts]): boolean => underWay.has(addressesOf(provider));
-    const standing = [...world.providers].filter((one) => one[1].unusable === undefined && isUnderWay(one));
-    const left = underWay.difference(new Set(standing.map(([provider]) => addressesOf(provider))));
-    // A full look is still to come: only until then do they stand.
-    const owed = new Map(standing.filter(([provider]) => !before.providers.has(provider)));
-    this.#former = { ...this.#former, providers: new Map([...this.#former.providers, ...owed]) };
-    this.#facts = {
-      providers: new Map(
-        [...kept("addresses", before.providers, world.providers, left)].filter(([provider]) => !owed.has(provider)),
-      ),
-      dns: kept("names", before.dns, world.dns, left),
-      firewalls: kept("firewalls", before.firewalls, world.firewalls, left),
-    };
+    const addresses = parted("addresses", before.providers, world.providers, underWay);
+    const names = parted("names", before.dns, world.dns, underWay);
+    const firewalls = parted("firewalls", before.firewalls, world.firewalls, underWay);
+    const left = underWay.difference(new Set([addresses, names, firewalls].flatMap(({ standing }) => standing)));
+    const owed = { providers: addresses.owed, dns: names.owed, firewalls: firewalls.owed };
+    this.#former = together(this.#former, owed);
+    this.#facts = { providers: addresses.facts, dns: names.facts, firewalls: firewalls.facts };
     const unchanged = [...this.#entries].filter(([, { piece }]) => left.has(piece));
     const readings = [
       ...unchanged.map(([key, entry]): Reading => ({ ...entry, key })),
@@ -216,15 +210,51 @@ export class ReusableFacts {
   }
 }
 
-/** Facts of the pieces that are under way as they were before, of all others as the world has them. */
-function kept<F>(
+/** Facts of one kind, by what becomes of them while pieces are under way. */
+interface Parted<F> {
+  /** The pieces of which something is known while they are read, by {@link pieceKey}. */
+  readonly standing: readonly string[];
+  /** What stands only until a full look that is still to come. */
+  readonly owed: ReadonlyMap<string, F>;
+  /** All else: of pieces that are under way and of which nothing is known now as it was before. */
+  readonly facts: ReadonlyMap<string, F>;
+}
+
+function parted<F extends { readonly unusable?: Refusal }>(
   kind: Piece["kind"],
   before: ReadonlyMap<string, F>,
   world: ReadonlyMap<string, F>,
-  left: ReadonlySet<string>,
-): ReadonlyMap<string, F> {
-  const isLeft = ([provider]: readonly [string, F]): boolean => left.has(pieceKey({ kind, provider }));
-  return new Map([...[...world].filter((one) => !isLeft(one)), ...[...before].filter(isLeft)]);
+  underWay: ReadonlySet<string>,
+): Parted<F> {
+  const keyOf = (provider: string): string => pieceKey({ kind, provider });
+  const isUnderWay = (provider: string): boolean => underWay.has(keyOf(provider));
+  const stands = (provider: string): boolean =>
+    isUnderWay(provider) && world.has(provider) && world.get(provider)?.unusable === undefined;
+  const isLeft = (provider: string): boolean => isUnderWay(provider) && !stands(provider);
+  const isOwed = (provider: string): boolean => stands(provider) && !before.has(provider);
+  const providers = [...world.keys()];
+  return {
+    standing: providers.filter(stands).map(keyOf),
+    owed: new Map([...world].filter(([provider]) => isOwed(provider))),
+    facts: new Map([
+      ...[...world].filter(([provider]) => !isLeft(provider) && !isOwed(provider)),
+      ...[...before].filter(([provider]) => isLeft(provider)),
+    ]),
+  };
+}
+
+/** Both; of a provider of which both tell something, what the second tells. */
+function together(first: KnownFacts, second: KnownFacts): KnownFacts {
+  return {
+    providers: new Map([...first.providers, ...second.providers]),
+    dns: new Map([...first.dns, ...second.dns]),
+    firewalls: new Map([...first.firewalls, ...second.firewalls]),
+  };
+}
+
+/** Somebody else may have marked a name since: whose it is, is looked for anew by whoever is about to take it. */
+function withoutOwners(dns: KnownFacts["dns"]): KnownFacts["dns"] {
+  return new Map([...dns].map(([name, { owners: _, isOwnerLate: __, ...facts }]) => [name, facts]));
 }
 
 function entryOf(

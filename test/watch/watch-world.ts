@@ -12,6 +12,7 @@ import { type WatchAnswer, watch } from "../../src/watch/watch.ts";
 import type { WatchedPass } from "../../src/watch/watch-loop.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { type MemoryDNSProvider, memoryDNSProvider } from "../fake/memory-dns-provider.ts";
+import { MemoryFirewallProvider } from "../fake/memory-firewall-provider.ts";
 import { MemoryIPProvider } from "../fake/memory-ip-provider.ts";
 import { MemoryWarmCluster } from "../fake/memory-warm-cluster.ts";
 import { sandboxWarmCluster } from "../fake/sandbox-warm-cluster.ts";
@@ -25,12 +26,14 @@ import { WorldNodes } from "../scenario/world-nodes.ts";
 import { WorldPods } from "../scenario/world-pods.ts";
 import { WorldPools } from "../scenario/world-pools.ts";
 import { WorldRecordSets } from "../scenario/world-record-sets.ts";
+import { WorldRoutedIPs } from "../scenario/world-routed-ips.ts";
 
 /** One watching process. */
 export interface Watcher {
   readonly cluster: MemoryWarmCluster;
   readonly provider: MemoryIPProvider;
   readonly dns: Readonly<Record<"digitalocean" | "cloudflare", MemoryDNSProvider>>;
+  readonly firewalls: MemoryFirewallProvider;
   readonly turns: WatchedPass[];
   readonly failures: string[];
   isLeading: boolean;
@@ -58,6 +61,7 @@ export class WatchWorld {
   readonly pods: WorldPods;
   readonly pools: WorldPools;
   readonly recordSets: WorldRecordSets;
+  readonly routedIPs: WorldRoutedIPs;
   readonly cloud: WorldCloud;
   /** How long a call to a provider, or an Event, takes before it leaves, milliseconds; absent = no time. The port of Events is `cluster`. */
   takesMs: ((call: PortCall) => number | undefined) | undefined;
@@ -76,6 +80,7 @@ export class WatchWorld {
     this.pods = new WorldPods(access);
     this.pools = new WorldPools(access);
     this.recordSets = new WorldRecordSets(access);
+    this.routedIPs = new WorldRoutedIPs(access);
     this.cloud = new WorldCloud(this.#account, time);
   }
 
@@ -110,7 +115,7 @@ export class WatchWorld {
     const memory = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
     memory.beforeCall = beforeCall;
     const cluster = hasRealLists ? sandboxWarmCluster({ sandbox: this.#kubernetes, clock }) : memory;
-    const { access, provider, dns, slow } = this.#providers();
+    const { access, provider, dns, firewalls, slow } = this.#providers();
     const stopping = new AbortController();
     const end = watch(
       {
@@ -151,6 +156,7 @@ export class WatchWorld {
       cluster: memory,
       provider,
       dns,
+      firewalls,
       turns: [],
       failures: [],
       isLeading: false,
@@ -171,7 +177,7 @@ export class WatchWorld {
   }
 
   /** The providers as one process sees them. */
-  #providers(): Pick<Watcher, "provider" | "dns"> & {
+  #providers(): Pick<Watcher, "provider" | "dns" | "firewalls"> & {
     readonly access: Pick<
       WriterDeps,
       "providers" | "dnsProviders" | "firewallProviders" | "registry" | "clock" | "leaseName"
@@ -180,6 +186,7 @@ export class WatchWorld {
   } {
     const { clock } = this;
     const provider = new MemoryIPProvider({ cloud: this.#account.cloud(), clock });
+    const firewalls = new MemoryFirewallProvider({ cloud: this.#account.cloud(), clock, sharing: provider });
     const dnsProvider = (name: "digitalocean" | "cloudflare"): MemoryDNSProvider =>
       memoryDNSProvider({
         account: this.dns[name],
@@ -198,12 +205,12 @@ export class WatchWorld {
         digitalocean: slow("digitalocean", dns.digitalocean),
         cloudflare: slow("cloudflare", dns.cloudflare),
       }),
-      firewallProviders: new Map(),
+      firewallProviders: usable({ digitalocean: slow("firewalls", firewalls) }),
       registry: this.#registry(),
       clock,
       leaseName: LEASE,
     };
-    return { provider, dns, slow, access };
+    return { provider, dns, firewalls, slow, access };
   }
 }
 
