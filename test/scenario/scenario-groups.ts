@@ -7,6 +7,7 @@ import { cloudFaultScenarios } from "./cloud-fault-scenarios.ts";
 import { crashScenarios } from "./crash-scenarios.ts";
 import { dnsClaimScenarios } from "./dns-claim-scenarios.ts";
 import { dnsCrashScenarios } from "./dns-crash-scenarios.ts";
+import { dnsDeathScenarios } from "./dns-death-scenarios.ts";
 import { dnsDriftScenarios } from "./dns-drift-scenarios.ts";
 import { dnsFaultScenarios } from "./dns-fault-scenarios.ts";
 import { dnsHistoryScenarios } from "./dns-history-scenarios.ts";
@@ -106,6 +107,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS names": dnsNameScenarios,
   "DNS manifests": dnsManifestScenarios,
   "DNS crashes": dnsCrashScenarios,
+  "DNS deaths": dnsDeathScenarios,
   "DNS together": dnsTogetherScenarios,
   "DNS histories": dnsHistoryScenarios,
   "DNS claims": dnsClaimScenarios,
