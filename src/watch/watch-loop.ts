@@ -238,6 +238,8 @@ class ChangeSignal {
 const QUIET_MS = 500;
 /** The longest that records wait for that, milliseconds. */
 const LONGEST_QUIET_MS = 5500;
+/** So long after a node had to rest its address is still one of those that come and go, milliseconds. */
+const RESTED_MS = 60_000;
 
 interface Desired {
   /** The addresses that were desired last. */
@@ -250,13 +252,15 @@ interface Desired {
 /**
  * Delays changes of a record set's name until its addresses stop changing: at DigitalOcean every change costs a list of the name, and many nodes that
  * leave or join one after the other would cost as many. While nodes of a set have to rest it is quiet between their changes, and no reason to write the name so soon after the
- * last time; what leaves with any other node waits no longer for that. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
+ * last time; what leaves or joins with any other node waits no longer for that. Addresses of pools wait for nothing: they follow their nodes, and their names stay the same.
  */
 class DNSDebounce {
   /** By {@link refKey} of the record set. */
   #desired: ReadonlyMap<string, Desired> = new Map();
   /** By the same: when a change was let go last, milliseconds of the plans' clock. */
   readonly #lastMs = new Map<string, number>();
+  /** By the same, by address: when its node had to rest last, milliseconds of the plans' clock. */
+  readonly #restedMs = new Map<string, Map<string, number>>();
 
   /**
    * Returns the record sets whose names must wait, by {@link refKey}, and until when, milliseconds. Of those whose records the plan knows nothing of yet, what they desired
@@ -267,6 +271,7 @@ class DNSDebounce {
     { unread, begun }: SettlingFacts,
   ): ReadonlyMap<string, number> {
     const restless = new Map(recordSets.flatMap((set) => (set.restless ? [[refKey(set.object), set.restless]] : [])));
+    for (const [key, addresses] of restless) this.#noteRest(key, addresses, nowMs);
     const desired = new Map([...this.#desired].filter(([key]) => unread.has(key)));
     const waiting = new Map<string, number>();
     this.#forget(nowMs);
@@ -275,7 +280,7 @@ class DNSDebounce {
       const key = refKey(action.object);
       if (begun.has(key)) continue;
       const now = desiredNow(this.#desired.get(key), action.after.addresses.join(), nowMs);
-      const untilMs = this.#untilMs(now, isOfRestless(action, restless.get(key)) ? this.#lastMs.get(key) : undefined);
+      const untilMs = this.#untilMs(now, this.#isOfRestless(action, key, restless) ? this.#lastMs.get(key) : undefined);
       if (untilMs <= nowMs) {
         this.#lastMs.set(key, nowMs);
         continue;
@@ -292,16 +297,34 @@ class DNSDebounce {
     return Math.min(Math.max(sinceMs + QUIET_MS, lastMs + LONGEST_QUIET_MS), firstMs + LONGEST_QUIET_MS);
   }
 
+  /** True where nodes of a set have to rest, and no address of another one leaves its name, or of one that has not had to lately joins it. */
+  #isOfRestless({ before, after }: WriteDNS, key: string, restless: ReadonlyMap<string, readonly string[]>): boolean {
+    const now = restless.get(key);
+    if (now === undefined) return false;
+    const lately = [...(this.#restedMs.get(key)?.keys() ?? [])];
+    const leaving = addressesWithout(before.addresses, after.addresses);
+    const joining = addressesWithout(after.addresses, before.addresses);
+    return addressesWithout(leaving, now).length === 0 && addressesWithout(joining, lately).length === 0;
+  }
+
+  #noteRest(key: string, addresses: readonly string[], nowMs: number): void {
+    const rested = this.#restedMs.get(key) ?? new Map<string, number>();
+    for (const address of addresses) rested.set(address, nowMs);
+    this.#restedMs.set(key, rested);
+  }
+
   #forget(nowMs: number): void {
-    for (const [key, ms] of this.#lastMs) if (Math.abs(nowMs - ms) >= LONGEST_QUIET_MS) this.#lastMs.delete(key);
+    forgetAfter(LONGEST_QUIET_MS, this.#lastMs, nowMs);
+    for (const [key, rested] of this.#restedMs) {
+      forgetAfter(RESTED_MS, rested, nowMs);
+      if (rested.size === 0) this.#restedMs.delete(key);
+    }
   }
 }
 
-/** True where nodes of a set have to rest, and no address of another one leaves its name. */
-function isOfRestless({ before, after }: WriteDNS, restless: readonly string[] | undefined): boolean {
-  if (restless === undefined) return false;
-  const leaving = addressesWithout(before.addresses, after.addresses);
-  return addressesWithout(leaving, restless).length === 0;
+/** Forgets what is older than that, or, by a clock that was set back, newer. */
+function forgetAfter(ms: number, times: Map<string, number>, nowMs: number): void {
+  for (const [key, atMs] of times) if (Math.abs(nowMs - atMs) >= ms) times.delete(key);
 }
 
 /** A clock that was set back begins the wait anew: nothing waits longer than it may. */

@@ -71,6 +71,42 @@ test("a node that fails leaves a name as soon as if no other one of it were read
   expect(world.dns.world.set("cloudflare", WWW)).toEqual(["ext2"]);
 });
 
+test("a node that joins is in a name as soon as if no other one of it were ready and not ready again and again", async () => {
+  const { world, watcher, flap } = await aFlappingWorld({ nodeLabel: "" });
+  await world.nodes.setReady("n1", false);
+  await flap(SECOND);
+  const before = watcher.dns.cloudflare.recorded.length;
+  world.cloud.droplet("n5");
+  await world.nodes.create("n5");
+  await flap(0.75 * SECOND);
+  expect(world.dns.world.set("cloudflare", WWW)).toEqual(["ext2", "ext5"]);
+  await world.nodes.setReady("n1", true);
+  await flap(0.75 * SECOND);
+  expect(world.dns.world.set("cloudflare", WWW)).toEqual(["ext1", "ext2", "ext5"]);
+  expect(watcher.dns.cloudflare.recorded.length - before).toBeLessThanOrEqual(4);
+});
+
+test("a node that has just rested joins a name no sooner after its last change than others that have to rest", async () => {
+  const { world } = await aFlappingWorld({ nodeLabel: "" });
+  const goOn = async (ms: number): Promise<void> => {
+    for (const untilMs = world.clock.monotonicMs() + ms; world.clock.monotonicMs() < untilMs; ) {
+      await world.nodes.setReady("n4", false);
+      await world.clock.advance(FLAP_MS / 2);
+      await world.nodes.setReady("n4", true);
+      await world.clock.advance(FLAP_MS / 2);
+    }
+  };
+  await world.nodes.setReady("n3", false);
+  await goOn(FLAP_MS);
+  await world.nodes.setReady("n3", true);
+  await goOn(SECOND);
+  await world.nodes.setReady("n1", false);
+  await goOn(4 * SECOND);
+  expect(world.dns.world.set("cloudflare", WWW)).toEqual(["ext2"]);
+  await goOn(3 * SECOND);
+  expect(world.dns.world.set("cloudflare", WWW)).toEqual(["ext2", "ext3"]);
+});
+
 test("where all nodes are ready and not ready again and again, the first one that stays ready serves after two seconds", async () => {
   const { world, flap } = await aFlappingWorld({ nodeLabel: "role=restless" });
   const holder = world.cloud.addresses()["ip1"] ?? "";
