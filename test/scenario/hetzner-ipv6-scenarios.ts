@@ -16,6 +16,7 @@ const NEIGHBOUR = ipv6(1).replace(/1$/, "beef:7");
 /** IPv6 floating IPs, as they are at Hetzner alone: each is a network that moves as one. */
 export function hetznerIPv6Scenarios(scenario: Register): void {
   networks(scenario);
+  heirs(scenario);
   purchases(scenario);
   refusals(scenario);
   families(scenario);
@@ -151,6 +152,48 @@ function networks(scenario: Register): void {
       expect(await world.nodes.annotations("IPv6")).toEqual({ n1: `${NEIGHBOUR},ip6-2` });
     },
   );
+}
+
+/** The objects that may name an address, as `heir`. */
+const HEIRS = {
+  FloatingIPPool: {
+    create: (world: World, address: string) => world.pools.create("heir", { ...IPV6, ips: [address] }),
+    show: (world: World) => world.show("heir"),
+  },
+  RoutedIP: {
+    create: (world: World, address: string) => world.routedIPs.create("heir", { address }),
+    show: (world: World) => world.showRouted("heir"),
+  },
+};
+
+function heirs(scenario: Register): void {
+  for (const [how, leave, left] of [
+    ["a deleted pool", (world: World) => world.pools.delete("web"), 1],
+    ["a pool that wants less", (world: World) => world.pools.edit("web", { desiredIPs: 1 }), 2],
+  ] as const)
+    for (const kind of ["FloatingIPPool", "RoutedIP"] as const)
+      scenario(
+        `an IPv6 address of ${how} goes to a ${kind} that names another one of its network, and is not given back`,
+        async (world) => {
+          await world.machines("n1", "n2");
+          for (const node of ["n1", "n2"]) await world.pods.create(`web-${node}`, { node, labels: { app: "web" } });
+          await world.pools.create("web", { ...IPV6, desiredIPs: 2, reclaimPolicy: "Delete" });
+          await world.pass();
+          const neighbour = (world.cloud.boughtNow()[1] ?? "").replace(/1$/, "beef:7");
+          const holder = world.cloud.addresses()["new6-2"];
+          await world.routedIPs.service();
+          await world.routedIPs.issuer({ ...IPV6, routedIPFirewallName: null });
+          await HEIRS[kind].create(world, neighbour);
+          await world.pass();
+          await leave(world);
+          await settled(world);
+          project(world).called(neighbour);
+          expect(await HEIRS[kind].show(world)).toEqual([`${short(neighbour)} active ${holder}`]);
+          expect(world.cloud.boughtNow()).toHaveLength(left);
+          await world.pass();
+          expect(world.writes()).toEqual([]);
+        },
+      );
 }
 
 function purchases(scenario: Register): void {

@@ -43,6 +43,7 @@ import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
 import { noticeScenarios } from "./notice-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
+import { oddZoneScenarios } from "./odd-zone-scenarios.ts";
 import { oneShotScenarios } from "./one-shot-scenarios.ts";
 import { outsideOwnerScenarios } from "./outside-owner-scenarios.ts";
 import { paceScenarios } from "./pace-scenarios.ts";
@@ -108,6 +109,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "DNS manifests": dnsManifestScenarios,
   "DNS crashes": dnsCrashScenarios,
   "DNS deaths": dnsDeathScenarios,
+  "DNS of odd zones": oddZoneScenarios,
   "DNS together": dnsTogetherScenarios,
   "DNS histories": dnsHistoryScenarios,
   "DNS claims": dnsClaimScenarios,

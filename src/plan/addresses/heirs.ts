@@ -1,3 +1,5 @@
+import { canonicalIPv6 } from "../../model/address.ts";
+import { ipv6NetworkOf, networkBits } from "../../model/ipv6-network.ts";
 import type { Observation } from "../../model/observation.ts";
 import { listedIPs, managedIPs, ownerKey, type Pool } from "../../model/resource.ts";
 import { suspensionOf } from "../../model/suspension.ts";
@@ -8,7 +10,7 @@ import { isSurplus } from "./reclaim.ts";
 
 /*
  * An address that its object no longer needs, and that the spec of another one names, becomes that one's. It is not given back to the provider, and nobody waits for the end of the
- * first object:
+ * first object. Where the provider moves a whole network as one, it is enough that another one names some address of it:
  *
  *   the object is being deleted     leaves all that others name, listed or bought, as if it were gone
  *   an address is surplus           with `Delete`: leaves what it acquired; its own names let it drain, as with every address that is handed over
@@ -23,12 +25,12 @@ import { isSurplus } from "./reclaim.ts";
 /** By the key of an object, as {@link ownerKey} names it: the addresses that it leaves to others. */
 export type LeftToHeirs = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Says whether some object asks for an address of a provider, by its spec. */
+/** Says whether some object asks for an address of a provider, or for another one of its network, by its spec. */
 type Heirs = (provider: string, ip: string) => boolean;
 
 /** Finds which addresses the specs of objects name that may have them, and stay. Pure. */
 export function heirsOf(
-  { pools, registry }: Pick<Observation, "pools" | "registry">,
+  { pools, providers, registry }: Pick<Observation, "pools" | "providers" | "registry">,
   { heldOf }: Pick<GrantJudgement, "heldOf">,
 ): Heirs {
   const named = new Map<string, Set<string>>();
@@ -40,7 +42,19 @@ export function heirsOf(
     for (const ip of listedIPs(pool)) if (!held.has(ip)) ips.add(ip);
     named.set(provider, ips);
   }
-  return (provider, ip) => [provider, ANY_PROVIDER].some((one) => named.get(one)?.has(ip) === true);
+  const isNamed = (provider: string, ip: string): boolean =>
+    [provider, ANY_PROVIDER].some((one) => named.get(one)?.has(ip) === true);
+  const isInNetwork = (provider: string, network: string): boolean =>
+    [provider, ANY_PROVIDER].some((one) => [...(named.get(one) ?? [])].some((ip) => isOf(network, ip)));
+  return (provider, ip) => {
+    const fact = providers.get(provider)?.addresses.get(ip);
+    const network = fact?.kind === "known" ? fact.address.network : undefined;
+    return isNamed(provider, ip) || (network !== undefined && isInNetwork(provider, network));
+  };
+}
+
+function isOf(network: string, ip: string): boolean {
+  return canonicalIPv6(ip) === ip && ipv6NetworkOf(ip, networkBits(network)) === network;
 }
 
 /** Stands for the provider of an object whose provider gives no addresses. No provider has this name. */
