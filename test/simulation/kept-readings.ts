@@ -6,9 +6,8 @@ import { type NameReading, Readings } from "./readings.ts";
 
 /** What a process that makes several passes was shown, by its pass under way and those before it whose facts it reuses. */
 export class KeptReadings extends Readings {
-  /** Whether the pass that begins reuses what earlier ones were shown of addresses, and of names. */
+  /** Whether the pass that begins reuses what earlier ones were shown of addresses. */
   reusesAddresses = true;
-  reusesNames = true;
   readonly #names = new Map<string, NameReading>();
   /** The families whose addresses the pass under way has not listed: a pass that does reuses nothing of what earlier ones were shown of them. */
   readonly #keepsAddresses = new Set<IPFamily>();
@@ -34,11 +33,7 @@ export class KeptReadings extends Readings {
     for (const family of IP_FAMILIES)
       if (this.reusesAddresses) this.#keepsAddresses.add(family);
       else this.#forgetAddresses(family);
-    if (!this.reusesNames) {
-      this.#names.clear();
-      this.zones.clear();
-    }
-    // Whoever writes a name reads it once more, in the same pass.
+    // What was known of a name stands while it is looked at anew. Whoever writes it reads it once more, in the same pass.
     for (const name of this.#names.values()) name.reads = Math.min(1, name.reads);
   }
 

@@ -102,7 +102,6 @@ export class WatchingProcess extends Process {
       if (isFullLook) reusable.forget();
       // A pass may also take what an earlier one asked for and did not wait for.
       this.readings.reusesAddresses = !isFullLook;
-      this.readings.reusesNames = !isFullLook;
       if (isFullLook) this.#readAtMs = nowMs;
       this.passBeganMs = this.clock.monotonicMs();
       this.simulation.monitor.beginPass(this);
