@@ -26,6 +26,7 @@ import { readSaved, refuseBesidePlan, refuseOtherShard, reportUnusable, whyUnusa
 import { everyObject, nothingOfShard, nothingSelected, resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets, type Target } from "./target.ts";
+import { sayingUnchanged } from "./unchanged.ts";
 import type { NotedRun, ReconcileAnswer, Wiring } from "./wiring.ts";
 
 /** Runs `reconcile`: takes the lock, passes, prints what came of it, pushes metrics. Returns the exit code, which no push changes. */
@@ -34,13 +35,23 @@ export async function runReconcile(session: Session, names: readonly string[], f
   refuseLockFlags(flags);
   if (flags.watch === true) return (await import("./watch.ts")).runWatch(session, names, flags);
   refuseWatchFlags(flags);
+  return await sayingUnchanged(session, (begin) => runOnce(session, names, flags, begin));
+}
+
+/** @param begin - called once something may have been changed */
+async function runOnce(
+  session: Session,
+  names: readonly string[],
+  flags: ReconcileFlags,
+  begin: () => void,
+): Promise<number> {
   const targets = objectTargets(names, "reconcile");
   const saved = flags.plan === undefined ? undefined : await readSaved(flags.plan);
   if (saved !== undefined) refuseOtherShard(saved, flags);
   const audience = new Audience(session, flags);
   const wiring = await session.loadWiring();
   try {
-    const { answer, selection, ...done } = await runs(session, wiring, { targets, saved, audience }, flags);
+    const { answer, selection, ...done } = await runs(session, wiring, { targets, saved, audience, begin }, flags);
     if (answer.kind === "unusable") return await reportUnusable(session, answer.why);
     if (answer.kind === "locked") return await lockedOut(session, answer, flags);
     const exitCode = await printEnd(session, { ...done, last: answer.value }, flags);
@@ -186,6 +197,8 @@ function refuseWatchFlags({ metricsAddr, interval }: ReconcileFlags): void {
 interface Wanted {
   readonly targets: readonly Target[];
   readonly saved: SavedPlan | undefined;
+  /** Called once something may have been changed. */
+  readonly begin: () => void;
 }
 
 interface Ran {
@@ -201,7 +214,7 @@ interface Ran {
 async function reconcile(
   session: Session,
   { clock, withReconciler }: Wiring,
-  { targets, saved, restraint }: Wanted & { readonly restraint: RunRestraint | undefined },
+  { targets, saved, begin, restraint }: Wanted & { readonly restraint: RunRestraint | undefined },
   flags: ReconcileFlags,
 ): Promise<Ran> {
   const deadlineMs = clock.monotonicMs() + flags.timeout;
@@ -218,8 +231,12 @@ async function reconcile(
       deadlineMs,
       settle: flags.settle ?? false,
       ...given({ restraint, saved: applicationOf(saved, flags) }),
-      ...(live === undefined ? {} : { onEnd: (...told) => live.print(...told) }),
+      onEnd: (...told) => {
+        begin();
+        live?.print(...told);
+      },
     });
+    if (answer.kind === "done") begin();
     if (targets.length > 0) await tellWhose(session, cluster, selection, answer);
     return { answer, selection, where, ...given({ live }) };
   });

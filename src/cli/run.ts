@@ -8,16 +8,17 @@ import {
   TOTALS_ANNOTATION,
 } from "../model/lease-annotations.ts";
 import type { Hold } from "../model/plan.ts";
-import type { PassResult, RunEnd, Selection } from "../model/run.ts";
+import type { PassResult, ReportFailure, RunEnd, Selection } from "../model/run.ts";
 import { parseTime } from "../model/time.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { EXIT, exitCodeOfError, exitCodeOfRun, isSuccess, troubleText } from "../report/exit-code.ts";
 import { lockedDocument } from "../report/json/document.ts";
 import { outcomeField } from "../report/json/run.ts";
+import { whatFailed, whatKeptBack } from "../report/last-result.ts";
 import { addRun, readTotals, writeTotals } from "../report/metrics/totals.ts";
 import { categoryOf } from "../report/text/errors.ts";
 import { listText } from "../report/text/layout.ts";
-import { lastOutcomes, runSummary } from "../report/text/run.ts";
+import { lastOutcomes, runSummary, unwrittenTogether } from "../report/text/run.ts";
 import { rfc3339 } from "../report/text/times.ts";
 import { leaseOfFlags } from "./config.ts";
 import { isDocument, writeDocument, writeLine } from "./output.ts";
@@ -51,21 +52,31 @@ export function runRequest(
     renewDeadlineMs: flags.renewDeadline,
     retryMs: flags.retryPeriod,
   };
-  const annotate = (end: RunEnd): Readonly<Record<string, string>> => leaseAnnotations(end, selection, signal);
+  const annotate = (end: RunEnd): Readonly<Record<string, string>> => leaseAnnotations(end, selection, session);
   const annotateFailure: RunRequest["annotateFailure"] = (error, endedAtMs, notes) => ({
     ...successInTime(notes, endedAtMs),
-    ...failureAnnotations(error, endedAtMs, signal),
+    ...failureAnnotations(error, endedAtMs, session),
   });
   return { selection, signal, annotate, annotateFailure, ...(flags.lock ? { lock } : {}) };
 }
 
 /** Returns the annotations of a run that ended with an error: when, and with which exit code. */
-function failureAnnotations(error: unknown, endedAtMs: number, signal: AbortSignal): Readonly<Record<string, string>> {
-  const exitCode = error instanceof Interrupted ? exitCodeOfSignal(signal) : exitCodeOfError(error);
+function failureAnnotations(
+  error: unknown,
+  endedAtMs: number,
+  { signal, secrets }: Session,
+): Readonly<Record<string, string>> {
+  const isInterrupted = error instanceof Interrupted;
+  const exitCode = isInterrupted ? exitCodeOfSignal(signal) : exitCodeOfError(error);
+  const what = isInterrupted ? "" : secrets.redact(whatFailed(error));
   return {
     [LAST_RUN_ANNOTATION]: rfc3339(endedAtMs),
-    [LAST_RESULT_ANNOTATION]: `${exitCode} ${WORDS[exitCode] ?? "ended early"}`,
+    [LAST_RESULT_ANNOTATION]: `${exitCode} ${behindWord(WORDS[exitCode] ?? "ended early", what)}`,
   };
+}
+
+function behindWord(word: string, what: string): string {
+  return what === "" ? word : `${word}: ${what}`;
 }
 
 /**
@@ -78,8 +89,13 @@ function successInTime(notes: RunEnd["notes"], endedAtMs: number): Readonly<Reco
 }
 
 /** Returns the annotations that a run leaves on its Lease: when and how it ended, for `status`, and the totals over all runs. */
-function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal): Readonly<Record<string, string>> {
+function leaseAnnotations(
+  end: RunEnd,
+  selection: Selection,
+  { signal, secrets }: Session,
+): Readonly<Record<string, string>> {
   const exitCode = exitCodeOfEnd(end.result, { signal, partialOk: false });
+  const word = secrets.redact(wordOf(exitCode, end.result));
   const at = rfc3339(end.endedAtMs);
   const totals = addRun(readTotals(end.notes[TOTALS_ANNOTATION]), end, isWhole(selection));
   return {
@@ -88,7 +104,7 @@ function leaseAnnotations(end: RunEnd, selection: Selection, signal: AbortSignal
     ...(isSuccess(exitCode) && end.result.saved === undefined
       ? { [LAST_SUCCESS_ANNOTATION]: at }
       : successInTime(end.notes, end.endedAtMs)),
-    [LAST_RESULT_ANNOTATION]: `${exitCode} ${[wordOf(exitCode, end.result), ...untoldText(end.result)].join("; ")}`,
+    [LAST_RESULT_ANNOTATION]: `${exitCode} ${[word, ...untoldText(end.result)].join("; ")}`,
     [TOTALS_ANNOTATION]: writeTotals(totals),
   };
 }
@@ -97,7 +113,7 @@ function wordOf(exitCode: number, result: PassResult): string {
   const { saved } = result;
   if (saved !== undefined && exitCode === EXIT.refused) return "saved plan refused, or a part of it";
   if (saved === undefined && exitCode === EXIT.partly) return troubleText(result) || "some objects in error";
-  return WORDS[exitCode] ?? "ended early";
+  return behindWord(WORDS[exitCode] ?? "ended early", whatKeptBack(result, exitCode));
 }
 
 /** Which objects could not be told how they are: their own statuses, which `flipop status` reads, cannot say so. */
@@ -138,8 +154,16 @@ export function isWhole(selection: Selection): boolean {
   return Object.keys(selection).every((key) => key === "shard");
 }
 
-/** Writes a run as JSON lines to stderr: one per action tried and one for the run, which is the only one when nothing was to do. */
-export function logRun(session: Session, result: PassResult, exitCode: number): void {
+/**
+ * Writes a run as JSON lines to stderr: one per action tried and one for the run, which is the only one when nothing was to do.
+ * @param unwritten - what of it is told of what could not be written; absent = all
+ */
+export function logRun(
+  session: Session,
+  result: PassResult,
+  exitCode: number,
+  unwritten: readonly ReportFailure[] = result.reportFailures,
+): void {
   const { planID } = result.plan;
   for (const outcome of lastOutcomes(result.outcomes)) {
     const { message, object: _, ...fields } = outcomeField(outcome, result);
@@ -147,11 +171,7 @@ export function logRun(session: Session, result: PassResult, exitCode: number): 
     const object = refKey(outcome.last.action.object);
     writeLine(session, level, String(message), { planID, object, ...fields });
   }
-  for (const { object, what, error } of result.reportFailures) {
-    const msg = `Could not write the ${what} of ${refKey(object)}: ${error.message}`;
-    const reason = categoryOf(error) === "permission" ? "PermissionMissing" : "Failed";
-    writeLine(session, "warn", msg, { planID, object: refKey(object), reason });
-  }
+  logUnwritten(session, unwritten, planID);
   if (session.verbosity > 0) {
     for (const hold of result.remaining.holds) {
       const { object, subject, reason } = hold;
@@ -166,6 +186,16 @@ export function logRun(session: Session, result: PassResult, exitCode: number): 
     tried: result.outcomes.length,
     held: Object.fromEntries([...held].map(([reason, holds]) => [reason, holds.length])),
   });
+}
+
+function logUnwritten(session: Session, unwritten: readonly ReportFailure[], planID: string): void {
+  for (const { failure, more } of unwrittenTogether(unwritten)) {
+    const { object, what, error } = failure;
+    const others = more === 0 ? "" : `, and of ${more} more`;
+    const msg = `Could not write the ${what} of ${refKey(object)}${others}: ${error.message}`;
+    const reason = categoryOf(error) === "permission" ? "PermissionMissing" : "Failed";
+    writeLine(session, "warn", msg, { planID, object: refKey(object), reason, ...(more === 0 ? {} : { more }) });
+  }
 }
 
 function heldMessage(hold: Hold): string {

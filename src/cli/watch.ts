@@ -25,6 +25,8 @@ import { isWhole, leaseText, logRun, reportLocked, runRequest } from "./run.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets } from "./target.ts";
+import { sayingUnchanged } from "./unchanged.ts";
+import { Unwritten } from "./unwritten.ts";
 
 /** The time between two looks at the providers by default. */
 const INTERVAL_MS = 60_000;
@@ -33,6 +35,16 @@ const INTERVAL_MS = 60_000;
 export async function runWatch(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   checkFlags(session, flags);
   session.progress.end();
+  return await sayingUnchanged(session, (begin) => watchUntilEnd(session, names, flags, begin));
+}
+
+/** @param begin - called once something may have been changed */
+async function watchUntilEnd(
+  session: Session,
+  names: readonly string[],
+  flags: ReconcileFlags,
+  begin: () => void,
+): Promise<number> {
   const { env, identity } = session;
   const { interval: intervalMs = INTERVAL_MS, timeout: passMs } = flags;
   const targets = objectTargets(names, "reconcile");
@@ -67,6 +79,7 @@ export async function runWatch(session: Session, names: readonly string[], flags
           },
           onRun: ({ end }) => metrics.add(end, selection),
           onPass: (pass) => {
+            if (pass.kind === "passed") begin();
             health.beat(pass.kind === "passed");
             log.told(pass);
             audience.add(pass);
@@ -120,11 +133,13 @@ function checkFlags({ output }: Session, flags: ReconcileFlags): void {
 class WatchLog {
   readonly #session: Session;
   readonly #outage: Outage;
+  readonly #unwritten: Unwritten;
   #before: Plan | undefined;
 
   constructor(session: Session) {
     this.#session = session;
     this.#outage = new Outage(session, "; nothing is changed meanwhile");
+    this.#unwritten = new Unwritten(session.wallMs);
   }
 
   serving(where: string): void {
@@ -152,13 +167,16 @@ class WatchLog {
   #passed(result: PassResult): void {
     this.#outage.recovered();
     const { lines: style, streams, verbosity, layout, output } = this.#session;
-    const lines = watchLines(result, this.#before).filter(({ isBrief }) => isBrief !== true || verbosity > 0);
+    const unwritten = this.#unwritten.fresh(result.reportFailures);
+    const lines = watchLines({ ...result, reportFailures: unwritten }, this.#before).filter(
+      ({ isBrief }) => isBrief !== true || verbosity > 0,
+    );
     const isFirst = this.#before === undefined;
     this.#before = result.remaining;
     const exitCode = exitCodeOfRun(result, { partialOk: true });
     const isTold = lines.length > 0 || isFirst;
     if (output === "jsonl" && isTold) writeDocumentLine(streams, runDocument(result, exitCode));
-    if (style.format === "json" && isTold) logRun(this.#session, result, exitCode);
+    if (style.format === "json" && isTold) logRun(this.#session, result, exitCode, unwritten);
     if (output === "jsonl" || style.format === "json") return;
     const texts = lines.map(({ symbol, text }) => `${painted(symbol, layout.palette)} ${text}`);
     if (isFirst) texts.push(plain(`${activeText(result.remaining)}; watching for changes.`));

@@ -282,7 +282,7 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
   ],
   [
     "reconcile routedip/shop/mail",
-    "There is no RoutedIP named mail in the namespace shop ('routedip/shop/mail'). There is routedip/ingress/vip and routedip/shop/vip.",
+    "There is no RoutedIP named mail in the namespace shop ('routedip/shop/mail'). There is routedip/ingress/vip and routedip/shop/vip. Nothing was changed.",
     78,
     routed,
   ],

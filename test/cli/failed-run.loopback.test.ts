@@ -23,8 +23,8 @@ afterEach(async () => {
 });
 
 test.for([
-  [403, 77, "not permitted"],
-  [500, 75, "temporary failure"],
+  [403, 77, "not permitted: list nodes"],
+  [500, 75, "temporary failure: list nodes"],
 ] as const)("a run that cannot list nodes (%i) is the last run that status shows", async ([status, code, text]) => {
   const env = envOf(sandbox);
   const body = { kind: "Status", code: status, message: "no" };

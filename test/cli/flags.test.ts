@@ -164,7 +164,8 @@ describe("flags", () => {
     const stop = new AbortController();
     stop.abort();
     const locked: Scene = { ...quiet, signal: stop.signal, answer: async () => ({ kind: "locked", holder: "" }) };
-    expect(await invoke(["reconcile"], locked)).toMatchObject({ stdout: "", stderr: "", exitCode: 130 });
+    const stderr = "flipop: Interrupted. Nothing was changed.\n";
+    expect(await invoke(["reconcile"], locked)).toMatchObject({ stdout: "", stderr, exitCode: 130 });
   });
 
   test("a plan ends at once when a signal has come", async () => {

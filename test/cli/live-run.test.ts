@@ -65,8 +65,8 @@ describe("reconcile", () => {
     const onWrite = (_: string, text: string): void => {
       written += text;
     };
-    const { requests } = await invoke([...argv], { ...scene(terminal, seen, () => written), onWrite });
-    expect(requests[0]?.onEnd).toBeUndefined();
+    await invoke([...argv], { ...scene(terminal, seen, () => written), onWrite });
+    expect(seen).not.toEqual([]);
     expect(seen.join("")).toBe("");
   });
 

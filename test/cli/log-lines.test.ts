@@ -58,6 +58,19 @@ test("a line about what is held says why, also where the reason needs no particu
   expect(line).toMatchObject({ subject: "203.0.113.11", msg: "203.0.113.11: No matching node can take the address." });
 });
 
+test("statuses that could not be written for one cause are one line", async () => {
+  const names = ["a", "b", "c", "d", "e"].map((name) => `web-${name}`);
+  const reportFailures = names.flatMap((name) =>
+    unwritten("forbidden").map((failure) => ({ ...failure, object: { ...failure.object, name } })),
+  );
+  const told = (await linesOf({ ...aRun(afterFailure(), reconciled(), applied), reportFailures })).filter(
+    ({ level }) => level === "warn",
+  );
+  expect(told.map(({ object, msg, more }) => [object, msg, more])).toEqual([
+    ["pool/ingress/web-a", "Could not write the status of pool/ingress/web-a, and of 4 more: no", 4],
+  ]);
+});
+
 test.for([
   ["forbidden", "PermissionMissing"],
   ["timeout", "Failed"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { KubeError } from "../../src/model/errors.ts";
+import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { PassResult, RunEnd } from "../../src/model/run.ts";
 import { aQuietRun, steady } from "../report/runs.ts";
 import { NOW_MS } from "../report/world.ts";
@@ -38,9 +38,16 @@ test.for([
 });
 
 test.for([
-  ["a list that is forbidden", kubeError("forbidden"), 77, "77 not permitted"],
-  ["a Lease that a rule of the cluster refuses", kubeError("denied"), 77, "77 not permitted"],
-  ["an API server that is away", kubeError("unavailable"), 75, "75 temporary failure"],
+  ["a list that is forbidden", kubeError("forbidden"), 77, "77 not permitted: list nodes"],
+  ["a Lease that a rule of the cluster refuses", kubeError("denied"), 77, "77 not permitted: list nodes"],
+  ["an API server that is away", kubeError("unavailable"), 75, "75 temporary failure: list nodes"],
+  [
+    "a setting that is wrong",
+    new ConfigError("invalid", "The token file /t is empty; nothing is read. Correct the path."),
+    78,
+    "78 invalid configuration: The token file /t is empty, nothing is read",
+  ],
+  ["a long tale", new ConfigError("permission", "no ".repeat(60)), 77, `77 not permitted: ${"no ".repeat(39)}no…`],
   ["a fault of flipop", new Error("oops"), 1, "1 unexpected error"],
 ] as const)("a run that ends for %s is noted with its exit code", async ([, error, code, text]) => {
   let noted: Readonly<Record<string, string>> = {};

@@ -91,6 +91,26 @@ describe("reconcile --watch", () => {
     expect(stdout).toMatch(/ ! pool\/ingress\/web: could not move 203\.0\.113\.10 .*DigitalOcean refused it/);
   });
 
+  test.for([[], ["--log-format", "json"], ["-o", "jsonl"]])(
+    "tells once that a status cannot be written, and again for another cause: %j",
+    async (flags) => {
+      const failing = (message: string): PassResult => {
+        const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
+        return { ...aQuietRun(), reportFailures: [{ object, what: "status", error: new Error(message) }] };
+      };
+      const scene = watching((request) => {
+        passed(request, aQuietRun());
+        for (let time = 0; time < 12; time++) passed(request, failing("Not allowed."));
+        passed(request, failing("Too large."));
+        passed(request, aQuietRun());
+        passed(request, failing("Not allowed."));
+      });
+      const { stdout, stderr } = await invoke(["reconcile", "--watch", ...flags], scene);
+      const [told, ...more] = `${stdout}${stderr}`.split("Not allowed.");
+      expect([told?.includes("status"), more.length, more[0]?.split("Too large.").length]).toEqual([true, 1, 2]);
+    },
+  );
+
   test("tells what waits for a moment only to who asks for more, and symbols have their colours", async () => {
     const brief = {
       kind: "update-dns",
@@ -190,7 +210,8 @@ describe("reconcile --watch", () => {
     const { stdout, exitCode } = await invoke(["reconcile", "--watch", "-o", "jsonl"], scene);
     expect(exitCode).toBe(77);
     expect(stdout.trimEnd().split("\n")).toHaveLength(1);
-    expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 77, message: "It is not permitted." });
+    const message = "It is not permitted. Nothing was changed.";
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "Error", exitCode: 77, message });
   });
 
   test("tells a cluster that is away at the 1st, 2nd, 4th, 8th failure, and when it is back", async () => {

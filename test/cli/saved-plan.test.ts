@@ -157,7 +157,7 @@ describe("reconcile --plan", () => {
 
   test("refuses a file that is not there", async () => {
     const { exitCode, stderr } = await invoke(["reconcile", "--plan", at("nowhere")], { observation });
-    expect([exitCode, stderr]).toEqual([78, `flipop: There is no file ${at("nowhere")}.\n`]);
+    expect([exitCode, stderr]).toEqual([78, `flipop: There is no file ${at("nowhere")}. Nothing was changed.\n`]);
   });
 
   test("refuses a plan for another cluster, and one that is too old: exit code 4, and one document with -o json", async () => {

@@ -35,7 +35,7 @@ describe("a selection of nothing", () => {
       const { stdout, stderr, exitCode, requests } = await invoke([command, "-n", "ingres"], scene);
       expect({ stdout, stderr, exitCode, requests }).toEqual({
         stdout: "",
-        stderr: `flipop: There is no namespace ingres. ${THERE}\n`,
+        stderr: `flipop: There is no namespace ingres. ${THERE}${command === "reconcile" ? " Nothing was changed." : ""}\n`,
         exitCode: 78,
         requests: [],
       });

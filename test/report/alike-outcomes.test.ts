@@ -142,4 +142,9 @@ test("statuses that could not be written for one cause are one entry", () => {
   expect(printed.split("could not write")).toHaveLength(2);
   expect(printed).toMatch(/12 not reported; .*\. Stopped early: the Lease was lost\.\n$/);
   expect(text(lost, true).split("could not write its status")).toHaveLength(13);
+  expect(watchLines(lost, lost.remaining).flatMap(({ text: line }) => (line.includes("status") ? [line] : []))).toEqual(
+    [
+      "pool/ingress/p1: could not write its status, and that of 11 more: Did not write the status of ingress/p1: the Lease was lost.",
+    ],
+  );
 });

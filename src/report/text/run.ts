@@ -3,7 +3,7 @@ import { ACTIONS, changesFirewall } from "../../model/action-kinds.ts";
 import { capital, reasonText } from "../../model/hold.ts";
 import type { Hold, Plan, PoolAssessment } from "../../model/plan.ts";
 import { objectKey, ownerKey, RETRY_REASONS } from "../../model/resource.ts";
-import type { Outcome, PassResult, SavedRun } from "../../model/run.ts";
+import type { Outcome, PassResult, ReportFailure, SavedRun } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { durationText } from "../../model/time.ts";
 import { sharedCauses, withoutSubjects } from "../causes.ts";
@@ -42,7 +42,7 @@ export function renderRun(found: PassResult, layout: RunLayout): string {
   const elsewhere = new Set(causes.flatMap(({ holds }) => holds));
   const own = held.filter((hold) => !elsewhere.has(hold));
   const groups = layout.wide ? [] : alike(lastOutcomes(untold));
-  const unwritten = layout.wide ? [] : unwrittenAlike(result);
+  const unwritten = layout.wide ? [] : unwrittenAlike(result.reportFailures);
   const objects = [
     ...result.remaining.pools.filter((pool) => !isRouted(pool)),
     ...result.remaining.pools.filter(isRouted),
@@ -165,16 +165,30 @@ function isAnnotation({ kind }: Action): boolean {
 }
 
 /** What could not be written of many objects for one cause. */
-type UnwrittenAlike = readonly [PassResult["reportFailures"][number], ...PassResult["reportFailures"]];
+type UnwrittenAlike = readonly [ReportFailure, ...ReportFailure[]];
 
-function unwrittenAlike({ reportFailures }: PassResult): readonly UnwrittenAlike[] {
-  const groups = Map.groupBy(reportFailures, ({ what, object, error }) => {
-    const names = new Set([object.name, objectKey(object), ownerKey(object)]);
-    return `${what} ${withoutSubjects(messageOf(error), names)}`;
-  });
+function unwrittenAlike(failures: readonly ReportFailure[]): readonly UnwrittenAlike[] {
+  const groups = Map.groupBy(failures, unwrittenCause);
   return [...groups.values()].flatMap(([first, ...more]) =>
     first === undefined || more.length < MOST_ALIKE ? [] : [[first, ...more]],
   );
+}
+
+/** Returns the same text for what could not be written for one cause, whatever object it is of. */
+export function unwrittenCause({ what, object, error }: ReportFailure): string {
+  const names = new Set([object.name, objectKey(object), ownerKey(object)]);
+  return `${what} ${withoutSubjects(messageOf(error), names)}`;
+}
+
+/** Returns what could not be written, for lines that stand alone: many of one cause are one, with how many more there are. */
+export function unwrittenTogether(
+  failures: readonly ReportFailure[],
+): readonly { readonly failure: ReportFailure; readonly more: number }[] {
+  const groups = unwrittenAlike(failures);
+  const others = new Set(groups.flatMap(([, ...more]) => more));
+  return failures
+    .filter((failure) => !others.has(failure))
+    .map((failure) => ({ failure, more: (groups.find(([first]) => first === failure)?.length ?? 1) - 1 }));
 }
 
 function textsIn(value: unknown): readonly string[] {
@@ -402,8 +416,9 @@ export function watchLines(result: PassResult, before: Plan | undefined): readon
   const fresh = remaining.holds.filter((hold) => !told.has(identity(hold)));
   const causes = sharedCauses({ ...remaining, holds: fresh });
   const elsewhere = new Set(causes.flatMap(({ holds }) => holds));
-  const failures = reportFailures.map(({ object, what, error }): WatchLine => {
-    return { symbol: "!", text: plain(`${refKey(object)}: could not write its ${what}: ${messageOf(error)}`) };
+  const failures = unwrittenTogether(reportFailures).map(({ failure: { object, what, error }, more }): WatchLine => {
+    const others = more === 0 ? "" : `, and that of ${more} more`;
+    return { symbol: "!", text: plain(`${refKey(object)}: could not write its ${what}${others}: ${messageOf(error)}`) };
   });
   const held = fresh
     .filter((hold) => !elsewhere.has(hold))
