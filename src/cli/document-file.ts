@@ -5,7 +5,8 @@ import { parseDocument, visit } from "yaml";
 import { ConfigError } from "../model/errors.ts";
 import { API_VERSION } from "../report/json/document.ts";
 import { readEntryLines } from "./entry-lines.ts";
-import { readBytes, unreadable } from "./manifest-files.ts";
+import { unreadable } from "./manifest-files.ts";
+import { readBytes } from "./read-bytes.ts";
 import type { Session } from "./session.ts";
 
 // Documents that flipop writes to files and reads again: snapshots and saved plans.

@@ -1,13 +1,16 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { ConfigError } from "../model/errors.ts";
+import { readBytes } from "./read-bytes.ts";
 
 /** A file of manifests with its text, or why it cannot be read. */
 export type ReadManifest = { readonly name: string } & (
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "unread"; readonly error: ConfigError }
 );
+
+/** The most that one file of manifests may hold, bytes: ten thousand objects are less than a tenth of it. */
+const MOST_BYTES = 32 * 1024 * 1024;
 
 const MANIFEST = /\.(ya?ml|json)$/;
 
@@ -40,13 +43,8 @@ async function manifestsIn(folder: string, isDeep: boolean): Promise<readonly st
 }
 
 async function readOne(name: string, path: string): Promise<ReadManifest> {
-  const text = await trying(name, async () => decoded(name, await readBytes(path)));
+  const text = await trying(name, async () => decoded(name, await readBytes(path, { mostBytes: MOST_BYTES })));
   return text instanceof ConfigError ? { name, kind: "unread", error: text } : { name, kind: "text", text };
-}
-
-/** Reads a file, or standard input to its end (`-`): it may be a pipe, a socket or a file. @throws the system's error where it cannot be read */
-export function readBytes(path: string): Promise<Buffer> {
-  return path === "-" ? buffer(process.stdin) : readFile(path);
 }
 
 /** @throws ConfigError for bytes that are no UTF-8 */
