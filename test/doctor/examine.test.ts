@@ -138,6 +138,19 @@ test("what is missing is told with its consequence, its command and its code", (
   );
 });
 
+test("on a narrow terminal what is found stands below its code, and no line is too long", () => {
+  const only = GRANTED.writing.filter(({ resource }) => resource === "nodes");
+  const answers = { ...CLUSTER, writing: known(only.map((permission) => ({ permission, isAllowed: false }))) };
+  for (const width of [40, 53, 54, 80]) {
+    const printed = renderChecks(examine(ALL, answers), { palette: PLAIN, wide: true, width });
+    // A name of a file or a variable is longer than the line.
+    const words = (line: string): number => line.trim().split(" ").length;
+    expect(printed.split("\n").filter((line) => line.length > width && words(line) > 1)).toEqual([]);
+    const text = "you may not patch nodes";
+    expect(printed).toContain(width < 54 ? `! FLP122\n    ${text}\n` : `! FLP122 ${text}\n`);
+  }
+});
+
 test("what rests on a failed check is not made, and only what is chosen is read", () => {
   const answers: Answers = { own: known(OWN), connection: { ms: 1, error: "There is no kubeconfig." } };
   const { findings } = examine(ALL, answers);

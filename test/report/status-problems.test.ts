@@ -339,6 +339,17 @@ describe("on terminals of any width", () => {
     ]);
   });
 
+  test("with -o wide the reason stays while columns beside it give way", () => {
+    const one = overview([pool({ conditions: [isReady], ips: { [A]: parked, [B]: active } })], { nodes: [aNode(2)] });
+    for (const width of [64, 70, 80, 100]) {
+      const lines = renderStatus(one, { palette: PLAIN, wide: true, width }).split("\n");
+      const at = lines.findIndex((line) => line.startsWith("ADDRESS"));
+      expect(lines[at]).toMatch(/ REASON$/);
+      expect(lines[at + 1]).toMatch(/ NoCandidate$/);
+      expect(lines[at + 2]).toMatch(/ -$/);
+    }
+  });
+
   test("facts of the reconciler are wrapped below themselves", () => {
     const workloads: readonly Workload[] = [];
     expect(text(overview([], { workloads }), 60)).toContain(

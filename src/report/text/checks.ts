@@ -21,13 +21,17 @@ const GROUP_COLUMN = Math.max(...CHECK_GROUPS.map(({ length }) => length)) + 2;
 /** Of what follows the mark: the group, the mark, a space and the code. */
 const TEXT_COLUMN = GROUP_COLUMN + "! FLP101 ".length;
 
+/** The least room for what is found beside its code, characters. */
+const LEAST_TEXT = 32;
+const NARROW_INDENT = "    ";
+
 /** Returns what checks found, by group: a group in which all is fine is one line, unless all is shown. Pure. */
 export function renderChecks(report: CheckReport, layout: Layout & { readonly wide: boolean }): string {
   const lines = CHECK_GROUPS.flatMap((group) => {
     const findings = report.findings.filter(({ code }) => CHECKS[code].group === group);
     return findings.length === 0 ? [] : groupLines(group, findings, layout);
   });
-  return [...lines, "", summaryOf(report)].map((line) => `${line}\n`).join("");
+  return [...lines, "", ...wrap(summaryOf(report), "", layout.width)].map((line) => `${line}\n`).join("");
 }
 
 function groupLines(
@@ -75,15 +79,16 @@ function findingLines(
 ): readonly string[] {
   const { code, result, message } = finding;
   const [mark, paint] = MARKS[result];
-  const indent = " ".repeat(TEXT_COLUMN);
-  const room = width === undefined || width < TEXT_COLUMN + 32 ? undefined : width;
-  const [first = "", ...rest] = wrap(message, indent, room);
-  const head = `${group.padEnd(GROUP_COLUMN)}${palette[paint](mark)} ${code} ${first.trimStart()}`;
+  // Beside the code there would be room for a word or two: what is found stands below it.
+  const isNarrow = width !== undefined && width < TEXT_COLUMN + LEAST_TEXT;
+  const indent = isNarrow ? NARROW_INDENT : " ".repeat(TEXT_COLUMN);
+  const [first = "", ...rest] = isNarrow ? ["", ...wrap(message, indent, width)] : wrap(message, indent, width);
+  const head = `${group.padEnd(GROUP_COLUMN)}${palette[paint](mark)} ${code} ${first.trimStart()}`.trimEnd();
   if (result !== "error" && result !== "warning") return [head, ...rest];
   const [own, after] = [adviceOf(finding), next?.code === code ? adviceOf(next) : undefined];
   const told = (part: keyof Advice): readonly string[] => (own[part] === after?.[part] ? [] : [own[part] ?? ""]);
   const below = [[...told("consequence"), ...told("hint")].join(" "), ...told("command")].filter(Boolean);
-  return [head, ...rest, ...below.flatMap((text) => wrap(text, indent, room)).map((line) => palette.faint(line))];
+  return [head, ...rest, ...below.flatMap((text) => wrap(text, indent, width)).map((line) => palette.faint(line))];
 }
 
 type Advice = Pick<CheckFinding, "consequence" | "hint" | "command">;

@@ -187,15 +187,16 @@ function objectTable<Row extends Readiness>(
     ...columns,
     ["AGE", (row) => ageText(objectOf(row).meta, nowMs), 1],
     ...(wide ? wideColumns : []),
-    ["REASON", (row) => reasonText(row, look)],
+    ["REASON", (row) => reasonCell(row, look)],
   ];
   return tableOf(all, rows, look, (row) => refKey({ kind, ...objectOf(row).meta }));
 }
 
-/** The word alone: what it says stands below the tables, where nothing is cut. With `wide` what a ready object says, too. */
-function reasonText(row: Readiness, { nowMs, wide }: Look): string {
-  const why = row.ready === "True" && wide ? readableTimes(whyReady(row), nowMs) : row.reason || "-";
-  return row.suspended === undefined ? why : "suspended";
+/** The word alone: what it says stands below the tables, where nothing is cut. With `wide` what a ready object says, too, where there is room. */
+function reasonCell(row: Readiness, { nowMs, wide }: Look): Cell | string {
+  if (row.suspended !== undefined) return "suspended";
+  const short = row.reason || "-";
+  return row.ready === "True" && wide ? { text: readableTimes(whyReady(row), nowMs), short } : short;
 }
 
 function ageText({ createdAtMs }: ObjectMeta, nowMs: number): string {
@@ -229,12 +230,13 @@ function addressTable(pools: readonly PoolRow[], look: Look): StatusTable {
   );
   type Row = (typeof rows)[number];
   const wideColumns: readonly Column<Row>[] = [
-    ["PROVIDER ID", ({ status }) => status.providerID ?? "-"],
+    ["PROVIDER ID", ({ status }) => status.providerID ?? "-", 2],
     [
       "NOT MATCHING",
       ({ status }) => (status.notMatchingSince === undefined ? "-" : agoText(status.notMatchingSince, nowMs)),
+      3,
     ],
-    ["RETRY", ({ retry }) => retryText(retry, nowMs)],
+    ["RETRY", ({ retry }) => retryText(retry, nowMs), 4],
     ...hostColumn(rows, nowMs),
   ];
   const columns: readonly Column<Row>[] = [
@@ -254,7 +256,7 @@ function hostColumn<Row extends Pick<AddressRow, "hostAgent">>(
   nowMs: number,
 ): readonly Column<Row>[] {
   const isNeeded = rows.some(({ hostAgent }) => hostAgent !== undefined);
-  return isNeeded ? [["HOST", ({ hostAgent }) => hostText(hostAgent, nowMs)]] : [];
+  return isNeeded ? [["HOST", ({ hostAgent }) => hostText(hostAgent, nowMs), 4]] : [];
 }
 
 /** What objects do not use any more and is still where it was, with the time at which no resolver hands it out any longer. */
@@ -297,15 +299,16 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
       ...nameColumn(rows),
     ],
     wideColumns: [
-      ["PROVIDER ID", ({ status }) => status?.providerID ?? "-"],
+      ["PROVIDER ID", ({ status }) => status?.providerID ?? "-", 2],
       [
         "FIREWALL",
         (row) =>
           firewallsOf(row)
             .map(({ name }) => name)
             .join(", ") || "-",
+        3,
       ],
-      ["PORTS", (row) => [...new Set(firewallsOf(row).flatMap(({ ports }) => ports))].toSorted().join(", ") || "-"],
+      ["PORTS", (row) => [...new Set(firewallsOf(row).flatMap(({ ports }) => ports))].toSorted().join(", ") || "-", 3],
       [
         "RETRY",
         ({ retry }) => {
@@ -313,6 +316,7 @@ function routedIPTable(rows: readonly RoutedIPRow[], { nowMs, palette }: Look): 
             retry === undefined || retriedAddress(retry) !== undefined ? "" : `${retrySubjectText(retry.subject)}: `;
           return subject + retryText(retry, nowMs);
         },
+        4,
       ],
       ...hostColumn(rows, nowMs),
     ],
@@ -355,9 +359,9 @@ function recordSetTable({ nowMs, palette, wide }: Look): ObjectTable<RecordSetRo
       ["PUBLISHED", (row) => publishedCell(row, wide), 3],
     ],
     wideColumns: [
-      ["ZONE", ({ name }) => name.zone || "-"],
-      ["FORMER NAMES", (row) => formerText(formerOf(row))],
-      ["RETRY", ({ retry }) => retryText(retry, nowMs)],
+      ["ZONE", ({ name }) => name.zone || "-", 2],
+      ["FORMER NAMES", (row) => formerText(formerOf(row)), 3],
+      ["RETRY", ({ retry }) => retryText(retry, nowMs), 4],
     ],
   };
 }
