@@ -145,9 +145,9 @@ export class Rounds {
     return this.#toBegin().length > 0;
   }
 
-  /** Plans as if providers that have not answered in all the time of a single pass had failed: so their objects say it. Another pass would wait on. */
+  /** Plans as if providers that have not answered in all the time of a run had failed: so their objects say it. A process that watches waits on in its next pass. */
   async #giveUpWaiting(): Promise<void> {
-    if (this.#dueLooks !== undefined || this.#looking.untaken.length === 0 || !isTimeOver(this.context)) return;
+    if (this.#options.hurry !== undefined || this.#looking.untaken.length === 0 || !isTimeOver(this.context)) return;
     this.#hasGivenUp = true;
     this.observation = withoutAwaited(this.observation);
     await this.#plan({ mayBeUnsettled: false });
