@@ -101,6 +101,9 @@ export function holdsSecret(text: string, { secrets }: Pick<Session, "secrets">)
 export async function refuseUnwritable(path: string, mayReplace: boolean): Promise<void> {
   const there = await stat(path).catch(() => undefined);
   if (there?.isDirectory() === true) throw new ConfigError("usage", `${path} is a folder: name a file.`);
+  // A new file would take the place of /dev/null, for everybody.
+  if (there?.isFile() === false)
+    throw new ConfigError("usage", `${path} is a device or a pipe, which is not replaced: name a file.`);
   if (there !== undefined && !mayReplace) throw existing(path);
   const folder = dirname(path);
   const isFolder = (await stat(folder).catch(() => undefined))?.isDirectory();

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
 import { aRoutedIP } from "../report/routed-world.ts";
@@ -446,12 +446,13 @@ describe("bad input", () => {
 
   test.for([
     [".", "is a folder: name a file.", 64],
+    ["/dev/null", "is a device or a pipe, which is not replaced: name a file.", 64],
     ["there", "exists. --force replaces it.", 64],
     ["none/new", "there is no folder", 78],
     ["there/new", "is no folder", 78],
   ] as const)("the file %s, which cannot be written, is refused before anything is read", async ([name, why, code]) => {
     writeFileSync(join(root, "there"), "mine");
-    const path = join(root, name);
+    const path = resolve(root, name);
     for (const line of [
       ["snapshot", path],
       ["plan", "--save", path],
