@@ -7,10 +7,10 @@ import { isTokenText, UNUSABLE_TOKEN } from "../../model/text.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
 import type { TLSFacts } from "../http/agents.ts";
 import { type Connection, type Impersonation, optional } from "./call.ts";
-import { type ExecCredential, runExecPlugin } from "./exec-plugin.ts";
+import { type ExecCredential, ExecLogin, runExecPlugin } from "./exec-plugin.ts";
 
 const MEMO_MS = 10_000;
-/** After this a file is read again whose token the server refused, milliseconds: long before a process gives its Lease up. */
+/** After this a file is read again that could not be read, or whose token or certificate was refused, milliseconds: long before a process gives its Lease up. */
 const REFUSED_MS = 1000;
 
 /** Everything a request needs to be let in. */
@@ -31,9 +31,11 @@ export class Credentials {
   readonly #reload: (() => Promise<Connection>) | undefined;
   readonly #delegate: Delegate;
   readonly #secrets: Secrets | undefined;
-  #memo: { readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
+  #memo: { readonly login: Promise<LoginFacts>; untilMs: number } | undefined;
   #renewal: { readonly refused: string; readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
-  #exec: ExecCredential | undefined;
+  readonly #exec: ExecLogin;
+  /** The last one that could be read; undefined once it is refused. */
+  #last: LoginFacts | undefined;
 
   /** `reload` tells how the kubeconfig now describes the same context. */
   constructor(connection: Connection, clock: Clock, reload?: () => Promise<Connection>) {
@@ -42,36 +44,67 @@ export class Credentials {
     this.#reload = reload;
     this.#delegate = new Delegate(connection);
     this.#secrets = connection.secrets;
+    this.#exec = new ExecLogin(clock);
   }
 
-  /** The credentials as of at most 10 s ago. @throws ConfigError when a file or plugin gives none; it is asked again next time. */
+  /**
+   * The credentials as of at most 10 s ago. A file or a plugin that gives none at the moment, as while it is being replaced, changes nothing until the server refuses what there was.
+   * @throws ConfigError when there are none; they are asked for again next time.
+   */
   async current(): Promise<LoginFacts> {
     const nowMs = this.#clock.monotonicMs();
     if (this.#memo !== undefined && nowMs < this.#memo.untilMs) return this.#memo.login;
-    const login = this.#read();
-    const memo = { login, untilMs: nowMs + MEMO_MS };
+    return await this.#keep(
+      this.#read().catch((error: unknown) => {
+        if (this.#last === undefined || this.#isExpired) throw error;
+        return { ...this.#last, isOld: true };
+      }),
+    );
+  }
+
+  /** True for the credential of a plugin that holds no longer, or was refused. */
+  get #isExpired(): boolean {
+    return this.#connection.user.exec !== undefined && this.#exec.leftMs() <= 0;
+  }
+
+  /** Keeps what is being read for whoever asks next: ten seconds; what is old, or will expire before, for a second at least. */
+  #keep(reading: Promise<LoginFacts & { readonly isOld?: boolean }>): Promise<LoginFacts> {
+    const startedMs = this.#clock.monotonicMs();
+    const login = reading.then(
+      ({ isOld = false, ...read }) => {
+        this.#last = read;
+        const isOfPlugin = this.#connection.user.exec !== undefined;
+        const leftMs = isOfPlugin ? Math.min(MEMO_MS, this.#exec.leftMs()) : MEMO_MS;
+        memo.untilMs = startedMs + (isOld ? REFUSED_MS : Math.max(REFUSED_MS, leftMs));
+        return read;
+      },
+      (error: unknown) => {
+        if (this.#memo === memo) this.#memo = undefined;
+        throw error;
+      },
+    );
+    const memo = { login, untilMs: Number.POSITIVE_INFINITY };
     this.#memo = memo;
-    login.catch(() => {
-      if (this.#memo === memo) this.#memo = undefined;
-    });
     return login;
   }
 
   /**
    * Fresh credentials after the server refused `refused`: plugins run again. Undefined when fresh ones are the same, so that
-   * another try is useless. Parallel callers that were refused with the same credentials share one reading. Files are read again after a second, plugins run after ten.
+   * another try is useless. With `false` it is the server that is not trusted: plugins have nothing to do with that. Parallel callers that were refused with the same credentials share one reading. Files are read again after a second, plugins run after ten.
    */
-  async renewed(refused: LoginFacts): Promise<LoginFacts | undefined> {
+  async renewed(refused: LoginFacts, isRefused = true): Promise<LoginFacts | undefined> {
     const known = await this.current();
     if (known.fingerprint !== refused.fingerprint) return known;
     const nowMs = this.#clock.monotonicMs();
     if (this.#renewal?.refused !== refused.fingerprint || nowMs >= this.#renewal.untilMs) {
-      this.#memo = undefined;
-      this.#exec = undefined;
+      if (isRefused) {
+        this.#last = undefined;
+        this.#exec.forget();
+      }
       const { exec, authProvider } = this.#connection.user;
-      const isRead = exec === undefined && authProvider === undefined;
+      const isRead = !isRefused || (exec === undefined && authProvider === undefined);
       const untilMs = nowMs + (isRead ? REFUSED_MS : MEMO_MS);
-      this.#renewal = { refused: refused.fingerprint, login: this.current(), untilMs };
+      this.#renewal = { refused: refused.fingerprint, login: this.#keep(this.#read()), untilMs };
     }
     const fresh = await this.#renewal.login;
     return fresh.fingerprint === refused.fingerprint ? undefined : fresh;
@@ -110,16 +143,9 @@ export class Credentials {
   }
 
   async #execCredential(plugin: NonNullable<Connection["user"]["exec"]>): Promise<ExecCredential> {
-    const kept = this.#exec;
-    if (kept !== undefined && (kept.expiresAtMs ?? Number.POSITIVE_INFINITY) > this.#clock.wallMs() + MEMO_MS)
-      return kept;
     for (const secret of plugin.secrets) this.#secrets?.add(secret);
-    this.#exec = await runExecPlugin(
-      plugin,
-      this.#connection.source,
-      (text) => this.#secrets?.redactQuoted(text) ?? text,
-    );
-    return this.#exec;
+    const redact = (text: string): string => this.#secrets?.redactQuoted(text) ?? text;
+    return await this.#exec.credential(() => runExecPlugin(plugin, this.#connection.source, redact));
   }
 
   async #authorization(exec: ExecCredential | undefined): Promise<string | undefined> {

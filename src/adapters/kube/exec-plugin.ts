@@ -3,10 +3,19 @@ import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ConfigError } from "../../model/errors.ts";
 import { isTokenText, plain, UNUSABLE_TOKEN } from "../../model/text.ts";
+import { type Clock, within } from "../../ports/system.ts";
 import type { ExecPlugin } from "./call.ts";
 import { asRecord, asText, asTimeMs } from "./json.ts";
 
 const TIMEOUT_MS = 30_000;
+/** So long before a credential expires its plugin runs again, beside what is done with the old one: it may hang, and hang again. */
+const AHEAD_MS = 75_000;
+/** Before the expiry is so near nobody waits for a plugin, milliseconds; see {@link Credentials}, which keeps what it got for as long. */
+const NEAR_MS = 10_000;
+/** And so long somebody waits then who still has a credential that is accepted. */
+const PATIENCE_MS = 1000;
+/** After this a plugin runs again that has failed. */
+const FAILED_MS = 2000;
 const MAX_OUTPUT_BYTES = 1 << 20;
 const MAX_QUOTED = 500;
 
@@ -18,6 +27,68 @@ export interface ExecCredential {
   readonly key?: string;
   /** Milliseconds since the epoch; absent = valid while the process runs. */
   readonly expiresAtMs?: number;
+}
+
+/**
+ * The credential of one exec plugin. It is kept until it expires; a process that goes on has the next one before. A plugin that hangs or fails meanwhile harms nobody until then.
+ * Parallel callers share one run. Holds secrets: never log it.
+ */
+export class ExecLogin {
+  readonly #clock: Clock;
+  #kept: ExecCredential | undefined;
+  #running: Promise<ExecCredential> | undefined;
+  /** Of a plugin that has given a credential before. */
+  #failure: { readonly error: unknown; readonly atMs: number } | undefined;
+  #hasWorked = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The server has refused the credential: the plugin is to run again. */
+  forget(): void {
+    this.#kept = undefined;
+  }
+
+  /** Milliseconds until the credential expires. Infinity where it does not; 0 or less where there is none. */
+  leftMs(): number {
+    if (this.#kept === undefined) return 0;
+    return (this.#kept.expiresAtMs ?? Number.POSITIVE_INFINITY) - this.#clock.wallMs();
+  }
+
+  /** The credential as of now, from `run` where none is kept. @throws what `run` throws, where nothing is kept that still holds; a plugin that has worked before runs again after two seconds */
+  async credential(run: () => Promise<ExecCredential>): Promise<ExecCredential> {
+    const kept = this.#kept;
+    const leftMs = this.leftMs();
+    if (kept !== undefined && leftMs > AHEAD_MS) return kept;
+    const running = this.#runOnce(run);
+    if (kept === undefined || leftMs <= 0) return running;
+    running.catch(() => undefined);
+    if (leftMs > NEAR_MS) return kept;
+    const fresh = await within(this.#clock, PATIENCE_MS, running).catch(() => kept);
+    return fresh === "late" ? kept : fresh;
+  }
+
+  #runOnce(run: () => Promise<ExecCredential>): Promise<ExecCredential> {
+    const failure = this.#failure;
+    if (failure !== undefined && this.#clock.monotonicMs() - failure.atMs < FAILED_MS)
+      return Promise.reject(failure.error);
+    this.#running ??= run()
+      .then((credential) => {
+        this.#kept = credential;
+        this.#hasWorked = true;
+        this.#failure = undefined;
+        return credential;
+      })
+      .catch((error: unknown) => {
+        if (this.#hasWorked) this.#failure = { error, atMs: this.#clock.monotonicMs() };
+        throw error;
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
 }
 
 /**
@@ -82,7 +153,13 @@ function run(program: string, plugin: ExecPlugin, { source, redact }: Telling): 
     spec: { interactive: false, ...(plugin.cluster === undefined ? {} : { cluster: plugin.cluster }) },
   };
   const env = { ...plugin.environment, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
-  const options = { env, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, encoding: "utf8" } as const;
+  const options = {
+    env,
+    timeout: TIMEOUT_MS,
+    killSignal: "SIGKILL",
+    maxBuffer: MAX_OUTPUT_BYTES,
+    encoding: "utf8",
+  } as const;
   return new Promise((resolve, reject) => {
     const child = execFile(program, plugin.args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);

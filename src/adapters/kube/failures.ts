@@ -234,7 +234,7 @@ export function networkFailure(
   const code = codeOf(error);
   const certificate = CERTIFICATE_CODES.get(code);
   if (certificate !== undefined) return certificateFailure(connection, certificate, error);
-  if (/ALERT|CERTIFICATE_REQUIRED/.test(code)) return refusedByServer(connection, code, error);
+  if (isRefusedCertificate(error)) return refusedByServer(connection, code, error);
   const isTLS = code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_");
   const [why, fix] = NETWORK_CODES.get(isTLS ? "EPROTO" : code) ?? [
     `the connection to SERVER failed (${code})`,
@@ -252,6 +252,19 @@ export function networkFailure(
     cause: error,
   });
 }
+
+/** True where this side does not accept the certificate of the server: nothing was sent. */
+export function isMistrusted(error: unknown): boolean {
+  return CERTIFICATE_CODES.has(codeOf(error));
+}
+
+/** True where the server does not accept the certificate of this side: nothing was done. */
+export function isRefusedCertificate(error: unknown): boolean {
+  return REFUSED_BY_SERVER.test(codeOf(error));
+}
+
+/** Codes of node:tls for an alert of the server. */
+const REFUSED_BY_SERVER = /ALERT|CERTIFICATE_REQUIRED/;
 
 /** The error's `code`; its class when it has none. */
 export function codeOf(error: unknown): string {
@@ -286,6 +299,19 @@ function refusedByServer(connection: Connection, code: string, cause: unknown): 
     `The API server ${connection.server} refuses the TLS connection (${code}): it wants a client certificate that is valid. ` +
     `Renew the client certificate of ${connection.source}.`;
   return new ConfigError("invalid", message, { cause });
+}
+
+/** What is to be corrected before a server answers again that did answer this process: it passes, as any outage does. */
+export function outage(call: Call, error: ConfigError): KubeError {
+  const operation = `${call.verb} ${qualifiedResource(call)}`;
+  const facts = {
+    failure: "unavailable",
+    operation,
+    subject: call.subject,
+    status: 0,
+    message: error.message,
+  } as const;
+  return new KubeError(facts, { cause: error });
 }
 
 /** The JSON of a successful answer. @throws KubeError `malformed` when it is a page of a proxy, cut off, or no JSON. */

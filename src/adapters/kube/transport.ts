@@ -7,7 +7,7 @@ import { createAgent } from "../http/agents.ts";
 import { openRequest, type Request, readBody } from "../http/request.ts";
 import { type Answer, type Call, type Connection, optional, RESOURCES, type Receive } from "./call.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
-import { callFailure, codeOf, networkFailure } from "./failures.ts";
+import { callFailure, codeOf, isMistrusted, isRefusedCertificate, networkFailure, outage } from "./failures.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** What a call gets also at the end of a run, which gives its Lease back then. */
@@ -58,6 +58,7 @@ export class Transport {
   /** The Lease is renewed while other calls wait for a slow API server: behind them a leader would lose it. */
   readonly #leaseAgents: Agents;
   readonly #serverClock: ServerClock;
+  #hasAnswered = false;
 
   constructor(connection: Connection, options: TransportOptions) {
     this.connection = connection;
@@ -89,7 +90,8 @@ export class Transport {
 
   /**
    * The answer of a call that succeeded. Time an exec plugin takes at first is not part of the deadline.
-   * @throws KubeError for refusals and missing answers; ConfigError for certificates and credentials that cannot be used.
+   * @throws KubeError for refusals and missing answers; ConfigError for certificates and credentials that cannot be used, before the server has answered anything.
+   *   What it has answered once it may answer again, once somebody has replaced a file: then they are a KubeError `unavailable`.
    */
   send(call: Call, how: SendOptions = {}): Promise<Answer> {
     return waitingFor(this.#options.progress, { kind: "cluster" }, () => this.#send(call, how));
@@ -102,7 +104,11 @@ export class Transport {
 
   async #send(call: Call, { confirm, receive }: SendOptions): Promise<Answer> {
     const { clock } = this.#options;
-    await this.#credentials.current();
+    try {
+      await this.#credentials.current();
+    } catch (error) {
+      throw this.#inTerms(call, error);
+    }
     const timeoutMs = this.#allowedMs();
     const deadlineMs = clock.monotonicMs() + timeoutMs;
     const signal = AbortSignal.timeout(timeoutMs);
@@ -131,7 +137,8 @@ export class Transport {
       throw callFailure(call, await answerOf(response), this.connection);
     } catch (error) {
       if (error instanceof KubeError) throw error;
-      throw networkFailure(call, this.connection, error, headless.signal.aborted ? this.#timeoutMs : undefined);
+      const timedOutAfterMs = headless.signal.aborted ? this.#timeoutMs : undefined;
+      throw this.#inTerms(call, networkFailure(call, this.connection, error, timedOutAfterMs));
     } finally {
       clearTimeout(timer);
     }
@@ -151,15 +158,27 @@ export class Transport {
     }
   }
 
-  /** The head of an answer. After a 401 the call is sent once more with fresh credentials: the server looks at them first, so nothing has been done, even by a POST. */
+  /**
+   * The head of an answer. After a 401, and where one side does not accept the other's certificate, the call is sent once more with fresh credentials: they come
+   * first, so nothing has been done, even by a POST.
+   */
   async #openLoggedIn(call: Call, agents: Agents, signal: AbortSignal): Promise<IncomingMessage> {
     const login = await this.#credentials.current();
-    const response = await this.#open(call, login, { agents, signal });
-    if (response.statusCode !== 401) return response;
-    const renewed = await this.#credentials.renewed(login);
-    if (renewed === undefined) return response;
-    response.resume();
-    return await this.#open(call, renewed, { agents, signal });
+    const end = await this.#open(call, login, { agents, signal }).catch(unlessOfCertificates);
+    const isRefused = !("error" in end);
+    if (isRefused && end.statusCode !== 401) return end;
+    const renewed = await this.#credentials.renewed(login, isRefused || isRefusedCertificate(end.error));
+    if (renewed !== undefined) {
+      if (isRefused) end.resume();
+      return await this.#open(call, renewed, { agents, signal });
+    }
+    if (isRefused) return end;
+    throw end.error;
+  }
+
+  /** A ConfigError in the terms of a server that has answered before. */
+  #inTerms(call: Call, error: unknown): unknown {
+    return error instanceof ConfigError && this.#hasAnswered ? outage(call, error) : error;
   }
 
   async #open(
@@ -170,6 +189,7 @@ export class Transport {
     const agent = await over.agents.agentFor(login);
     const response = await openRequest(this.#request(call, login, { agent, signal: over.signal }));
     this.#serverClock.observe(response.headers.date);
+    this.#hasAnswered = true;
     return response;
   }
 
@@ -207,9 +227,15 @@ export class Transport {
         : networkFailure(call, this.connection, end.error, circumstances.timedOutAfterMs);
     const isConfirmable = failure instanceof KubeError && circumstances.repeats > 0;
     const stored = isConfirmable ? await circumstances.confirm?.(failure) : undefined;
-    if (stored === undefined) throw failure;
+    if (stored === undefined) throw this.#inTerms(call, failure);
     return stored;
   }
+}
+
+/** Certificates that cannot be used, or that one side does not accept. @throws every other error */
+function unlessOfCertificates(error: unknown): { readonly error: unknown } {
+  if (error instanceof ConfigError || isMistrusted(error) || isRefusedCertificate(error)) return { error };
+  throw error;
 }
 
 /** The whole of an answer whose head has come. */

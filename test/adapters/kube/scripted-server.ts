@@ -30,8 +30,8 @@ export interface ScriptedServer {
   readonly close: () => Promise<void>;
 }
 
-/** Serves the answers in turn, the last one for ever. */
-export async function scriptedServer(script: readonly Say[], tls?: ServerOptions): Promise<ScriptedServer> {
+/** Serves the answers in turn, the last one for ever. @param atPort - default: any that is free */
+export async function scriptedServer(script: readonly Say[], tls?: ServerOptions, atPort = 0): Promise<ScriptedServer> {
   const asked: Asked[] = [];
   const sockets: unknown[] = [];
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -58,7 +58,7 @@ export async function scriptedServer(script: readonly Say[], tls?: ServerOptions
     handle(message, response).catch(() => response.destroy());
   };
   const server: Server = tls === undefined ? createServer(listener) : createTLSServer(tls, listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(atPort, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
