@@ -34,6 +34,7 @@ export class Credentials {
   #memo: { readonly login: Promise<LoginFacts>; untilMs: number } | undefined;
   #renewal: { readonly refused: string; readonly login: Promise<LoginFacts>; readonly untilMs: number } | undefined;
   readonly #exec: ExecLogin;
+  #movedTo: string | undefined;
   /** The last one that could be read; undefined once it is refused. */
   #last: LoginFacts | undefined;
 
@@ -110,10 +111,18 @@ export class Credentials {
     return fresh.fingerprint === refused.fingerprint ? undefined : fresh;
   }
 
+  /** The server that the kubeconfig names by now in the place of this one, under the same context. */
+  get movedTo(): string | undefined {
+    return this.#movedTo;
+  }
+
   /** A kubeconfig that cannot be read, as while it is being written, or that names another server by now changes nothing: what logs in there is not for this one. */
   async #latest(): Promise<Connection> {
+    const { server, context } = this.#connection;
     const fresh = await this.#reload?.().catch(() => undefined);
-    if (fresh?.server === this.#connection.server) this.#connection = fresh;
+    if (fresh?.server === server) this.#connection = fresh;
+    const isMoved = fresh !== undefined && fresh.server !== server && fresh.context === context;
+    this.#movedTo = isMoved ? fresh.server : undefined;
     return this.#connection;
   }
 

@@ -314,6 +314,14 @@ export function outage(call: Call, error: ConfigError): KubeError {
   return new KubeError(facts, { cause: error });
 }
 
+/** A server that does not answer, and in whose place the kubeconfig names another: the process is to begin anew. */
+export function serverMoved({ server, source }: Connection, movedTo: string, cause: KubeError): ConfigError {
+  const message =
+    `The API server ${server} does not answer, and ${source} names ${movedTo} by now. ` +
+    "A process stays with the server that it began with: start flipop again.";
+  return new ConfigError("invalid", message, { cause });
+}
+
 /** The JSON of a successful answer. @throws KubeError `malformed` when it is a page of a proxy, cut off, or no JSON. */
 export function answerJSON(call: Call, answer: Answer, connection: Connection): unknown {
   try {

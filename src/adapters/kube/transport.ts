@@ -1,5 +1,5 @@
 import type { Agent, IncomingMessage } from "node:http";
-import { ConfigError, KubeError } from "../../model/errors.ts";
+import { ConfigError, KubeError, type KubeFailure } from "../../model/errors.ts";
 import { type Progress, waitingFor } from "../../model/progress.ts";
 import { nextTryMs, TRIES } from "../../model/waits.ts";
 import type { Clock } from "../../ports/system.ts";
@@ -7,7 +7,15 @@ import { createAgent } from "../http/agents.ts";
 import { openRequest, type Request, readBody } from "../http/request.ts";
 import { type Answer, type Call, type Connection, optional, RESOURCES, type Receive } from "./call.ts";
 import { Credentials, type LoginFacts } from "./credentials.ts";
-import { callFailure, codeOf, isMistrusted, isRefusedCertificate, networkFailure, outage } from "./failures.ts";
+import {
+  callFailure,
+  codeOf,
+  isMistrusted,
+  isRefusedCertificate,
+  networkFailure,
+  outage,
+  serverMoved,
+} from "./failures.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** What a call gets also at the end of a run, which gives its Lease back then. */
@@ -176,9 +184,15 @@ export class Transport {
     throw end.error;
   }
 
-  /** A ConfigError in the terms of a server that has answered before. */
+  /**
+   * An error in the terms of a process that goes on. What is to be corrected in files passes where the server has answered before. What got no answer does not where the
+   * kubeconfig names another server by now: that one may belong to another cluster, so nobody goes on there with what is known of this one.
+   */
   #inTerms(call: Call, error: unknown): unknown {
-    return error instanceof ConfigError && this.#hasAnswered ? outage(call, error) : error;
+    if (error instanceof ConfigError) return this.#hasAnswered ? outage(call, error) : error;
+    const { movedTo } = this.#credentials;
+    const isUnanswered = error instanceof KubeError && error.status === 0 && UNANSWERED.includes(error.failure);
+    return isUnanswered && movedTo !== undefined ? serverMoved(this.connection, movedTo, error) : error;
   }
 
   async #open(
@@ -231,6 +245,8 @@ export class Transport {
     return stored;
   }
 }
+
+const UNANSWERED: readonly KubeFailure[] = ["unavailable", "timeout"];
 
 /** Certificates that cannot be used, or that one side does not accept. @throws every other error */
 function unlessOfCertificates(error: unknown): { readonly error: unknown } {

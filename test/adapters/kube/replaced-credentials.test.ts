@@ -175,6 +175,34 @@ describe("a token file", () => {
   });
 });
 
+describe("a kubeconfig that names another server by now", () => {
+  test.for<[string, string, string]>([
+    ["under the same context ends a process whose server does not answer", "test", "ConfigError"],
+    ["under another context does not", "other", "KubeError"],
+  ])("%s", async ([, context, name]) => {
+    const server = await scriptedServer([ok]);
+    const clock = steppedClock();
+    const connection = plainConnection(server.url);
+    const moved = { ...plainConnection("http://127.0.0.1:9"), context };
+    let now = connection;
+    const reload = (): Promise<Connection> => Promise.resolve(now);
+    const reader = createClusterReader(connection, { version: "0", clock, requestTimeoutMs: 5000, reload });
+    await reader.listNodes();
+    now = moved;
+    clock.pass(11_000);
+    expect(await reader.listNodes()).toHaveLength(1);
+    await server.close();
+    const error = await rejection(reader.listNodes());
+    reader.close();
+    expect(error.name).toBe(name);
+    if (name === "ConfigError")
+      expect(error.message).toBe(
+        `The API server ${server.url} does not answer, and context "test" of test.yaml names http://127.0.0.1:9 by now. ` +
+          "A process stays with the server that it began with: start flipop again.",
+      );
+  });
+});
+
 describe("an exec plugin", () => {
   /** A plugin whose token expires at 03:05:00; `body` runs from its second run on. */
   function plugin(name: string, body: string): { readonly user: ConnectionUser; readonly runs: () => number } {
