@@ -3,7 +3,7 @@ import type { Staleness } from "../../../ports/cluster.ts";
 import { type Clock, within } from "../../../ports/system.ts";
 import type { Listing } from "../lists.ts";
 import { ChangeNotifier } from "./change-notifier.ts";
-import { failureOf, isRefusal, retryDelayMs, SyncState } from "./sync-state.ts";
+import { type FailedAttempt, failureOf, isRefusal, retryDelayMs, SyncState } from "./sync-state.ts";
 import { compareVersions, laterVersion, type ObservedVersion, type StoreRules, WatchedStore } from "./watched-store.ts";
 
 /** What one list is kept by. */
@@ -175,6 +175,7 @@ export class Reflector<T> {
   async #run(ended: (error: unknown) => void): Promise<void> {
     const { clock, random } = this.#options;
     const { signal } = this.#ending;
+    let lastFailure: FailedAttempt["failure"];
     while (!signal.aborted) {
       try {
         this.#sync.begin();
@@ -188,7 +189,10 @@ export class Reflector<T> {
         this.#fail(error);
         this.#rest = new AbortController();
         const failure = this.#sync.isRefused ? ("refused" as const) : failureOf(error);
-        const attempt = { failure, failures: this.#failures, wasAllowed: this.#sync.wasInSync };
+        const isLostAnew = failure === "gone" && lastFailure !== "gone";
+        const failures = isLostAnew ? 1 : this.#failures;
+        lastFailure = failure;
+        const attempt = { failure, failures, wasAllowed: this.#sync.wasInSync };
         await clock.sleep(retryDelayMs(attempt, random()), this.#rest.signal);
         this.#rest = undefined;
       }

@@ -161,10 +161,10 @@ export function isRefusal(failure: KubeFailure | undefined): boolean {
 }
 
 /** An attempt to watch that has failed. */
-interface FailedAttempt {
+export interface FailedAttempt {
   /** Of a KubeError, or `refused` where the list is refused for what it asks. */
   readonly failure: KubeFailure | "refused" | undefined;
-  /** How many have failed in a row, this one included. */
+  /** How many have failed in a row, this one included; 1 where a version is too old and the failure before was another. */
   readonly failures: number;
   /** True if the server has let this process watch before. */
   readonly wasAllowed: boolean;

@@ -473,6 +473,26 @@ describe("lost history", () => {
     expect(model.lists).toBe(2);
   });
 
+  test.for(["missing-resource", "unavailable"] as const)(
+    "after other failures (%s) makes the list be read anew at once, too",
+    async (failure) => {
+      const { model, clock, list } = await following("a");
+      await clock.advance(20_000);
+      model.watchRefusal = failing(failure);
+      model.end(failing("unavailable"));
+      await clock.advance(1_300);
+      model.put("b", {});
+      model.put("c", {});
+      model.compact();
+      model.watchRefusal = undefined;
+      const watches = model.watches.length;
+      while (model.watches.length === watches) await clock.advance(100);
+      await clock.advance(0);
+      expect(model.watches).toHaveLength(watches + 2);
+      expect(await list()).toEqual(["a s0", "b", "c"]);
+    },
+  );
+
   test("twice in a row is not answered in a hot loop", async () => {
     const { model, clock } = await following("a");
     model.refusal = failing("gone");
