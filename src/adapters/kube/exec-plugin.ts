@@ -15,7 +15,7 @@ const NEAR_MS = 10_000;
 /** And so long somebody waits then who still has a credential that is accepted. */
 const PATIENCE_MS = 1000;
 /** After this a plugin runs again that has failed. */
-const FAILED_MS = 2000;
+const FAILED_MS = 1000;
 const MAX_OUTPUT_BYTES = 1 << 20;
 const MAX_QUOTED = 500;
 
@@ -56,7 +56,7 @@ export class ExecLogin {
     return (this.#kept.expiresAtMs ?? Number.POSITIVE_INFINITY) - this.#clock.wallMs();
   }
 
-  /** The credential as of now, from `run` where none is kept. @throws what `run` throws, where nothing is kept that still holds; a plugin that has worked before runs again after two seconds */
+  /** The credential as of now, from `run` where none is kept. @throws what `run` throws, where nothing is kept that still holds; a plugin that has worked before runs again after a second */
   async credential(run: () => Promise<ExecCredential>): Promise<ExecCredential> {
     const kept = this.#kept;
     const leftMs = this.leftMs();

@@ -84,6 +84,7 @@ export class Reflector<T> {
   /** Counts how often the list was read from the start, resyncs not included. */
   #listings = 0;
   #failures = 0;
+  #lastFailure: FailedAttempt["failure"];
   #failedAtMs = 0;
   #listFailedAtMs = Number.NEGATIVE_INFINITY;
   #hasFailedToList = false;
@@ -173,9 +174,8 @@ export class Reflector<T> {
   }
 
   async #run(ended: (error: unknown) => void): Promise<void> {
-    const { clock, random } = this.#options;
+    const { clock } = this.#options;
     const { signal } = this.#ending;
-    let lastFailure: FailedAttempt["failure"];
     while (!signal.aborted) {
       try {
         this.#sync.begin();
@@ -188,15 +188,19 @@ export class Reflector<T> {
         if (signal.aborted) return;
         this.#fail(error);
         this.#rest = new AbortController();
-        const failure = this.#sync.isRefused ? ("refused" as const) : failureOf(error);
-        const isLostAnew = failure === "gone" && lastFailure !== "gone";
-        const failures = isLostAnew ? 1 : this.#failures;
-        lastFailure = failure;
-        const attempt = { failure, failures, wasAllowed: this.#sync.wasInSync };
-        await clock.sleep(retryDelayMs(attempt, random()), this.#rest.signal);
+        await clock.sleep(this.#restMs(failureOf(error)), this.#rest.signal);
         this.#rest = undefined;
       }
     }
+  }
+
+  /** Returns how long to wait after a failure, milliseconds. The history is lost anew where something else failed before. */
+  #restMs(kind: ReturnType<typeof failureOf>): number {
+    const failure = this.#sync.isRefused ? ("refused" as const) : kind;
+    const isLostAnew = failure === "gone" && this.#lastFailure !== "gone";
+    this.#lastFailure = failure;
+    const attempt = { failure, failures: isLostAnew ? 1 : this.#failures, wasAllowed: this.#sync.wasInSync };
+    return retryDelayMs(attempt, this.#options.random());
   }
 
   /** Until a watch stands nobody tells of changes: while none can be relied on, the list is read again and again, as long as it can be. */
