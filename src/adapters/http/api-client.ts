@@ -150,7 +150,7 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
       secrets?.redactQuoted(text) ?? (token === "" ? text : text.replaceAll(token, "[redacted]"));
     if (isUrgent(purpose)) await letMomentPass(clock, gate, budget, deadline.signal);
     if (call.isWrite && options.mayWrite?.() === false) throw notSent(call);
-    admit(api, call, gate.closedUntilMs(), budget.putOffUntilMs(purpose));
+    admit(api, call, gate.closedUntilMs(), gate.leftToOthersUntilMs(purpose) ?? budget.putOffUntilMs(purpose));
     if (deadline.signal.aborted) throw outOfTime(api, call, deadline, false);
     const startMs = clock.monotonicMs();
     let outcome: CallCount["outcome"] = "error";

@@ -16,6 +16,18 @@ export type Purpose = "address" | "rest" | "recovery" | "change" | "look";
 /** The part of every limit that a purpose leaves to more urgent calls. The most urgent purpose stands first. */
 const KEPT: Readonly<Record<Purpose, number>> = { address: 0, rest: 0, recovery: 0.1, change: 0.2, look: 0.3 };
 
+/**
+ * So long after a refusal is over a purpose leaves the provider to addresses, milliseconds. Where one kind of call is refused again and again, as the lists of names are, it would
+ * otherwise shut addresses out each time: none would ever move.
+ */
+const HEAD_START_MS: Readonly<Record<Purpose, number>> = {
+  address: 0,
+  rest: 0,
+  recovery: 5_000,
+  change: 10_000,
+  look: 10_000,
+};
+
 /** What a look at a name is made for: a change that waits for it, or nothing but to know. */
 export function lookPurpose(isAwaited = false): Purpose {
   return isAwaited ? "change" : "look";
@@ -178,6 +190,11 @@ interface AnsweredCall {
 export interface RateLimitGate {
   /** Local milliseconds before which nothing may be sent, or undefined while the gate is open. */
   closedUntilMs(): number | undefined;
+  /**
+   * Local milliseconds before which a call for this purpose leaves the gate, which has opened after a refusal, to addresses; undefined when it may be sent. Where nobody ever
+   * asked for an address of this token, that is at once.
+   */
+  leftToOthersUntilMs(purpose: Purpose): number | undefined;
   /** Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds. */
   observe(status: number, headers: AnswerHeaders, call?: AnsweredCall): number | undefined;
   /** What the headers of the newest answer that had any said. */
@@ -197,6 +214,9 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
   /** When the gate opens, or opened last, monotonic milliseconds. */
   let opensAtMonotonicMs = 0;
   let refusals = 0;
+  /** When what a 429 had closed opens, or opened, monotonic milliseconds. */
+  let refusedUntilMonotonicMs = Number.NEGATIVE_INFINITY;
+  let hasAddresses = false;
 
   function close(untilMs: number, nowMs: number): void {
     const opensAtMs = clock.monotonicMs() + untilMs - nowMs;
@@ -210,20 +230,31 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
   }
 
   /** By the local clock as it goes now, which may have leapt since. */
-  function closedUntilMs(): number | undefined {
-    const leftMs = opensAtMonotonicMs - clock.monotonicMs();
+  function wallMsOf(monotonicMs: number): number | undefined {
+    const leftMs = monotonicMs - clock.monotonicMs();
     return leftMs <= 0 ? undefined : clock.wallMs() + leftMs;
+  }
+
+  function closedUntilMs(): number | undefined {
+    return wallMsOf(opensAtMonotonicMs);
   }
 
   return {
     rateLimit: () => newest,
     closedUntilMs,
+    leftToOthersUntilMs(purpose) {
+      hasAddresses ||= purpose === "address";
+      return hasAddresses ? wallMsOf(refusedUntilMonotonicMs + HEAD_START_MS[purpose]) : undefined;
+    },
     observe(status, headers, { sentAtMs = clock.monotonicMs(), budget } = {}) {
       const nowMs = clock.wallMs();
       const said = read(status, headers, nowMs, refusalsWith(status, sentAtMs));
       if (Object.keys(said.rateLimit).length > 0) newest = said.rateLimit;
       const afterMs = retryAfterMs(headers.get("retry-after"), nowMs);
-      if (status === 429) close(afterMs ?? said.refusedUntilMs, nowMs);
+      if (status === 429) {
+        close(afterMs ?? said.refusedUntilMs, nowMs);
+        refusedUntilMonotonicMs = opensAtMonotonicMs;
+      }
       if (said.usedUpUntilMs !== undefined) {
         const ownMs = budget?.usedUp();
         close(ownMs === undefined ? said.usedUpUntilMs : Math.min(said.usedUpUntilMs, nowMs + ownMs), nowMs);

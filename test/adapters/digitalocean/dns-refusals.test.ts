@@ -134,9 +134,54 @@ describe("a caller that is shared", () => {
       }
       expect(server.requests).toHaveLength(1);
       await clock.advance(20_000);
+      expect(await failureOf(dns.findZone("example.com"))).toMatchObject({ failure: "put-off", status: 0 });
+      await clock.advance(5000);
       expect(await failureOf(dns.findZone("example.com"))).toMatchObject({ failure: "rate-limited", status: 429 });
       expect(await failureOf(addresses.listPage(1))).toMatchObject({ failure: "rate-limited", status: 0 });
       expect(server.requests).toHaveLength(2);
+    });
+  });
+
+  test("lets addresses go first after each 429, so that names which are refused for ever do not shut them out", async () => {
+    const tooMany: Reply = {
+      status: 429,
+      json: errorJSON("too_many_requests", "API rate limit exceeded."),
+      headers: { "retry-after": "20" },
+    };
+    const names = (request: Received): Reply => (request.path.includes("/domains") ? tooMany : { status: 204 });
+    await withDNSServer(names, async ({ server }) => {
+      const clock = new FakeClock();
+      const options = { token, baseURL: server.url, userAgent: "flipop/0", clock };
+      const { addresses, dns } = openDigitalOcean(options, createClient(options));
+      const answers = async (): Promise<readonly unknown[]> => {
+        // The name is asked for first, as it is where both are looked at in one pass.
+        const name = failureOf(dns.findZone("example.com"));
+        const address = failureOf(addresses.getAddress(ip1));
+        return [(await name).failure, (await address).status];
+      };
+      await failureOf(addresses.getAddress(ip1));
+      expect(await failureOf(dns.findZone("example.com"))).toMatchObject({ status: 429 });
+      for (let at = 0; at < 3; at += 1) {
+        await clock.advance(20_000);
+        expect(await answers()).toEqual(["put-off", 204]);
+        await clock.advance(5000);
+        expect(await failureOf(dns.findZone("example.com"))).toMatchObject({ status: 429 });
+      }
+    });
+  });
+
+  test("makes names wait for nobody where no address is ever asked for", async () => {
+    const tooMany: Reply = {
+      status: 429,
+      json: errorJSON("too_many_requests", "API rate limit exceeded."),
+      headers: { "retry-after": "20" },
+    };
+    await withDNSServer(tooMany, async ({ server }) => {
+      const clock = new FakeClock();
+      const { dns } = openDigitalOcean({ token, baseURL: server.url, userAgent: "flipop/0", clock });
+      expect(await failureOf(dns.findZone("example.com"))).toMatchObject({ status: 429 });
+      await clock.advance(20_000);
+      expect(await failureOf(dns.findZone("example.com"))).toMatchObject({ status: 429 });
     });
   });
 
