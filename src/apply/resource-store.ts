@@ -368,7 +368,9 @@ const TOLD_FIELDS: ReadonlySet<string> = new Set([
 /** What of a status decides something. */
 function decisive(status: StoredObject["status"]): object {
   const fields = Object.entries(status).filter(([field, value]) => value !== undefined && !TOLD_FIELDS.has(field));
-  return { ...Object.fromEntries(fields), conditions: status.conditions.map(({ hasAddresses }) => hasAddresses) };
+  const ips = "ips" in status ? Object.entries((status as Pool["status"]).ips) : [];
+  const untold = ips.map(([ip, entry]) => [ip, { ...entry, error: "" }]);
+  return { ...Object.fromEntries(fields), ips: untold, conditions: status.conditions.map((one) => one.hasAddresses) };
 }
 
 /** A status without what an older definition may drop: the provider of acquisitions is in the annotation, too. */

@@ -22,12 +22,22 @@ export interface NodeMarks {
   readonly hostAnnotation?: string;
 }
 
+/** A label as a node had it; without a value where it had none of that name. */
+export interface RestingLabel {
+  readonly name: string;
+  readonly value?: string;
+}
+
 /** What took a restless node out of service again and again, and counts as if it were there until the node has rested from it, see `apply/restless.ts`. */
 export interface Rest {
   /** True where the node counts as not ready. */
   readonly isUnready: boolean;
+  /** Present where the node counts as one that is gone: it was, or was another machine. */
+  readonly isGone?: true;
   /** Taints that count beside those that it has. */
   readonly taints: readonly Taint[];
+  /** Labels that count in the place of those that it has: who asks for another value, or for none, does not get it. Absent = none. */
+  readonly labels?: readonly RestingLabel[];
   /** When the first of that counts no longer, milliseconds of the API server's clock; absent while the node has all of it. */
   readonly untilMs?: number;
 }
@@ -48,7 +58,7 @@ export interface NodeFacts extends NodeMarks {
   readonly ipv6?: NodeMarks;
   /** The first part that matters and cannot be read, such as `spec.taints`. Then nobody can tell whether the node matches. Absent if everything can be read. */
   readonly unreadable?: string;
-  /** Present on a restless node that has to rest; counts where nodes have no grace. */
+  /** Present on a restless node that has to rest; where nodes have grace, only what excludes them counts. */
   readonly rest?: Rest;
 }
 

@@ -23,7 +23,7 @@ import type {
   OtherFirewalls,
 } from "../model/firewall.ts";
 import type { GrantFacts, GrantProblem, NamespaceGrants } from "../model/grants.ts";
-import type { NodeFacts, NodeMarks, Readiness, Rest, Taint } from "../model/node.ts";
+import type { NodeFacts, NodeMarks, Readiness, Rest, RestingLabel, Taint } from "../model/node.ts";
 import type { LeaseFacts, Observation, PodReading, PodSummary, ProviderFacts } from "../model/observation.ts";
 import { dnsName, firewallName, POOL, PORT_RANGE, RECORD_SET, SUSPENSION, texts } from "./object-shapes.ts";
 import {
@@ -65,6 +65,8 @@ export const PAST_EVENT: Shape<PastEvent> = fields<PastEvent>({
 
 const TAINT: Shape<Taint> = fields<Taint>({ key: text, value: text, effect: term, timeAddedMs: number }, "timeAddedMs");
 
+const RESTING_LABEL: Shape<RestingLabel> = fields<RestingLabel>({ name: term, value: text }, "value");
+
 const MARKS: Shape<NodeMarks> = fields<NodeMarks>(
   { addressAnnotation: names, poolAnnotation: names, hostAnnotation: names },
   "addressAnnotation",
@@ -88,7 +90,12 @@ const NODE: Shape<NodeFacts> = fields<NodeFacts>(
     hostAnnotation: names,
     ipv6: MARKS,
     unreadable: sentence,
-    rest: fields<Rest>({ isUnready: flag, taints: list(TAINT), untilMs: number }, "untilMs"),
+    rest: fields<Rest>(
+      { isUnready: flag, isGone: mark, taints: list(TAINT), labels: list(RESTING_LABEL), untilMs: number },
+      "isGone",
+      "labels",
+      "untilMs",
+    ),
   },
   "addressAnnotation",
   "poolAnnotation",

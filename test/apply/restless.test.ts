@@ -135,11 +135,74 @@ test("a taint that comes and goes stays for a while, and the condition Ready has
   expect(tell({ taints: [] }, 1600)).toBeUndefined();
 });
 
-test("a node that is gone, or that cannot be read, says nothing of what took it out of service", () => {
+test("a node that cannot be read says nothing of what took it out of service", () => {
   const tell = watchedNode();
   for (let time = 0; time < 5; time += 1) {
     tell(READY, time * SECOND);
-    tell(time % 2 === 0 ? "gone" : { ...UNREADY, unreadable: "spec.taints" }, time * SECOND + 500);
+    tell({ ...UNREADY, unreadable: "spec.taints" }, time * SECOND + 500);
   }
   expect(tell(READY, 5 * SECOND)).toBeUndefined();
+});
+
+test("a node that is deleted and made again counts as one that is gone for a while", () => {
+  const tell = watchedNode();
+  for (const atMs of [0, 200, 400]) {
+    tell(READY, atMs);
+    tell("gone", atMs + 100);
+  }
+  expect(tell(UNREADY, 600)).toEqual({ isUnready: false, isGone: true, taints: [], untilMs: NOW_MS + 1600 });
+  expect(tell(READY, 1600)).toBeUndefined();
+});
+
+test("a node that is another machine time and again counts as one that is gone, until it has been one for a while", () => {
+  const tell = watchedNode();
+  for (const atMs of [0, 200, 400, 600]) {
+    tell({ providerID: "digitalocean://101" }, atMs);
+    tell({ providerID: "digitalocean://102" }, atMs + 100);
+  }
+  expect(tell({ providerID: "digitalocean://102" }, 1600)).toEqual({
+    isUnready: false,
+    isGone: true,
+    taints: [],
+    untilMs: NOW_MS + 1700,
+  });
+  expect(tell({ providerID: "digitalocean://102" }, 1700)).toBeUndefined();
+});
+
+test("labels that come and go count for a while as they were: each value that a label had, and that there was none", () => {
+  const tell = watchedNode();
+  for (const atMs of [0, 200, 400]) {
+    tell({ labels: { role: "edge", zone: "a" } }, atMs);
+    tell({ labels: { zone: "a" } }, atMs + 100);
+  }
+  expect(tell({ labels: { role: "edge", zone: "b" } }, 600)).toEqual({
+    isUnready: false,
+    taints: [],
+    labels: [{ name: "role" }],
+    untilMs: NOW_MS + 1600,
+  });
+  expect(tell({ labels: { zone: "b" } }, 700)).toEqual({
+    isUnready: false,
+    taints: [],
+    labels: [{ name: "role", value: "edge" }],
+    untilMs: NOW_MS + 1700,
+  });
+  expect(tell({ labels: { zone: "b" } }, 1700)).toBeUndefined();
+});
+
+test("an address of a node that comes and goes is not there for a while, and the others are", () => {
+  const restless = new Restless();
+  const [own, other] = ["198.51.100.1", "198.51.100.2"].map((address) => ({ type: "ExternalIP", address }));
+  const shown = (addresses: NodeFacts["addresses"], atMs: number): readonly string[] => {
+    const world = { observedAtMs: NOW_MS + atMs, nodes: [aNode({ name: "n1", addresses })], pods: new Map() };
+    restless.note(world, atMs);
+    return restless.settled(world, atMs).nodes.flatMap((node) => node.addresses.map(({ address }) => address));
+  };
+  if (own === undefined || other === undefined) throw new Error("no addresses");
+  for (const atMs of [0, 200, 400]) {
+    expect(shown([own, other], atMs)).toHaveLength(2);
+    expect(shown([other], atMs + 100)).toEqual([other.address]);
+  }
+  expect(shown([own, other], 600)).toEqual([other.address]);
+  expect(shown([own, other], 1600)).toEqual([own.address, other.address]);
 });

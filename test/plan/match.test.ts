@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseLabelSelector } from "../../src/model/label-selector.ts";
-import type { NodeFacts } from "../../src/model/node.ts";
+import type { NodeFacts, Rest } from "../../src/model/node.ts";
 import type { PodSummary } from "../../src/model/observation.ts";
 import { judge, type Matcher } from "../../src/plan/nodes/match.ts";
 import { aNode, NOW } from "./builders.ts";
@@ -34,6 +34,14 @@ function verdict({ node = {}, nodeLabel = "", tolerations = [], pods, hasGrace =
 const unready = { isReady: false, sinceMs: NOW - 5000 };
 const cordon = { key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" };
 const notReady = { key: "node.kubernetes.io/not-ready", value: "", effect: "NoExecute", timeAddedMs: NOW - 7000 };
+
+/** A rest from labels that a node had. */
+const resting = (labels: Rest["labels"]): Rest => ({
+  isUnready: false,
+  taints: [],
+  ...(labels === undefined ? {} : { labels }),
+  untilMs: NOW + 2000,
+});
 
 test.for<[string, Row, string]>([
   ["a ready node matches", {}, "match"],
@@ -76,8 +84,36 @@ test.for<[string, Row, string]>([
     "match",
   ],
   [
-    "for an object that gives grace a node that has to rest matches at once",
+    "for an object that gives grace a node that has to rest from not being ready matches at once",
+    { node: { rest: { isUnready: true, taints: [notReady], untilMs: NOW + 2000 } }, hasGrace: true },
+    "match",
+  ],
+  [
+    "what excludes it has no grace, and counts on with it, too",
     { node: { rest: { isUnready: true, taints: [cordon], untilMs: NOW + 2000 } }, hasGrace: true },
+    "excluded TaintNotTolerated node.kubernetes.io/unschedulable:NoSchedule",
+  ],
+  [
+    "a node that is made again and again is unready for a while, with grace, too",
+    { node: { rest: { isUnready: false, isGone: true, taints: [], untilMs: NOW + 2000 } }, hasGrace: true },
+    "unready NodeNotReady it comes and goes again and again",
+  ],
+  [
+    "a node whose label never rests has the one that it had, too",
+    { node: { labels: { role: "edge" }, rest: resting([{ name: "role", value: "other" }]) }, nodeLabel: "role=edge" },
+    "excluded NodeLabelMismatch role=edge",
+  ],
+  [
+    "or none, where it had none",
+    { node: { labels: { role: "edge" }, rest: resting([{ name: "role" }]) }, nodeLabel: "role", hasGrace: true },
+    "excluded NodeLabelMismatch role",
+  ],
+  [
+    "for an object that asks for neither there is nothing to rest from",
+    {
+      node: { labels: { role: "edge" }, rest: resting([{ name: "role", value: "a" }]) },
+      nodeLabel: "role in (a,edge)",
+    },
     "match",
   ],
   ["a node being deleted does not match at once", { node: { isDeleting: true } }, "excluded NodeDeleting"],

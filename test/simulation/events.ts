@@ -102,6 +102,9 @@ const EFFECTS: Effects = {
   "delete-pod": (world, { node }) => {
     world.kubernetes.api.remove(world.type("pods"), `shop/web-${node}`, { gracePeriodSeconds: 0 });
   },
+  "pod-label": (world, { node, app }) => {
+    world.kubernetes.api.patch(world.type("pods"), `shop/web-${node}`, { metadata: { labels: { app } } });
+  },
   pool: (world, { name, spec }) => {
     world.kubernetes.api.create(world.type("pools"), "shop", {
       apiVersion: `${GROUP}/${VERSION}`,

@@ -65,6 +65,7 @@ export type WorldEvent = { readonly atMs: number } & (
     }
   | { readonly kind: "pod"; readonly node: string; readonly isReady: boolean }
   | { readonly kind: "delete-pod"; readonly node: string }
+  | { readonly kind: "pod-label"; readonly node: string; readonly app: string }
   | { readonly kind: "pool"; readonly name: string; readonly spec: PoolSpecText }
   | { readonly kind: "edit"; readonly name: string; readonly spec: Partial<Record<keyof PoolSpecText, unknown>> }
   | { readonly kind: "delete-pool"; readonly name: string }

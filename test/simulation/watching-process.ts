@@ -15,6 +15,7 @@ import type { WatchLoopDeps } from "../../src/watch/watch-loop.ts";
 import { KeptReadings } from "./kept-readings.ts";
 import { Process } from "./process.ts";
 import { simDNS } from "./sim-dns.ts";
+import { simFirewall } from "./sim-firewall.ts";
 import { simProviders } from "./sim-provider.ts";
 import { simWarmCluster } from "./sim-warm-cluster.ts";
 
@@ -87,7 +88,7 @@ export class WatchingProcess extends Process {
         Object.values(world.dns).map((account) => [account.name, usable(simDNS(this, account))] as const),
       ),
       registry: PROVIDERS,
-      firewallProviders: new Map(),
+      firewallProviders: new Map([["digitalocean", usable(simFirewall(this))]]),
       clock: this.clock,
       progress: this.progress,
       leaseName: { namespace: "flipop", name: "flipop" },

@@ -122,8 +122,11 @@ export class World {
     return this.#all("nodes", decodeNode);
   }
 
+  /** Those with the label that objects ask for. */
   pods(): readonly PodFacts[] {
-    return this.#all("pods", decodePod);
+    return this.#all("pods", (pod) =>
+      (pod as KubeObject).metadata.labels?.["app"] === "web" ? decodePod(pod) : undefined,
+    );
   }
 
   pool(key: string): Pool | undefined {

@@ -1,8 +1,8 @@
-import { selects } from "../../model/label-selector.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import { type MatchSpec, type ObjectMeta, objectKey, type Pool, shownText } from "../../model/resource.ts";
 import type { NothingSelected } from "../holds.ts";
 import type { Validation } from "../validate.ts";
+import { isSelected } from "./match.ts";
 
 /** An object that asks for nodes. */
 interface Asking {
@@ -24,8 +24,7 @@ export function emptyTarget(
   if (validation.kind !== "valid" || object.meta.isDeleting) return undefined;
   const { matcher } = validation;
   const { nodeLabel } = object.spec.match;
-  const mayBeSelected = (node: NodeFacts): boolean =>
-    node.unreadable !== undefined || selects(matcher.nodeSelector, node.labels);
+  const mayBeSelected = (node: NodeFacts): boolean => node.unreadable !== undefined || isSelected(node, matcher);
   if (nodeLabel !== "" && !nodes.some(mayBeSelected))
     return { of: "nodes", what: `nodeLabel ${shownText(nodeLabel)} selects no node` };
   if (matcher.podsByNode === undefined || matcher.podsByNode.size > 0) return undefined;

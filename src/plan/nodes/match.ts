@@ -13,7 +13,7 @@ export interface Matcher {
   readonly tolerations: readonly Toleration[];
   /** Undefined when no pod is needed; else the pods by node. */
   readonly podsByNode: ReadonlyMap<string, PodSummary> | undefined;
-  /** True where nodes have grace: then what is ready counts at once, however often it was not. */
+  /** True where nodes have grace: then what is ready counts at once, however often it was not. What excluded them counts on all the same. */
   readonly hasGrace?: boolean;
   /** An unreadable list of endpoints, which may say of any node that it serves. */
   readonly unplaced?: string;
@@ -84,9 +84,11 @@ export function judgedUntilMs(node: NodeFacts, matcher: Matcher, nowMs: number):
 /** True for a node that an object asks for by its labels, and that has to rest, or whose pods have to. Pure. */
 export function isRestless(node: NodeFacts, matcher: Matcher): boolean {
   const { podsByNode, hasGrace, nodeSelector } = matcher;
-  if (hasGrace === true) return false;
-  const rests = node.rest !== undefined || podsByNode?.get(node.name)?.restsUntilMs !== undefined;
-  return rests && selects(nodeSelector, node.labels);
+  const podsRest = hasGrace !== true && podsByNode?.get(node.name)?.restsUntilMs !== undefined;
+  return (
+    (podsRest || restOf(node, matcher) !== undefined) &&
+    labelSets(node, matcher).some((labels) => selects(nodeSelector, labels))
+  );
 }
 
 /**
@@ -108,6 +110,11 @@ export function stillServes(
   return violation === undefined || violation.doubt !== undefined;
 }
 
+/** True for a node whose labels an object asks for, and has rested from other ones. Pure. */
+export function isSelected(node: NodeFacts, matcher: Matcher): boolean {
+  return labelSets(node, matcher).every((labels) => selects(matcher.nodeSelector, labels));
+}
+
 type Check = (node: NodeFacts, matcher: Matcher, nowMs: number) => Violation | undefined;
 
 const CHECKS: readonly Check[] = [
@@ -116,6 +123,7 @@ const CHECKS: readonly Check[] = [
   nodeLabelMismatch,
   excludingTaint,
   nodeNotReady,
+  nodeBack,
   readinessTaint,
   noReadyPod,
 ];
@@ -136,10 +144,20 @@ function nodeNotReady(node: NodeFacts, matcher: Graceful): Violation | undefined
   return { reason: "NodeNotReady", detail, isReadiness: true, sinceMs: isReady ? undefined : sinceMs };
 }
 
+/** A node that was gone, or another machine, again and again. */
+function nodeBack(node: NodeFacts, matcher: Matcher): Violation | undefined {
+  if (restOf(node, matcher)?.isGone !== true) return undefined;
+  return { reason: "NodeNotReady", detail: COMES_AND_GOES, isReadiness: true };
+}
+
 type Graceful = Pick<Matcher, "hasGrace">;
 
+/** Of a node from which an object would only wait, it rests from nothing of that: it waits as long as its grace, and what is ready counts at once. */
 function restOf({ rest }: NodeFacts, { hasGrace }: Graceful): Rest | undefined {
-  return hasGrace === true ? undefined : rest;
+  if (rest === undefined || hasGrace !== true) return rest;
+  const taints = rest.taints.filter((taint) => !isReadinessTaint(taint));
+  const isNothing = rest.isGone !== true && rest.labels === undefined && taints.length === 0;
+  return isNothing ? undefined : { ...rest, isUnready: false, taints };
 }
 
 /** The taints that count of a node: those that it has, and those that it rests from. */
@@ -148,8 +166,21 @@ function taintsOf(node: NodeFacts, matcher: Graceful): readonly Taint[] {
   return taints.length === 0 ? node.taints : [...node.taints, ...taints];
 }
 
+type Labels = NodeFacts["labels"];
+
+/** The labels that count of a node: those that it has, and those same ones with each that it rests from. */
+function labelSets(node: NodeFacts, matcher: Graceful): readonly Labels[] {
+  const { labels = [] } = restOf(node, matcher) ?? {};
+  return [node.labels, ...labels.map(({ name, value }) => withLabel(node.labels, name, value))];
+}
+
+function withLabel(labels: Labels, name: string, value: string | undefined): Labels {
+  const others = Object.entries(labels).filter(([key]) => key !== name);
+  return Object.fromEntries(value === undefined ? others : [...others, [name, value]]);
+}
+
 function nodeLabelMismatch(node: NodeFacts, matcher: Matcher): Violation | undefined {
-  if (selects(matcher.nodeSelector, node.labels)) return undefined;
+  if (isSelected(node, matcher)) return undefined;
   return { reason: "NodeLabelMismatch", detail: matcher.nodeLabel, isReadiness: false };
 }
 
@@ -202,6 +233,7 @@ function unreadable(what: string): MatchVerdict {
 
 /** Why a node or its pods count as not ready, also while they are ready. */
 const RESTLESS = "ready and not ready again and again";
+const COMES_AND_GOES = "it comes and goes again and again";
 
 function noReadyPod(
   node: NodeFacts,
