@@ -15,7 +15,7 @@ import type { Outcome, Pass, PassResult, ReportFailure, RunTiming, Selection } f
 import { WAITS, waitMs } from "./model/waits.ts";
 import { Interrupted, untilInterrupted } from "./observe/interrupt.ts";
 import { look, type ObserveDeps, observe, observeOwners, observeSpecs, type Sight } from "./observe/observe.ts";
-import { readNearPods, readPods } from "./observe/read-cluster.ts";
+import { type ListedObjects, readNearPods, readPods } from "./observe/read-cluster.ts";
 import { ReusableFacts } from "./observe/reusable-facts.ts";
 import { CLOSING_MS, type PassOptions, type WriterDeps } from "./pass.ts";
 import { fruitless, type NextLook, nextLook } from "./plan/next-look.ts";
@@ -117,7 +117,7 @@ export async function reconcilePass(deps: WriterDeps, options: PassOptions): Pro
 export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass & { readonly seen: Observation }> {
   const { deadlineMs, signal } = options;
   const { limits = new Map() } = own;
-  const deps = { ...own, limits, ...notingLimits(own, limits) };
+  const deps = { ...own, limits, ...notingLimits(own, limits), objects: restedObjects(own) };
   const watch = stopwatch(deps.clock);
   const sight = await untilInterrupted(sightOf(deps, options), signal);
   const observeMs = watch.lap();
@@ -159,6 +159,11 @@ export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass 
     ...(nextReadInMs === undefined ? {} : { nextReadInMs }),
     ...(nextStatusMs === undefined ? {} : { nextStatusMs }),
   };
+}
+
+/** Objects as they count for a process that goes on. */
+function restedObjects({ attempts, cluster, clock }: WriterDeps): ListedObjects | undefined {
+  return attempts && ((listed) => attempts.objects(listed, { nowMs: cluster.now(), monotonicMs: clock.monotonicMs() }));
 }
 
 /** Writes the Events of a pass. The last pass of a process waits until all are written, any other one a moment. */

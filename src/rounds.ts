@@ -235,7 +235,7 @@ export class Rounds {
     else if (!isRipe) return false;
     this.#judgedAtMs = cluster.now();
     try {
-      if (isOvertaken) this.#enterObjects(await readClusterAgain(cluster, this.observation.grants));
+      if (isOvertaken) this.#enterObjects(await readClusterAgain(this.#deps, this.observation.grants));
       else this.observation = { ...this.observation, ...(await readNodesAgain(cluster, this.observation)) };
       return true;
     } catch (error) {

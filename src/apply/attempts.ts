@@ -9,7 +9,7 @@ import { laterTime } from "../model/time.ts";
 import { retryClassOf, retryDelayMs } from "../plan/retries.ts";
 import { BusyTries } from "./busy-tries.ts";
 import type { ResourceStores } from "./resource-store.ts";
-import { Restless } from "./restless.ts";
+import { type Now, Restless } from "./restless.ts";
 import { CHANGED_BACK, Rewrites, TOLD } from "./rewrites.ts";
 
 /** What a process tried for one object. */
@@ -47,6 +47,8 @@ export class Attempts {
   /** The changes of addresses that a busy provider has refused. */
   readonly busyTries: BusyTries = new BusyTries();
   readonly #restless = new Restless();
+  /** When an object that has to rest may have rested, milliseconds of the API server's clock; undefined where none has to. */
+  #restedMs: number | undefined;
   #memories: ReadonlyMap<string, Memory> = new Map();
   #stored: ReadonlyMap<string, readonly RetryStatus[]> = new Map();
   readonly #refusals = new Map<string, Refusal>();
@@ -109,6 +111,14 @@ export class Attempts {
     return { ...observation, pools, recordSets: sets };
   }
 
+  /** Takes note of objects as they are listed, and returns them as they count, see {@link Restless}. */
+  objects<L extends Pick<Observation, "pools" | "recordSets">>(listed: L, { nowMs, monotonicMs }: Now): L {
+    if (!this.#isLasting) return listed;
+    const { objects, nextMs } = this.#restless.objects(listed, monotonicMs);
+    this.#restedMs = nextMs === undefined ? undefined : nowMs + nextMs;
+    return objects;
+  }
+
   /** Takes note of nodes and pods as they are now, see {@link Restless}. */
   noteNodes(now: Pick<Observation, "nodes" | "pods">, monotonicMs: number): void {
     if (this.#isLasting) this.#restless.note(now, monotonicMs);
@@ -134,9 +144,10 @@ export class Attempts {
     for (const key of this.#refusals.keys()) if (!uids.has(key)) this.#refusals.delete(key);
   }
 
-  /** Returns when a status may be written that was refused or held back, milliseconds of the API server's clock; undefined when there is none. */
+  /** Returns when a status may be written that was refused or held back, or an object may have rested, milliseconds of the API server's clock; undefined when there is none. */
   nextStatusMs(): number | undefined {
-    const dueMs = [...Array.from(this.#refusals.values(), (refusal) => refusal.dueMs), ...this.#untold.values()];
+    const refusedMs = Array.from(this.#refusals.values(), ({ dueMs }) => dueMs);
+    const dueMs = [...refusedMs, ...this.#untold.values(), ...(this.#restedMs === undefined ? [] : [this.#restedMs])];
     return dueMs.length === 0 ? undefined : Math.min(...dueMs);
   }
 

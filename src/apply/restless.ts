@@ -1,12 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
+import { refKey } from "../model/action.ts";
 import type { NodeFacts, Rest, RestingLabel, Taint } from "../model/node.ts";
 import type { Observation, PodReading, PodSummary } from "../model/observation.ts";
+import type { Pool, RecordSet } from "../model/resource.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 
 /** So long after something was lost last that no longer counts, milliseconds. */
 const OVER_AFTER_MS = 60_000;
 
 /** When something is told. `nowMs` is by the API server's clock, which may leap; `monotonicMs` by the process's own. */
-interface Now {
+export interface Now {
   readonly nowMs: number;
   readonly monotonicMs: number;
 }
@@ -19,9 +22,9 @@ interface Losses<F, B> {
   readonly isThere: (bar: B, fact: F | undefined) => boolean | undefined;
 }
 
-/** What took a node out of service once. */
+/** What took a node out of service once, or what an object began to ask for. */
 interface Row<B> {
-  readonly nodeName: string;
+  readonly name: string;
   readonly bar: B;
   /** How often in a row it came. */
   readonly count: number;
@@ -32,7 +35,7 @@ interface Row<B> {
 }
 
 /** What comes and goes again and again; it counts for so long as if it were there. */
-interface Wait<B> extends Pick<Row<B>, "nodeName" | "bar"> {
+interface Wait<B> extends Pick<Row<B>, "name" | "bar"> {
   readonly leftMs: number;
 }
 
@@ -46,7 +49,7 @@ class Comings<F, B> {
     this.#losses = losses;
   }
 
-  /** @param facts - by node name */
+  /** @param facts - by name */
   note(facts: ReadonlyMap<string, F>, atMs: number): void {
     const before = this.#before ?? facts;
     const live = [...this.#rows].filter(([, { cameAtMs }]) => atMs - cameAtMs < OVER_AFTER_MS);
@@ -54,7 +57,7 @@ class Comings<F, B> {
     this.#rows = new Map(live);
     if (before === facts) return;
     const back = live.flatMap(([id, row]): readonly (readonly [string, Row<B>])[] => {
-      const isGone = row.goneAtMs === undefined && this.#losses.isThere(row.bar, facts.get(row.nodeName)) === false;
+      const isGone = row.goneAtMs === undefined && this.#losses.isThere(row.bar, facts.get(row.name)) === false;
       return isGone ? [[id, { ...row, goneAtMs: atMs }]] : [];
     });
     this.#rows = new Map([...live, ...back, ...this.#came(before, facts, atMs)]);
@@ -62,9 +65,9 @@ class Comings<F, B> {
 
   /** Returns what has to wait. */
   waits(monotonicMs: number): readonly Wait<B>[] {
-    return [...this.#rows.values()].flatMap(({ nodeName, bar, count, goneAtMs = monotonicMs }) => {
+    return [...this.#rows.values()].flatMap(({ name, bar, count, goneAtMs = monotonicMs }) => {
       const leftMs = goneAtMs + waitMs(WAITS.restless, count - 1) - monotonicMs;
-      return leftMs <= 0 ? [] : [{ nodeName, bar, leftMs }];
+      return leftMs <= 0 ? [] : [{ name, bar, leftMs }];
     });
   }
 
@@ -73,12 +76,12 @@ class Comings<F, B> {
     facts: ReadonlyMap<string, F>,
     cameAtMs: number,
   ): readonly (readonly [string, Row<B>])[] {
-    return [...before].flatMap(([nodeName, old]): readonly (readonly [string, Row<B>])[] => {
-      const fact = facts.get(nodeName);
+    return [...before].flatMap(([name, old]): readonly (readonly [string, Row<B>])[] => {
+      const fact = facts.get(name);
       if (fact === old) return [];
       return [...this.#losses.came(old, fact)].map(([key, bar]): readonly [string, Row<B>] => {
-        const id = `${nodeName} ${key}`;
-        return [id, { nodeName, bar, count: (this.#rows.get(id)?.count ?? 0) + 1, cameAtMs }];
+        const id = `${name} ${key}`;
+        return [id, { name, bar, count: (this.#rows.get(id)?.count ?? 0) + 1, cameAtMs }];
       });
     });
   }
@@ -99,6 +102,9 @@ export class Restless {
   #byName: ReadonlyMap<string, NodeFacts> = new Map();
   /** By selector of pods. */
   readonly #pods = new Map<string, PodComings>();
+  readonly #wishes = new Comings<Wishing, Wish>(WISH_LOSSES);
+  /** By {@link keyOf}, objects with what they asked for when they had rested last. */
+  #rested: ReadonlyMap<string, Wishing> = new Map();
 
   /** Takes note of nodes and pods as they are now. Never of an older reading: what has come back meanwhile would be taken for gone again. `atMs` is by the process's own clock. */
   note({ nodes, pods }: Pick<Observation, "nodes" | "pods">, atMs: number): void {
@@ -122,8 +128,31 @@ export class Restless {
     return nodes === observation.nodes && pods === observation.pods ? observation : { ...observation, nodes, pods };
   }
 
+  /**
+   * Takes note of objects as they are listed, and returns them as they count. One whose spec, or what that refers to, is changed back and forth asks for what it did when it had
+   * rested last, as if the list were older. Not one that is to stand still now, or to go.
+   */
+  objects<L extends Wishes>(listed: L, monotonicMs: number): Rested<L> {
+    const own = new Map([...listed.pools, ...listed.recordSets].map((object) => [keyOf(object), object] as const));
+    this.#wishes.note(own, monotonicMs);
+    const leftMs = new Map<string, number>();
+    for (const wait of this.#wishes.waits(monotonicMs)) {
+      const object = own.get(wait.name);
+      if (object === undefined || WISH_LOSSES.isThere(wait.bar, object) !== false) continue;
+      leftMs.set(wait.name, Math.max(leftMs.get(wait.name) ?? 0, wait.leftMs));
+    }
+    const before = this.#rested;
+    this.#rested = new Map(
+      [...own].map(([key, now]) => [key, leftMs.has(key) ? restedWish(before.get(key), now) : now]),
+    );
+    if (leftMs.size === 0) return { objects: listed };
+    const rested = <O extends Wishing>(object: O): O => withWish(object, this.#rested.get(keyOf(object)) ?? object);
+    const objects = { ...listed, pools: listed.pools.map(rested), recordSets: listed.recordSets.map(rested) };
+    return { objects, nextMs: Math.min(...leftMs.values()) };
+  }
+
   #settledNodes(nodes: readonly NodeFacts[], { nowMs, monotonicMs }: Now): readonly NodeFacts[] {
-    const waits = Map.groupBy(this.#nodes.waits(monotonicMs), ({ nodeName }) => nodeName);
+    const waits = Map.groupBy(this.#nodes.waits(monotonicMs), ({ name }) => name);
     if (waits.size === 0) return nodes;
     return nodes.map((node) => {
       const own = waits.get(node.name);
@@ -134,14 +163,56 @@ export class Restless {
   #settledPods(pods: Pods, { nowMs, monotonicMs }: Now): Pods {
     const waiting = [...pods].flatMap(([key, reading]): readonly (readonly [string, PodReading])[] => {
       if (reading.kind !== "read") return [];
-      const resting = (this.#pods.get(key)?.waits(monotonicMs) ?? []).flatMap(({ nodeName, leftMs }) => {
-        const summary = reading.byNode.get(nodeName);
-        return summary === undefined ? [] : [[nodeName, { ...summary, restsUntilMs: nowMs + leftMs }] as const];
+      const resting = (this.#pods.get(key)?.waits(monotonicMs) ?? []).flatMap(({ name, leftMs }) => {
+        const summary = reading.byNode.get(name);
+        return summary === undefined ? [] : [[name, { ...summary, restsUntilMs: nowMs + leftMs }] as const];
       });
       return resting.length === 0 ? [] : [[key, { ...reading, byNode: new Map([...reading.byNode, ...resting]) }]];
     });
     return waiting.length === 0 ? pods : new Map([...pods, ...waiting]);
   }
+}
+
+type Wishing = Pool | RecordSet;
+type Wishes = Pick<Observation, "pools" | "recordSets">;
+/** What an object asks for: all but its name and its status. */
+type Wish = Omit<Pool, "meta" | "status"> | Omit<RecordSet, "meta" | "status">;
+
+/** Objects as they count, and after how long the first of them may count otherwise, milliseconds; absent = none. */
+interface Rested<L> {
+  readonly objects: L;
+  readonly nextMs?: number;
+}
+
+const WISH_LOSSES: Losses<Wishing, Wish> = {
+  came(before, object) {
+    if (object === undefined || object.meta.uid !== before.meta.uid) return new Map();
+    const wish = wishOf(object);
+    return isDeepStrictEqual(wish, wishOf(before)) ? new Map() : new Map([[JSON.stringify(wish), wish]]);
+  },
+  isThere: (wish, object) => (object === undefined ? undefined : isDeepStrictEqual(wish, wishOf(object))),
+};
+
+function wishOf({ meta: _meta, status: _status, ...wish }: Wishing): Wish {
+  return wish;
+}
+
+function keyOf(object: Wishing): string {
+  return refKey({ kind: "kind" in object ? object.kind : "dns", ...object.meta });
+}
+
+/** What an object that has to rest asks for. */
+function restedWish(before: Wishing | undefined, now: Wishing): Wishing {
+  const { meta, spec } = now;
+  if (before?.meta.uid !== meta.uid || meta.isDeleting) return now;
+  return !spec.suspend || before.spec.suspend ? before : now;
+}
+
+/** The object with what it asked for when it was like the other one. */
+function withWish<O extends Wishing>(object: O, other: Wishing): O {
+  const { meta, status } = object;
+  if (other.meta.generation === meta.generation && isDeepStrictEqual(wishOf(object), wishOf(other))) return object;
+  return { ...other, status, meta: { ...meta, generation: other.meta.generation } } as O;
 }
 
 interface Unready {

@@ -25,7 +25,7 @@ import { type Enter, followedBy, Looking, type Piece, Readings } from "./looking
 import { besideKnown, unanswered, unasked } from "./meanwhile.ts";
 import { askedOfNames, namedZones, providersOfNames, readNames } from "./names.ts";
 import { ownerPieces } from "./owners.ts";
-import { type ClusterLists, readCluster, readGrants, readSpecs } from "./read-cluster.ts";
+import { type ClusterLists, type ListedObjects, readCluster, readGrants, readSpecs } from "./read-cluster.ts";
 import { NOTHING_KNOWN, type ReusableFacts } from "./reusable-facts.ts";
 
 /** So long a pass that knows something of a provider already waits for the first answer, milliseconds: a provider that hangs holds up no recovery. */
@@ -49,6 +49,8 @@ export interface ObserveDeps {
   readonly grants?: GrantMode | "off" | undefined;
   /** What an earlier pass of this run read of grants. Absent = namespaces are listed. */
   readonly knownGrants?: GrantFacts | undefined;
+  /** Returns listed objects as they count. Absent = as they are listed. */
+  readonly objects?: ListedObjects | undefined;
   /** The Lease's annotations, where this process keeps it and knows them. Absent = it is read. */
   readonly notes?: LeaseRecord["annotations"] | undefined;
 }
@@ -109,7 +111,7 @@ export async function observeSpecs({
  */
 export async function look(deps: ObserveDeps): Promise<Sight> {
   const { cluster, clock, reusable } = deps;
-  const [lists, annotations] = await Promise.all([readCluster(cluster), readNotes(deps)]);
+  const [lists, annotations] = await Promise.all([readCluster(deps), readNotes(deps)]);
   const mode = deps.grants ?? notedGrants(annotations);
   const grants =
     mode === undefined || mode === "off" ? undefined : (deps.knownGrants ?? (await readGrants(cluster, mode, lists)));

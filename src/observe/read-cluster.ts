@@ -18,14 +18,24 @@ export type ClusterLists = Pick<
   "pools" | "recordSets" | "missingKinds" | "nodes" | "nodesReadAtMs" | "pods"
 >;
 
+/** Returns listed objects as they count. */
+export type ListedObjects = <L extends Pick<Observation, "pools" | "recordSets">>(listed: L) => L;
+
+/** What is listed, and how it counts; absent = as it is listed. */
+interface Listing {
+  readonly cluster: ClusterReader;
+  readonly objects?: ListedObjects | undefined;
+}
+
 /**
  * Lists objects, nodes, and the pods that some selector asks for. A list of pods or endpoints that the API server refuses for
  * what it asks is in the result as refused: it concerns nobody but the objects that ask for it.
  * @throws KubeError when a list fails for any other reason: part of a cluster is never returned.
  */
-export async function readCluster(cluster: ClusterReader): Promise<ClusterLists> {
-  const [objects, nodes] = await Promise.all([listObjects(cluster), readNodes(cluster)]);
-  return { ...objects, ...nodes, pods: await readAllPods(cluster, objects) };
+export async function readCluster({ cluster, objects = (listed) => listed }: Listing): Promise<ClusterLists> {
+  const [listed, nodes] = await Promise.all([listObjects(cluster), readNodes(cluster)]);
+  const counting = { ...listed, ...objects(listed) };
+  return { ...counting, ...nodes, pods: await readAllPods(cluster, counting) };
 }
 
 /**
@@ -81,9 +91,9 @@ export type ClusterNow = ClusterLists & Pick<Observation, "grants">;
  * @param grants - as they were read before; absent where they do not count
  * @throws KubeError as {@link readCluster}
  */
-export async function readClusterAgain(cluster: ClusterReader, grants: GrantFacts | undefined): Promise<ClusterNow> {
-  const lists = await readCluster(cluster);
-  return grants === undefined ? lists : { ...lists, grants: await readGrants(cluster, grants.mode, lists) };
+export async function readClusterAgain(listing: Listing, grants: GrantFacts | undefined): Promise<ClusterNow> {
+  const lists = await readCluster(listing);
+  return grants === undefined ? lists : { ...lists, grants: await readGrants(listing.cluster, grants.mode, lists) };
 }
 
 /**

@@ -128,7 +128,7 @@ class Standby {
     let hasListed = false;
     while (!signal.aborted) {
       try {
-        await untilInterrupted(readCluster(cluster), signal);
+        await untilInterrupted(readCluster({ cluster }), signal);
         hasListed = true;
         failures = 0;
         onWarm();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Restless } from "../../src/apply/restless.ts";
 import type { NodeFacts, Rest } from "../../src/model/node.ts";
 import type { PodReading } from "../../src/model/observation.ts";
-import { aNode } from "../plan/builders.ts";
+import { aNode, aPool } from "../plan/builders.ts";
 
 const NOW_MS = Date.parse("2026-08-01T12:00:00Z");
 const SECOND = 1000;
@@ -205,4 +205,86 @@ test("an address of a node that comes and goes is not there for a while, and the
   }
   expect(shown([own, other], 600)).toEqual([other.address]);
   expect(shown([own, other], 1600)).toEqual([own.address, other.address]);
+});
+
+/** Tells of one pool, by a number of addresses that it asks for, and returns the number and the generation that count. */
+function watchedPool(): (
+  pool: Wish,
+  atMs: number,
+) => readonly [desiredIPs: number, generation: number, nextMs?: number] {
+  const restless = new Restless();
+  let generation = 0;
+  return ({ desiredIPs, suspend = false, isDeleting = false, uid = "u1" }, atMs) => {
+    generation += 1;
+    const plain = aPool({ spec: { desiredIPs, suspend } });
+    const pool = { ...plain, meta: { ...plain.meta, generation, isDeleting, uid, resourceVersion: `${generation}` } };
+    const { objects, nextMs } = restless.objects({ pools: [pool], recordSets: [] }, atMs);
+    const [counted] = objects.pools;
+    expect(counted?.meta.resourceVersion).toBe(`${generation}`);
+    const { desiredIPs: wanted = 0 } = counted?.spec ?? {};
+    const counts = [wanted, counted?.meta.generation ?? 0] as const;
+    return nextMs === undefined ? counts : [...counts, nextMs];
+  };
+}
+
+interface Wish {
+  readonly desiredIPs: number;
+  readonly suspend?: boolean;
+  readonly isDeleting?: boolean;
+  readonly uid?: string;
+}
+
+/** Changes it back and forth until each change has to wait. */
+function fought(tell: ReturnType<typeof watchedPool>): void {
+  for (const atMs of [0, 200, 400, 600]) {
+    tell({ desiredIPs: 1 }, atMs);
+    tell({ desiredIPs: 2 }, atMs + 100);
+  }
+}
+
+test("a spec that is changed back and forth counts as it was, from the third time within a minute on, until it has rested", () => {
+  const tell = watchedPool();
+  const counted = [0, 200, 400, 600].map((atMs) => [
+    tell({ desiredIPs: 1 }, atMs).slice(0, 2),
+    tell({ desiredIPs: 2 }, atMs + 100).slice(0, 2),
+  ]);
+  expect(counted).toEqual([
+    [
+      [1, 1],
+      [2, 2],
+    ],
+    [
+      [1, 3],
+      [2, 4],
+    ],
+    [
+      [1, 5],
+      [2, 6],
+    ],
+    // The other one has come for the third time by now.
+    [
+      [2, 6],
+      [2, 6],
+    ],
+  ]);
+  expect(tell({ desiredIPs: 1 }, 800)).toEqual([2, 6, 2000]);
+  expect(tell({ desiredIPs: 1 }, 2700)).toEqual([2, 6, 100]);
+  expect(tell({ desiredIPs: 1 }, 2800)).toEqual([1, 11]);
+});
+
+test("what an object asks for the first time waits only for what it asked for a moment ago", () => {
+  const tell = watchedPool();
+  fought(tell);
+  expect(tell({ desiredIPs: 3 }, 2800)).toEqual([2, 6, 2000]);
+  expect(tell({ desiredIPs: 3 }, 4800)).toEqual([3, 10]);
+});
+
+test("an object that is to stand still, to go, or that is another one waits for nothing", () => {
+  const tell = watchedPool();
+  fought(tell);
+  expect(tell({ desiredIPs: 1, suspend: true }, 800).slice(0, 2)).toEqual([1, 9]);
+  // That it goes on again waits.
+  expect(tell({ desiredIPs: 2 }, 900).slice(0, 2)).toEqual([1, 9]);
+  expect(tell({ desiredIPs: 2, isDeleting: true }, 1000).slice(0, 2)).toEqual([2, 11]);
+  expect(tell({ desiredIPs: 1, uid: "u2" }, 1100).slice(0, 2)).toEqual([1, 12]);
 });

@@ -53,7 +53,7 @@ describe("a list of pods that fails", () => {
         spec: { provider: "digitalocean", region: "nyc3", desiredIPs: 1, match },
       });
     }
-    return (await readCluster(cluster)).pods;
+    return (await readCluster({ cluster })).pods;
   }
 
   test.for<[KubeFailure, number]>([
@@ -103,7 +103,7 @@ describe("a list of pods that fails", () => {
 
 test("EndpointSlices of a Service whose name can be no label are not asked for: its name would be read as a selector", async () => {
   const cluster = new MemoryCluster();
-  const { pods } = await readCluster(withService(cluster, "web,app!=x"));
+  const { pods } = await readCluster({ cluster: withService(cluster, "web,app!=x") });
   expect([...pods]).toEqual([
     [
       "endpoints|shop|web,app!=x",

@@ -33,4 +33,22 @@ export const LASTING_BUGS: readonly Mutation[] = [
     find: "    if (hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);",
     replace: "    if (!hasTold && this.#isLasting) this.#tellings.wrote(key, nowMs);",
   },
+  {
+    name: "A label of a node that comes and goes counts each time at once.",
+    file: "src/apply/restless.ts",
+    find: "    const labels = names.filter((name) => before.labels[name] !== node.labels[name]);",
+    replace: '    const labels = names.filter((name) => before.labels[name] !== node.labels[name] && name === "");',
+  },
+  {
+    name: "A node that is made again and again counts each time at once.",
+    file: "src/apply/restless.ts",
+    find: '    if (node === undefined) return new Map([["gone", { kind: "gone" }]]);',
+    replace: "    if (node === undefined) return new Map();",
+  },
+  {
+    name: "An object whose spec is changed back and forth follows each time at once.",
+    file: "src/apply/restless.ts",
+    find: "    if (leftMs.size === 0) return { objects: listed };",
+    replace: "    if (leftMs.size >= 0) return { objects: listed };",
+  },
 ];

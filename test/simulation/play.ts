@@ -4,7 +4,7 @@ import type { History } from "./history.ts";
 import { historyElsewhere } from "./history-elsewhere.ts";
 import { familiesHistory } from "./history-families.ts";
 import { historyIPv6 } from "./history-ipv6.ts";
-import { lastingHistory } from "./lasting-history.ts";
+import { anyLastingHistory } from "./lasting-history.ts";
 import { lastingShards } from "./lasting-shards.ts";
 import type { Violation } from "./monitor.ts";
 import { playStories, strikeStory, tellStory } from "./play-stories.ts";
@@ -31,7 +31,7 @@ export interface PlayOptions {
   readonly shards: boolean;
   /** What stands in the place of Cloudflare: `hetzner`, or a webhook. */
   readonly names?: string | undefined;
-  /** Histories in which processes watch, and something stays wrong for ever. */
+  /** Histories in which processes watch, and something stays wrong for ever, or never rests. */
   readonly lasting: boolean;
   /** Processes watch. */
   readonly watch: boolean;
@@ -105,7 +105,7 @@ async function report(
 function historyOf(seed: number, { routed, ipv6, families, names, lasting, shards }: PlayOptions): History {
   if (shards && lasting) return lastingShards(seed);
   if (shards) return shardedHistory(seed, families ? familiesHistory : generate);
-  if (lasting) return lastingHistory(seed);
+  if (lasting) return anyLastingHistory(seed);
   if (families) return familiesHistory(seed);
   if (ipv6) return historyIPv6(seed);
   if (names !== undefined) return historyElsewhere(seed, names === "hetzner" ? names : "webhook");

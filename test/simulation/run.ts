@@ -27,7 +27,7 @@ const OPTIONS = {
   lasting: {
     type: "boolean",
     default: false,
-    help: "histories in which processes watch, and something stays wrong for ever: seeds of their own",
+    help: "histories in which processes watch, and something stays wrong for ever, or never rests: seeds of their own",
   },
   shards: {
     type: "boolean",

@@ -4,7 +4,7 @@ import { type Watcher, WatchWorld } from "./watch-world.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Pool `web` with ip1 on n1, and two nodes that wait for an address; for a minute one of them has a label every other half second by which it does not match, and at last it has not: what is not ready so often would have to rest. */
+/** Pool `web` with ip1 on n1, and two nodes that wait for an address; for a minute one of them has a label every other half second by which it does not match, and at last it has not. Its value is another one each time: from what comes back so often the node would have to rest. */
 async function churned(): Promise<{
   readonly world: WatchWorld;
   readonly watcher: Watcher;
@@ -12,12 +12,12 @@ async function churned(): Promise<{
   const world = new WatchWorld();
   await world.setUp("n1", "n2", "n3");
   world.cloud.address(ip(1));
-  await world.pools.create("web", { ips: [ip(1)], match: { nodeLabel: "role!=off" } });
+  await world.pools.create("web", { ips: [ip(1)], match: { nodeLabel: "!off" } });
   const watcher = world.watch();
   await world.clock.advance(5000);
   watcher.cluster.writes.length = 0;
   for (let isOn = false, atMs = 0; atMs < MINUTE_MS; atMs += 500, isOn = !isOn) {
-    await world.nodes.patch("n3", { metadata: { labels: { role: isOn ? "on" : "off" } } });
+    await world.nodes.patch("n3", { metadata: { labels: { off: isOn ? null : `since-${atMs}` } } });
     await world.clock.advance(500);
   }
   return { world, watcher };
