@@ -164,7 +164,7 @@ export class Monitor {
         this.writes.push(`${call.operation} ${call.subject}`);
         // A status or an Event of the pass before may still be on its way when the next one begins.
         const isTold = call.operation.endsWith("status") || call.operation === "event";
-        process.hasWritten ||= process.hasListed || !isTold;
+        process.hasWritten ||= process.answeredLists.size > 0 || !isTold;
       }
       process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
       this.records.accepted(process, call, result);
@@ -178,7 +178,7 @@ export class Monitor {
 
   async #watchReading<T>(process: Process, call: SimCall, effect: () => Promise<T>): Promise<T> {
     const result = await effect();
-    process.hasListed ||= CLUSTER_LISTS.has(call.operation);
+    if (CLUSTER_LISTS.has(call.operation)) process.answeredLists.add(call.operation);
     if (call.operation === "list") process.readings.listedMs = this.simulation.world.nowMs();
     if (call.operation === "records") this.records.nameSeen(call);
     process.readings.enter(call, result, !process.hasWritten, this.simulation.world.nowMs());
@@ -290,7 +290,7 @@ export class Monitor {
     process.listsFromMs = world.nowMs();
     process.hasFailedList = false;
     process.hasWritten = false;
-    process.hasListed = false;
+    process.answeredLists.clear();
     process.misled = 0;
     process.lacksLease = false;
     process.readings.clear();
@@ -303,7 +303,8 @@ export class Monitor {
 /** True for a list of the cluster without which a pass does nothing. What is refused for what it asks is the affair of the object that asks. */
 function isFailedList(process: Process, call: SimCall, { how }: Failure, startedAtMs: number): boolean {
   if (process.secondLooks.has(call)) return false;
-  // A pass that has written something has read the cluster: what it lists later is a second look, without which it goes by the first one.
-  const isOfFirstLook = startedAtMs >= process.passBeganMs && !process.hasWritten;
+  // A pass that has written something, or had this list once, has read the cluster: what it lists later is a second look, without which it goes by the first one.
+  const isOfFirstLook =
+    startedAtMs >= process.passBeganMs && !process.hasWritten && !process.answeredLists.has(call.operation);
   return how !== "400" && CLUSTER_LISTS.has(call.operation) && isOfFirstLook;
 }

@@ -48,14 +48,15 @@ export class Process {
   passBeganMs = 0;
   /** True for a process that reads the cluster for more than its passes: it says itself when one begins. */
   readonly tellsOfPasses: boolean = false;
-  /** True between the first and the second of its two lists; once a list of the cluster was answered; and once it has written something. */
+  /** True between the first and the second of its two lists; and once it has written something. */
   isListing = false;
   /** The lists of nodes that a single run asked for alone, within a pass: a look at what has changed since, without which it goes by the first one. */
   readonly secondLooks: WeakSet<SimCall> = new WeakSet();
   /** When it last asked for the pools, of the clock it sleeps by: a pass asks for the nodes at the same time. */
   #askedForPoolsAtMs = Number.NEGATIVE_INFINITY;
-  hasListed = false;
   hasWritten = false;
+  /** The lists of the cluster that were answered in the pass under way: one that fails afterwards leaves it with what it knew. */
+  readonly answeredLists: Set<string> = new Set();
   /** Whether the pass under way was told by the Lease to stay away from a provider until then. */
   readonly notBeforeMs: Map<string, number> = new Map();
   /** When a 429 of its own ends, by provider, milliseconds. */
