@@ -18,6 +18,10 @@ export class KeptReadings extends Readings {
     return known;
   }
 
+  protected override knownNames(): readonly string[] {
+    return [...this.#names.keys()];
+  }
+
   override asked(call: SimCall): void {
     if (call.operation !== "list") return;
     const family = listedFamily(call);

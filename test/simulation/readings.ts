@@ -106,15 +106,25 @@ export class Readings {
     if (operation === "get" && !isObserving) this.learnedMs.set(subject, nowMs);
   }
 
-  /** A list of a whole zone shows each name that has records. */
+  /** A list of a whole zone, or of everything a provider has, shows each name that has records, and that the other ones have none. */
   #showNames({ provider = "digitalocean", subject, isWholeZone }: SimCall, records: readonly ShownRecord[]): void {
-    const byName = isWholeZone === true ? Map.groupBy(records, ({ fqdn }) => fqdn) : new Map([[subject, records]]);
+    const isList = isWholeZone === true;
+    const byName = isList ? Map.groupBy(records, ({ fqdn }) => fqdn) : new Map([[subject, records]]);
     for (const [fqdn, own] of byName) this.#showName(nameKey(provider, fqdn), own);
-    // What shows everything of a provider shows that a name has nothing, too.
-    const known = subject === "" ? [...this.#names.keys()].filter((key) => key.startsWith(`${provider} `)) : [];
-    for (const key of known) if (!byName.has(key.slice(provider.length + 1))) this.#showName(key, []);
+    const isShown = (fqdn: string): boolean =>
+      subject === "" || (isList && (fqdn === subject || isWithin(fqdn, subject)));
+    for (const key of this.knownNames()) {
+      const fqdn = key.slice(provider.length + 1);
+      if (!key.startsWith(`${provider} `) || byName.has(fqdn)) continue;
+      if (isShown(setNamed(fqdn).fqdn)) this.#showName(key, []);
+    }
     if (subject === "") this.#everything.set(provider, (this.#everything.get(provider) ?? 0) + 1);
-    else if (isWholeZone === true) this.zones.add(nameKey(provider, subject));
+    else if (isList) this.zones.add(nameKey(provider, subject));
+  }
+
+  /** The keys of the names that answers showed. */
+  protected knownNames(): readonly string[] {
+    return [...this.#names.keys()];
   }
 
   #showName(key: string, records: readonly ShownRecord[]): void {
