@@ -19,6 +19,7 @@ import type { NameService } from "../model/plan.ts";
 import { type Remembering, rememberedNames } from "../model/record-types.ts";
 import { ownAddresses, type PublishedName } from "../model/resource.ts";
 import { isFromFormer } from "./addresses/hand-over.ts";
+import { findRecords } from "./names/former-names.ts";
 import { nameKey } from "./names/name-claims.ts";
 import { contentOf } from "./names/name-plan.ts";
 import type { NameTarget, ReadyTarget } from "./names/name-target.ts";
@@ -54,7 +55,7 @@ export interface ImpactJudge {
   readonly mayServe: (object: ObjectRef, ip: string, isOwn?: boolean) => boolean;
 }
 
-type World = Pick<Observation, "nodes" | "nodesReadAtMs" | "providers" | "registry">;
+type World = Pick<Observation, "dns" | "nodes" | "nodesReadAtMs" | "providers" | "registry">;
 
 /** Creates the judge of one plan. Pure. */
 export function impactJudge(
@@ -68,10 +69,13 @@ export function impactJudge(
     ownerOf: owners(views),
     viewOf: new Map(views.map((view) => [refKey(view.object), view])),
     recordSetOf: new Map(recordSets.map((own) => [refKey(own.publisher.ref), judgedRecordSet(own)])),
-    ...namesOnRecord([
-      ...views.map(({ object, pool: { status } }) => ({ object, status })),
-      ...recordSets.map(({ publisher: { ref: object }, recordSet: { status } }) => ({ object, status })),
-    ]),
+    ...namesOnRecord(
+      [
+        ...views.map(({ object, pool: { status } }) => ({ object, status })),
+        ...recordSets.map(({ publisher: { ref: object }, recordSet: { status } }) => ({ object, status })),
+      ],
+      world.dns,
+    ),
   };
   return {
     leaving: (object, ip) => leaving(object, ip, facts),
@@ -96,7 +100,7 @@ interface JudgedFacts {
   readonly recordSetOf: ReadonlyMap<string, JudgedRecordSet>;
   /** The objects that have an address on record under a name: `PROVIDER NAME`. */
   readonly publishersOf: (name: string, ip: string) => readonly ObjectRef[];
-  /** What each name shows that some object has an address on record under. */
+  /** What each name shows that some object has on record, and that shows this address. */
   readonly shownWith: (ip: string) => readonly (readonly string[])[];
 }
 
@@ -143,14 +147,26 @@ function owners(views: readonly PoolView[]): ReadonlyMap<string, Owner> {
 /** Reads what is on record of names, once, when an address first leaves one. */
 function namesOnRecord(
   all: readonly { readonly object: ObjectRef; readonly status: Remembering }[],
+  dns: Observation["dns"],
 ): Pick<JudgedFacts, "publishersOf" | "shownWith"> {
   type Named = { readonly object: ObjectRef; readonly name: PublishedName };
-  type Index = { readonly byName: ReadonlyMap<string, readonly Named[]>; readonly shown: readonly string[][] };
+  type Index = {
+    readonly byName: ReadonlyMap<string, readonly Named[]>;
+    readonly shown: readonly (readonly string[])[];
+  };
   let found: Index | undefined;
   const index = (): Index => {
     const named = all.flatMap(({ object, status }) => rememberedNames(status).map((name) => ({ object, name })));
     const byName = Map.groupBy(named, ({ name: { provider, name } }) => `${provider} ${name}`);
-    return { byName, shown: [...byName.values()].map((own) => own.flatMap(({ name }) => ownAddresses(name))) };
+    return {
+      byName,
+      shown: [...byName.values()].map((own) =>
+        shownUnder(
+          own.map(({ name }) => name),
+          dns,
+        ),
+      ),
+    };
   };
   return {
     publishersOf: (name, ip) => {
@@ -162,6 +178,12 @@ function namesOnRecord(
       return found.shown.filter((addresses) => addresses.includes(ip));
     },
   };
+}
+
+/** Returns what a name shows; where its records cannot be read now, what is on record of it: a run that died may have changed it since. */
+function shownUnder(names: readonly PublishedName[], dns: Observation["dns"]): readonly string[] {
+  const [found] = names.slice(0, 1).map((name) => findRecords(name, dns));
+  return found?.kind === "records" ? found.records.addresses : names.flatMap(ownAddresses);
 }
 
 /** By what the providers say; of an address that no provider shows by the nodes, as their own address or in the annotation. */

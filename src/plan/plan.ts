@@ -22,7 +22,7 @@ import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
 import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
 import { type Publisher, poolKey, poolPublisher, publisherKey, type ServedAddresses } from "./names/publishers.ts";
-import { type Shown, shownNow } from "./names/still-published.ts";
+import { awaitedByRecordSets, type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { byKey, sortedActions, sortedHolds } from "./order.ts";
 import { type Decision, firewallObstacles, isLeftEmpty, isWritable, type PoolView } from "./pool-view.ts";
@@ -419,7 +419,7 @@ function* assess(planned: {
   const actionsOf = Map.groupBy(actions, ({ object }) => refKey(object));
   const holdsOf = Map.groupBy(holds, ({ object }) => refKey(object));
   const undone = undoneAdditions([...addresses.firewalls.values()], actions);
-  const ownPlan = (ref: ObjectRef): Omit<OwnPlan, "names"> => {
+  const ownPlan = (ref: ObjectRef): Omit<OwnPlan, "names" | "isAwaited"> => {
     const key = refKey(ref);
     const firewall = addresses.firewalls.get(key);
     return {
@@ -434,10 +434,11 @@ function* assess(planned: {
   const allNames = [...names.byObject.values()].flat();
   const { isOwn } = claimed.ownership;
   const ownersWanted = allNames.flatMap(wantedOwner).filter(({ object }) => isOwn(object));
+  const isAwaited = awaitedByRecordSets(claimed.publishers);
   const decisions = addresses.decisions.filter(({ view }) => view.isSelected && view.isOthers !== true);
   const pools = yield* eachInSteps(decisions, (decision) => {
     const { object } = decision.view;
-    return namesOf(object).map((own) => assessPool(decision, { ...ownPlan(object), names: own }));
+    return namesOf(object).map((own) => assessPool(decision, { ...ownPlan(object), names: own, isAwaited }));
   });
   const viewed = byRecordSet(names.recordSets).filter(({ ref, isSelected: isMeant }) => isMeant && isOwn(ref));
   const recordSets = yield* eachInSteps(

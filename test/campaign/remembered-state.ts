@@ -75,7 +75,7 @@ export const REMEMBERED: readonly Remembered[] = [
     paths: ["ips{}.drainingUntil", "released[].drainingUntil"],
     where: "pool, routed IP status",
     written:
-      "before an address leaves DNS while its node still serves; removed once the address has moved and the name shows it again",
+      "before an address leaves DNS while its node still serves; removed once the address has moved and the names of its node show it again",
     lost: "the address goes at once, or its machine to another one",
     wrong: "the address goes earlier or later, at most ten minutes after the TTL from now",
   },

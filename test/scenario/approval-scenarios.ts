@@ -1,10 +1,12 @@
 import { expect } from "vitest";
 import { APPROVED_ANNOTATION, approvalText } from "../../src/model/approval.ts";
 import { EXIT, exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
+import { SavedApplication } from "../../src/saved/application.ts";
 import { publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
+import type { Spec } from "./world-objects.ts";
 
 const MINUTE = 60_000;
 /** What is held keeps its annotation, too. */
@@ -119,9 +121,67 @@ function fewer(scenario: Register): void {
     );
 }
 
+/** A pool without a name of its own, whose addresses a record set publishes: three on n1, n2 and n3. */
+async function publishedByRecordSet(world: World, spec: Spec = {}): Promise<void> {
+  await world.machines("n1", "n2", "n3");
+  for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+  world.dns.zone("digitalocean");
+  await world.pools.create("web", { ips: [ip(1), ip(2), ip(3)], ...spec });
+  const addressType = "flipop.digitalocean.com/ipv4-reserved-ip";
+  await world.recordSets.create("nodes", { dnsRecordSet: www("digitalocean"), addressType });
+  await world.pass({ settle: true });
+  expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2", "ip3"]);
+}
+
+/** The same where nothing but a record set shows the addresses of the pool. */
+function fewerOfRecordSet(scenario: Register): void {
+  for (const [how, first] of [
+    ["", async () => undefined],
+    [
+      ", also by saved plans",
+      async (world: World) => {
+        const plan = await world.savePlan();
+        await world.pass({ saved: new SavedApplication(plan, { isAllOrNothing: false }) });
+      },
+    ],
+    [
+      ", also where the pool passes alone before",
+      async (world: World) => world.pass({ selection: { objects: ["shop/web"] } }),
+    ],
+    ...[1, 2, 3, 4, 5, 6].map(
+      (dieBeforeWrite) =>
+        [
+          `, also after a death before write ${dieBeforeWrite} of each pass`,
+          async (world: World) => world.run({ dieBeforeWrite }),
+        ] as const,
+    ),
+  ] as const)
+    scenario(
+      `the address beyond desiredIPs stays in the name of a record set while others move${how}`,
+      async (world) => {
+        await publishedByRecordSet(world, { approval: "Voluntary" });
+        await world.machines("n4", "n5");
+        for (const node of ["n4", "n5"]) await world.nodes.patch(node, { metadata: { labels: { role: "edge" } } });
+        await world.pools.edit("web", { desiredIPs: 2, match: { nodeLabel: "role=edge" } });
+        for (let time = 0; time < 6; time += 1) {
+          await first(world);
+          expect(world.dns.set("digitalocean", WWW)).toContain("ip3");
+          await world.pass({ settle: true });
+          expect(world.dns.set("digitalocean", WWW)).toContain("ip3");
+          world.advance(61_000);
+        }
+        expect(await world.show()).toEqual(["ip1 active n4", "ip2 active n5", "ip3 disabled n3 (AboveDesired)"]);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2", "ip3"]);
+        expect(await reason(world)).toBe("True AwaitsApproval");
+      },
+      HELD,
+    );
+}
+
 /** `spec.approval: Voluntary` and `flipop approve`. */
 export function approvalScenarios(scenario: Register): void {
   fewer(scenario);
+  fewerOfRecordSet(scenario);
 
   scenario("a removal waits for an approval, and goes with one", async (world) => {
     await surplus(world);

@@ -1,10 +1,11 @@
 import { expect } from "vitest";
-import { conditionsText, DNS_PROVIDERS, publishedPool, WWW } from "./dns-scene.ts";
+import { addCall, conditionsText, DNS_PROVIDERS, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1000;
+const SINGLE = { onlySingleRuns: "What watches passes for all objects, and knows its own attempts." };
 const CORDON = {
   spec: { unschedulable: true, taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] },
 };
@@ -313,6 +314,51 @@ function drains(scenario: Register): void {
       await world.pass();
       expect(world.writes()).toEqual([]);
     });
+
+  for (const [how, uncordoned] of [
+    ["nobody passes but for the pool", async (world: World) => world.pass({ selection: { objects: ["shop/web"] } })],
+    [
+      "its name cannot be written",
+      async (world: World) => {
+        world.fail({ ...addCall("digitalocean"), kind: "500", times: 0 });
+        await world.pass();
+        world.clearFaults();
+      },
+    ],
+  ] as const)
+    scenario(
+      `a node is cordoned again before a record set shows its address, as ${how}: it stays until no resolver has it`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        for (const number of [1, 2]) world.cloud.address(ip(number));
+        world.dns.zone("digitalocean");
+        await world.pools.create("web", { ips: [ip(1), ip(2)] });
+        const addressType = "flipop.digitalocean.com/ipv4-reserved-ip";
+        await world.recordSets.create("nodes", { dnsRecordSet: www("digitalocean"), addressType });
+        await world.pass();
+        await world.machines("n3");
+        await cordon(world, "n1");
+        await world.pass();
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+        await world.nodes.patch("n1", { spec: { unschedulable: false, taints: [] } });
+        await uncordoned(world);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+        await cordon(world, "n1");
+        for (const seconds of [1, 54]) {
+          await world.pass();
+          expect(world.cloudWrites()).toEqual([]);
+          world.advance(seconds * SECOND);
+        }
+        world.advance(6 * SECOND);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+        await world.pass();
+        expect(await world.show()).toEqual(["ip1 active n3", "ip2 active n2"]);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
+        expect((await world.pools.status("web")).ips[ip(1)]).not.toHaveProperty("drainingUntil");
+      },
+      SINGLE,
+    );
 
   scenario("a pool that is suspended while an address drains stands still, and goes on afterwards", async (world) => {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);

@@ -1,4 +1,5 @@
 import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dns.ts";
+import { RECORD_TYPES } from "../../model/record-types.ts";
 import { ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { publishedRecords } from "../../model/retry-subject.ts";
 import { type ShownName, USUAL_TTL_SECONDS } from "../drain.ts";
@@ -71,6 +72,23 @@ export function shownNow(
     ]),
     stuck: new Map(stuck.flatMap(({ name, addresses }) => addresses.map((ip) => [ip, name] as const))),
   };
+}
+
+/**
+ * Returns what says whether a record set that shows the addresses of pools on a node does not show this one yet. What nobody can read now shows what status remembers. Pure.
+ */
+export function awaitedByRecordSets(publishers: readonly Publisher[]): (ip: string, nodeName: string) => boolean {
+  const showing = publishers.flatMap(({ showsNode, isReserved, wish, meta, recordType, target, memory }) => {
+    if (showsNode === undefined || !isReserved || wish.kind !== "named" || meta.isDeleting) return [];
+    const addresses: readonly string[] =
+      target.kind === "ready" ? target.records.addresses : (memory.publishedDNS?.addresses ?? []);
+    return [{ showsNode, canonical: RECORD_TYPES[recordType].canonical, addresses }];
+  });
+  return (ip, nodeName) =>
+    showing.some(
+      ({ showsNode, canonical, addresses }) =>
+        canonical(ip) !== undefined && !addresses.includes(ip) && showsNode(nodeName),
+    );
 }
 
 function shownName(publisher: Publisher, target: NameTarget, nowMs: number): readonly ShownName[] {

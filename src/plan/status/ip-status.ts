@@ -10,22 +10,26 @@ import { isPast, parseTime, pastMs, timestamp } from "../../model/time.ts";
 import type { BadEntry, Free, FreeRank, PoolView } from "../pool-view.ts";
 import { isAsked, type Standing, statusOf, storedDrain } from "../pool-view.ts";
 
+/** True for an address that a name is to show, and does not yet; the node that has it, where it is known. */
+export type IsAwaited = (ip: string, nodeName: string | undefined) => boolean;
+
 /**
- * The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned, `shown` are the addresses that the object's
- * names show. Pure.
+ * The status of every managed address and every bad entry, by address; keys sorted. `holds` say why a free address is not assigned, `isAwaited` is true for an address that a
+ * name is to show on its node, and does not yet. Pure.
  */
 export function ipStatuses(
   view: PoolView,
   holds: readonly Hold[],
-  shown: ReadonlySet<string>,
+  isAwaited: IsAwaited,
 ): Readonly<Record<string, IPStatus>> {
   const bad = view.badEntries
     .filter(({ fault }) => fault === "invalid")
     .map((entry) => [entry.entry, badEntry(entry, view)] as const);
   const heldBack = new Map(holds.filter(keepsFree).map((hold) => [hold.subject, hold]));
   const managed = view.managed.map(({ ip, standing }) => {
-    const entry = { ...comesBack(view, ip, standing, shown), ...ipStatus(view, ip, standing, heldBack.get(ip)) };
-    return [ip, entry] as const;
+    const entry = ipStatus(view, ip, standing, heldBack.get(ip));
+    const isMissing = (): boolean => isAwaited(ip, entry.nodeName);
+    return [ip, { ...comesBack(view, ip, standing, isMissing), ...entry }] as const;
   });
   return Object.fromEntries(
     [...bad, ...managed]
@@ -198,18 +202,18 @@ export function drainField(view: PoolView, ip: string): Pick<IPStatus, "draining
 }
 
 /**
- * What stays on record of an address that left its object's name to move, until the name shows it again: nothing else tells that it comes back, and takes no other one's place.
+ * What stays on record of an address that left names to move, until those of its node show it again: nothing else tells that it comes back, takes no other one's place, and until
+ * when resolvers have it.
  */
 function comesBack(
   view: PoolView,
   ip: string,
   standing: Standing,
-  shown: ReadonlySet<string>,
+  isMissing: () => boolean,
 ): Pick<IPStatus, "drainingUntil"> {
   const stored = statusOf(view.pool, ip)?.drainingUntil;
   const isOnItsWay = (standing.kind === "placed" || standing.kind === "busy") && isAsked(view, ip);
-  const isAwaited = isOnItsWay && view.pool.spec.dnsRecordSet !== undefined && !shown.has(ip);
-  return stored !== undefined && isAwaited ? { drainingUntil: stored } : {};
+  return stored !== undefined && isOnItsWay && isMissing() ? { drainingUntil: stored } : {};
 }
 
 /** Why an address stays where nothing serves it: what became of its holder, and since when. */

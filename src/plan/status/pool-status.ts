@@ -31,7 +31,7 @@ import { inTime } from "../retries.ts";
 import { withoutNodes } from "../verdicts.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
 import { firewallReadiness } from "./firewall-readiness.ts";
-import { drainField, ipStatuses, storedPlace } from "./ip-status.ts";
+import { drainField, type IsAwaited, ipStatuses, storedPlace } from "./ip-status.ts";
 import { dnsError, dnsReadiness, isOpenName, raisedText } from "./name-readiness.ts";
 
 /** What the plan has for one object. */
@@ -43,6 +43,8 @@ export interface OwnPlan {
   readonly missing: readonly MissingGrant[];
   /** Absent where the object has nothing to do with firewalls. */
   readonly firewall?: ObjectFirewalls;
+  /** True for an address that another object is to show on a node, and does not yet. */
+  readonly isAwaited: (ip: string, nodeName: string) => boolean;
 }
 
 /** What was found out about a pool, with the status it should have. */
@@ -76,7 +78,9 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   const { pool, nowMs } = view;
   const { holds, names } = own;
   const shown = new Set(publishedNames(names.memory).flatMap(ownAddresses));
-  const ips = ipStatuses(view, [...unassigned, ...holds], shown);
+  const isAwaited: IsAwaited = (ip, nodeName) =>
+    (pool.spec.dnsRecordSet !== undefined && !shown.has(ip)) || (nodeName !== undefined && own.isAwaited(ip, nodeName));
+  const ips = ipStatuses(view, [...unassigned, ...holds], isAwaited);
   const retries = currentRetries(view, own);
   const error = poolError(view, own);
   const { emptyTarget, hosts } = view;

@@ -21,7 +21,7 @@ import { dnsError, dnsReadiness, isOpenName, isSettling, raisedText } from "./na
 import type { OwnPlan } from "./pool-status.ts";
 
 /** What the plan has for a record set: for each type of its records what is done about them, A first. */
-type RecordSetPlan = Omit<OwnPlan, "names" | "firewall"> & { readonly names: readonly ObjectNames[] };
+type RecordSetPlan = Omit<OwnPlan, "names" | "firewall" | "isAwaited"> & { readonly names: readonly ObjectNames[] };
 
 /**
  * What was found out about a record set, its status included; undefined where it has no view. Pure.
