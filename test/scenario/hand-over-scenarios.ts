@@ -470,6 +470,34 @@ function allAtOnce(scenario: Register): void {
     expect(world.dns.set("digitalocean", "other.example.com")).toContain("ip4");
   });
 
+  for (const kind of ["500", "422", "404"] as const)
+    scenario(
+      `two pools exchange all their addresses, and the first moves end with ${kind}: they are tried again`,
+      async (world) => {
+        await published(world);
+        await otherMachines(world, "n7");
+        await world.machines("n3");
+        world.cloud.address(ip(3));
+        world.cloud.address(ip(4));
+        await world.pools.create("other", {
+          ips: [ip(3), ip(4)],
+          ...OTHERS,
+          dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "other" },
+        });
+        await world.pass();
+        await world.pools.edit("web", { ips: [ip(3), ip(4)] });
+        await world.pools.edit("other", { ips: [ip(1), ip(2)] });
+        world.fail({ side: "cloud", operation: "assign", kind, times: 2 });
+        for (let round = 0; round < 14; round += 1) {
+          await world.pass();
+          world.advance(61 * SECOND);
+        }
+        await world.pass();
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["ip3", "ip4"]);
+        expect(world.dns.set("digitalocean", "other.example.com")).toEqual(["ip1", "ip2"]);
+      },
+    );
+
   scenario("a cordoned node's address that is the only one left goes at once", async (world) => {
     await publishedPool(world, "digitalocean", ["n1", "n2"]);
     await world.machines("n3");

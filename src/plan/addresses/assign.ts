@@ -190,7 +190,7 @@ function leaversStay({ leaving }: Candidate, pace: Pace | undefined): Obstacle |
 /**
  * Free addresses in use: those that serve nowhere first, then those that did not fail, then those longest due; then unassigned, on gone nodes, on nodes that do not match;
  * each in managed order. Where a machine must be left first, those that may have to wait for it come behind those that do not. Of those that still serve the ones that
- * have left their names come first.
+ * have left their names come first. Of those that serve another object's clients the ones that no name shows do: one that is the last of its name may wait for them.
  */
 function freeInOrder(
   view: PoolView,
@@ -216,7 +216,7 @@ function freeInOrder(
 function leavingPlace(view: PoolView, ip: string, { isServing }: Free, pace: Pace | undefined): number | undefined {
   if (pace !== undefined && isServing === true) return pace.hasLeft(ip) ? 3 : 4;
   if (!isFromFormer(view, ip)) return undefined;
-  return hasLeftFormer(view, ip) ? 1 : 2;
+  return hasLeftFormer(view, ip) || pace?.isShown(ip) === false ? 1 : 2;
 }
 
 /**

@@ -60,6 +60,11 @@ export class Pace {
     return storedDrain(this.#view.pool, ip) !== undefined && this.#drain(ip).kind !== "shown";
   }
 
+  /** True for an address that some name shows now. */
+  isShown(ip: string): boolean {
+    return isShownIn(this.#facts.names, ip);
+  }
+
   /** Why an address that is not used does not take the place of another one yet: resolvers hand it out, or a name shows it that cannot be written just now. Undefined = it can. */
   staysFor(ip: string): Obstacle | undefined {
     const { why, untilMs } = this.#stay(ip, this.#view, this.#going);
