@@ -107,6 +107,7 @@ export function neighbourScenarios(scenario: Register): void {
         expect(await world.pools.existing()).toEqual([]);
         expect(world.cloud.boughtNow()).toEqual([]);
       },
+      { onlySingleRuns: "a watcher knows its addresses, and begins to give them back at once" },
     );
 
   for (const [what, slow, mostMs] of [
