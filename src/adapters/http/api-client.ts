@@ -7,6 +7,7 @@
 //   request       made by the provider's SDK, sent here: one deadline, no redirect
 //   answer        read by the call; secrets leave its texts                         answer.ts, failures.ts
 //   repeat        once, for a read that failed in passing                           model/waits.ts
+//                 an urgent call that the limit refused for a moment                limits.ts
 
 import { InternalError, NotSent, ProviderError } from "../../model/errors.ts";
 import {
@@ -40,7 +41,9 @@ import {
   inFlightLimit,
   isUrgent,
   letMomentPass,
+  momentAfterRefusal,
   type Purpose,
+  type RateLimitGate,
   type RateLimitReading,
   rateLimitGate,
 } from "./limits.ts";
@@ -157,18 +160,17 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     budget.spend();
     try {
       const answer = await exchange(call, { token, userAgent, deadline, send, redact });
-      const notBeforeMs = gate.observe(answer.status, answer.headers, { sentAtMs: startMs, budget });
+      const notBeforeMs = gate.observe(answer.status, answer.headers, {
+        sentAtMs: startMs,
+        budget,
+        kind: call.isWrite ? "write" : "read",
+      });
       const value = interpretResponse(api, call, answer, { redact, notBeforeMs });
       outcome = "success";
       return value;
     } finally {
       counter.add(call.operation, outcome, clock.monotonicMs() - startMs);
     }
-  }
-
-  function isWorthRepeating(call: CallInfo, error: unknown): boolean {
-    const isPassing = error instanceof ProviderError && error.failure === "unavailable";
-    return isPassing && !call.isWrite && error.notBeforeMs === undefined && gate.closedUntilMs() === undefined;
   }
 
   async function callInTime<T>(call: Call<T, SDK>, purpose: Purpose): Promise<T> {
@@ -178,24 +180,13 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     const leftMs = untilMs - clock.monotonicMs();
     if (leftMs <= 0) throw tooLate(api, call);
     const deadline = newDeadline(Math.min(timeoutMs, Math.ceil(leftMs)), options.signal);
-    return await repeated(call, deadline.signal, () => attempt(call, exchange, { deadline, purpose }));
+    const terms = { clock, gate, purpose, signal: deadline.signal, told };
+    return await repeated(call, () => attempt(call, exchange, { deadline, purpose }), terms);
   }
 
   function told(call: CallInfo, error: unknown): unknown {
     if (!call.isWrite && error instanceof ProviderError) options.onFailedRead?.(error);
     return error;
-  }
-
-  async function repeated<T>(call: CallInfo, signal: AbortSignal, once: () => Promise<T>, tries = 0): Promise<T> {
-    try {
-      return await once();
-    } catch (error) {
-      const waitMs = isWorthRepeating(call, error) ? nextTryMs(TRIES.providerRead, tries) : undefined;
-      if (waitMs === undefined) throw told(call, error);
-      await clock.sleep(waitMs, signal);
-      if (signal.aborted) throw error;
-      return await repeated(call, signal, once, tries + 1);
-    }
   }
 
   const forPurpose = (purpose: Purpose): APIClient<SDK> => ({
@@ -207,6 +198,43 @@ export function createAPIClient<SDK>(api: ProviderAPI<SDK>, options: ProviderOpt
     for: forPurpose,
   });
   return forPurpose("address");
+}
+
+/** What decides whether a call that failed is made again. */
+interface Repeats {
+  readonly clock: Clock;
+  readonly gate: Pick<RateLimitGate, "closedUntilMs">;
+  readonly purpose: Purpose;
+  readonly signal: AbortSignal;
+  /** Is told of what a call failed with for good. Returns it. */
+  readonly told: (call: CallInfo, error: unknown) => unknown;
+}
+
+/** Makes a call, and makes it again after what is over soon. @throws what it fails with in the end */
+async function repeated<T>(call: CallInfo, once: () => Promise<T>, terms: Repeats, tries = 0): Promise<T> {
+  try {
+    return await once();
+  } catch (error) {
+    const waitMs = againInMs(call, error, terms, tries);
+    if (waitMs === undefined) throw terms.told(call, error);
+    await terms.clock.sleep(waitMs, terms.signal);
+    if (terms.signal.aborted) throw error;
+    return await repeated(call, once, terms, tries + 1);
+  }
+}
+
+/** After how long a call that failed is made again, milliseconds; undefined where it is given up. */
+function againInMs(
+  call: CallInfo,
+  error: unknown,
+  { clock, gate, purpose }: Repeats,
+  tries: number,
+): number | undefined {
+  if (!(error instanceof ProviderError)) return undefined;
+  if (error.failure === "rate-limited" && error.status === 429) return momentAfterRefusal(clock, gate, purpose, tries);
+  const isPassing = error.failure === "unavailable" && error.notBeforeMs === undefined;
+  const mayRepeat = isPassing && !call.isWrite && gate.closedUntilMs() === undefined;
+  return mayRepeat ? nextTryMs(TRIES.providerRead, tries) : undefined;
 }
 
 /** @throws ProviderError where the call must not be sent now: the limit is used up, or the rest of it is kept for more urgent calls. */

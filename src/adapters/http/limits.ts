@@ -184,6 +184,8 @@ interface AnsweredCall {
   readonly sentAtMs?: number;
   /** Knows our own calls. Absent = nobody counts them. */
   readonly budget?: Pick<CallBudget, "usedUp">;
+  /** Absent = it was a read. */
+  readonly kind?: "read" | "write";
 }
 
 /** Keeps a provider's rate limit: closes when an answer says so and opens again by itself. */
@@ -202,6 +204,12 @@ export interface RateLimitGate {
 }
 
 /**
+ * So long the gate stays shut at least, milliseconds, after no, one, two, … refusals of reads in a row, or of writes. A provider may refuse every write for long, and ask each time
+ * for a second only. Each try costs writes of statuses and lines in the log.
+ */
+const SHUT_AGAIN_MS: readonly number[] = [0, 0, 0, 0, 5_000, 10_000];
+
+/**
  * Returns an open gate. A 429 closes it until `retry-after`, for an hour at most, else for as long as the provider's reading
  * says. An answer that says that nothing is left closes it, too, at most until the oldest of our own calls leaves the span. It never
  * opens early: a later answer can only add to the wait.
@@ -217,6 +225,7 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
   /** When what a 429 had closed opens, or opened, monotonic milliseconds. */
   let refusedUntilMonotonicMs = Number.NEGATIVE_INFINITY;
   let hasAddresses = false;
+  const rows = { read: 0, write: 0 };
 
   function close(untilMs: number, nowMs: number): void {
     const opensAtMs = clock.monotonicMs() + untilMs - nowMs;
@@ -227,6 +236,12 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
   function refusalsWith(status: number, sentAtMs: number): number {
     if (sentAtMs >= opensAtMonotonicMs) refusals = status === 429 ? refusals + 1 : 0;
     return status === 429 ? Math.max(1, refusals) : refusals;
+  }
+
+  /** How long the gate stays shut at least after an answer to a read or a write, milliseconds. */
+  function shutForMs(kind: "read" | "write", status: number, sentAtMs: number): number {
+    if (sentAtMs >= opensAtMonotonicMs) rows[kind] = status === 429 ? rows[kind] + 1 : 0;
+    return SHUT_AGAIN_MS[Math.min(rows[kind], SHUT_AGAIN_MS.length - 1)] ?? 0;
   }
 
   /** By the local clock as it goes now, which may have leapt since. */
@@ -246,19 +261,18 @@ export function rateLimitGate(clock: Clock, read: RateLimitReading): RateLimitGa
       hasAddresses ||= purpose === "address";
       return hasAddresses ? wallMsOf(refusedUntilMonotonicMs + HEAD_START_MS[purpose]) : undefined;
     },
-    observe(status, headers, { sentAtMs = clock.monotonicMs(), budget } = {}) {
+    observe(status, headers, { sentAtMs = clock.monotonicMs(), budget, kind = "read" } = {}) {
       const nowMs = clock.wallMs();
+      const rowMs = nowMs + shutForMs(kind, status, sentAtMs);
       const said = read(status, headers, nowMs, refusalsWith(status, sentAtMs));
       if (Object.keys(said.rateLimit).length > 0) newest = said.rateLimit;
       const afterMs = retryAfterMs(headers.get("retry-after"), nowMs);
       if (status === 429) {
-        close(afterMs ?? said.refusedUntilMs, nowMs);
+        close(Math.max(afterMs ?? said.refusedUntilMs, rowMs), nowMs);
         refusedUntilMonotonicMs = opensAtMonotonicMs;
       }
-      if (said.usedUpUntilMs !== undefined) {
-        const ownMs = budget?.usedUp();
-        close(ownMs === undefined ? said.usedUpUntilMs : Math.min(said.usedUpUntilMs, nowMs + ownMs), nowMs);
-      }
+      if (said.usedUpUntilMs !== undefined)
+        close(Math.min(said.usedUpUntilMs, nowMs + (budget?.usedUp() ?? Number.POSITIVE_INFINITY)), nowMs);
       return status === 429 ? closedUntilMs() : afterMs;
     },
   };
@@ -274,12 +288,28 @@ function retryAfterMs(header: string | undefined, nowMs: number): number | undef
 
 /** The longest that an urgent call waits for the limit, milliseconds. */
 const MOMENT_MS = 2000;
+/** So often an urgent call that was refused for a moment is made again. */
+const MOST_REPEATS = 2;
 /** So often it waits again where other calls that waited were faster. */
 const MOST_MOMENTS = 5;
 
 /** True for a purpose that leaves no part of a limit to others. */
 export function isUrgent(purpose: Purpose): boolean {
   return KEPT[purpose] === 0;
+}
+
+/**
+ * Returns after how long a call that the provider refused for a moment is made once more, milliseconds; undefined where it is given up. A refused call took no effect. What is urgent
+ * is not begun anew for it: a failover reads before it writes, and where every second call is refused it would never come to its write.
+ */
+export function momentAfterRefusal(
+  clock: Clock,
+  gate: Pick<RateLimitGate, "closedUntilMs">,
+  purpose: Purpose,
+  tries: number,
+): number | undefined {
+  const leftMs = Math.max(0, (gate.closedUntilMs() ?? 0) - clock.wallMs());
+  return isUrgent(purpose) && tries < MOST_REPEATS && leftMs <= MOMENT_MS ? leftMs : undefined;
 }
 
 /** Waits where the calls of a token are used up for a moment only: what is urgent goes on as fast as the limit lets it. */

@@ -36,6 +36,50 @@ describe("a 429", () => {
   });
 });
 
+describe("a 429 for a moment", () => {
+  /** Waits are over at once. */
+  async function withImpatience(
+    script: Parameters<typeof withServer>[0],
+    body: (stage: Stage & { clock: FakeClock }) => Promise<void>,
+  ): Promise<void> {
+    const own = new FakeClock(nowMs);
+    const clock = {
+      monotonicMs: () => own.monotonicMs(),
+      wallMs: () => own.wallMs(),
+      sleep: (ms: number) => own.advance(ms),
+    };
+    await withServer(script, (stage) => body({ ...stage, clock: own }), { clock });
+  }
+
+  const refusal = tooMany({ "retry-after": "1" });
+
+  test("does not keep an address from moving where every second call is refused", async () => {
+    const moved: Reply = { status: 201, json: { action: { id: 1, status: "completed" } } };
+    await withImpatience([good, refusal, moved, refusal, good], async ({ provider, server, clock }) => {
+      await provider.getAddress(ip);
+      await provider.assign(ip, "42");
+      await provider.getAddress(ip);
+      expect(server.requests.map(({ method }) => method)).toEqual(["GET", "POST", "POST", "GET", "GET"]);
+      expect(clock.wallMs() - nowMs).toBe(2000);
+    });
+  });
+
+  test("is given up after the second repeat, and told with the time of the last refusal", async () => {
+    await withImpatience(refusal, async ({ provider, server, clock }) => {
+      const { notBeforeMs } = await failureOf(provider.assign(ip, "42"));
+      expect(server.requests).toHaveLength(3);
+      expect([notBeforeMs, clock.wallMs()]).toEqual([nowMs + 3000, nowMs + 2000]);
+    });
+  });
+
+  test("is not waited for where it is longer than a moment", async () => {
+    await withImpatience(tooMany({ "retry-after": "3" }), async ({ provider, server }) => {
+      await failureOf(provider.assign(ip, "42"));
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+});
+
 describe("ratelimit-remaining: 0", () => {
   test.for<readonly [string, Readonly<Record<string, string>>, number]>([
     ["until the reset", { "ratelimit-reset": String(nowSeconds + 20) }, 20],

@@ -73,3 +73,18 @@ test.for<[string, Story, readonly number[]]>([
   }
   expect(told).toEqual(expected);
 });
+
+test("what refuses only writes, and asks each time for a second, is left alone for longer and longer", () => {
+  let nowMs = 0;
+  const clock: Clock = { monotonicMs: () => nowMs, wallMs: () => nowMs, sleep: () => Promise.resolve() };
+  const gate = rateLimitGate(clock, (_, __, atMs) => ({ rateLimit: {}, refusedUntilMs: atMs + 60_000 }));
+  const aSecond = new Map([["retry-after", "1"]]);
+  const waits: number[] = [];
+  const write = (status: number): void => {
+    gate.observe(200, new Map());
+    waits.push((gate.observe(status, status === 429 ? aSecond : new Map(), { kind: "write" }) ?? nowMs) - nowMs);
+    nowMs = gate.closedUntilMs() ?? nowMs;
+  };
+  for (const status of [429, 429, 429, 429, 429, 429, 200, 429]) write(status);
+  expect(waits).toEqual([1000, 1000, 1000, 5000, 10_000, 10_000, 0, 1000]);
+});
