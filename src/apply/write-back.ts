@@ -11,6 +11,7 @@ import type { ClusterEvent, ClusterWriter } from "../ports/cluster.ts";
 import { type Clock, within } from "../ports/system.ts";
 import type { ObjectEvent } from "../report/events.ts";
 import type { Attempts, StatusEnd } from "./attempts.ts";
+import { movesCallTimesOnly } from "./call-times.ts";
 import type { ApplyContext, Limits } from "./context.ts";
 import type { ResourceStore, ResourceStores } from "./resource-store.ts";
 
@@ -123,6 +124,7 @@ export class StatusWriter {
     const onlyTells = (): boolean => stored !== undefined && store.onlyTells(stored, status);
     const isRepair = (): boolean => stored !== undefined && isDeepStrictEqual(stored, status);
     const isDue =
+      !(stored !== undefined && movesCallTimesOnly(stored, status)) &&
       this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false &&
       !(this.#attempts?.mayRepairNote(object, observedAtMs) === false && isRepair());
     const written = isDue
