@@ -29,6 +29,8 @@ import { type Preparation, recordAssignmentTime } from "./on-record.ts";
 
 /** An address seen free longer ago than this may have been taken by somebody else, milliseconds. */
 const FRESH_ADDRESS_MS = 2000;
+/** So long after a refusal for the limit is over a move does without a reading that the pass has just made, milliseconds. */
+const SHORT_MS = 60_000;
 
 /**
  * Assigns or moves one address, when it is the turn of its machines. A move reads the address and its holder first, and so does an assignment that comes late; a target that may carry an unreadable address
@@ -126,13 +128,20 @@ function newcomerOnTarget(
   return newcomer === undefined || !isFull ? undefined : skipped("NodeHasOtherIP", newcomer);
 }
 
+/** True where the provider has lately asked for no calls: each one that is not needed may be the one that it would have allowed. */
+function isShort({ provider }: AssignIP, { cluster, limits }: Pick<ApplyContext, "cluster" | "limits">): boolean {
+  const untilMs = limits.get(sourceNamed(provider).provider);
+  return untilMs !== undefined && cluster.now() - untilMs <= SHORT_MS;
+}
+
 async function hasMoved(
   action: AssignIP,
   provider: IPProvider,
-  { cluster, readAtMs }: ApplyContext,
+  { cluster, readAtMs, limits }: ApplyContext,
 ): Promise<Result | undefined> {
   const ageMs = cluster.now() - (readAtMs.get(action.provider) ?? 0);
   if (action.before === undefined && ageMs <= FRESH_ADDRESS_MS) return undefined;
+  if (ageMs <= FRESH_ADDRESS_MS && isShort(action, { cluster, limits })) return undefined;
   const address = await provider.getAddress(action.ip);
   if (address === undefined) return skipped("IPNotFound", "", [notFound(action.ip)]);
   if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);

@@ -26,6 +26,8 @@ export interface WriteAccess {
   readonly lock: LockState;
   /** Is told what is under way. Absent = nobody asks. */
   readonly progress?: Progress | undefined;
+  /** When providers that asked for no calls may be called again; absent = none is known to have asked. */
+  readonly limits?: Limits | undefined;
 }
 
 /** What an operation works with. */
@@ -40,6 +42,7 @@ export interface ApplyContext {
   readonly confirmers: ReadonlyMap<string, Confirmer>;
   readonly machineTurns: MachineTurns;
   readonly busyTries: BusyTries;
+  readonly limits: Limits;
   readonly clock: Clock;
   readonly lock: LockState;
   /** By provider, when its addresses began to be read, by the cluster's clock, milliseconds. Filled as they arrive. */
@@ -88,7 +91,7 @@ export function applyContext(
     busyTries = new BusyTries(),
   }: Bounds,
 ): ApplyContext {
-  const { cluster, clock, lock, progress } = access;
+  const { cluster, clock, lock, progress, limits = new Map() } = access;
   const usable = <P>(all: ReadonlyMap<string, ProviderAccess<P>>): Map<string, P> =>
     new Map([...all].flatMap(([name, one]) => (one.kind === "usable" ? [[name, one.provider] as const] : [])));
   const providers = new Map(
@@ -119,6 +122,7 @@ export function applyContext(
     ),
     machineTurns: new MachineTurns(clock, stopWaiting),
     busyTries,
+    limits,
     stores: new ResourceStores(cluster, stored, () => lock.isHeld()),
     addressesOf,
     acquisitionMutexes: new Map(),

@@ -94,6 +94,18 @@ test("a move from a machine on record waits for what would be lost for good, and
 });
 
 test.each([
+  ["just now, where the provider has lately asked for no calls", 500, -30_000, ["assign", "get"]],
+  ["some seconds ago", 2001, -30_000, ["get", "assign", "get"]],
+  ["just now, where it asked for no calls long ago", 500, -60_001, ["get", "assign", "get"]],
+] as const)("a move of an address that was read %s", async (_case, ageMs, limitMs, expected) => {
+  const { clock, provider, context } = scene();
+  context.readAtMs.set("digitalocean", clock.wallMs() - ageMs);
+  context.limits.set("digitalocean", clock.wallMs() + limitMs);
+  expect(await clock.settle(assignIP(MOVE, context, UNPREPARED))).toMatchObject({ outcome: "applied" });
+  expect(operations(provider)).toEqual(expected);
+});
+
+test.each([
   ["not on record", {}],
   ["another one on record", { ips: { [IP]: { state: "active", providerID: "digitalocean://103" } } }],
 ] as const)("a move waits until the next machine is on record with the present one %s", async (_case, status) => {
