@@ -32,14 +32,15 @@ export interface Assignments {
  * @param pace - absent where addresses that still serve are treated as the others
  */
 export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): Assignments {
-  const { candidates, coming, skipped, closed } = findCandidates(view, ledger);
-  const open = new OpenNodes(view, ledger, candidates);
+  const found = findCandidates(view, ledger);
+  const { candidates, coming, skipped, closed } = found;
+  const open = new OpenNodes(view, ledger, found);
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
-  for (const { ip, standing } of freeInOrder(view, candidates, pace)) {
-    const choice = choose(view, { ip, ...standing }, open.all, closed);
+  for (const { ip, standing } of freeInOrder(view, open.all, pace)) {
+    const choice = choose(view, { ip, ...standing }, open.of(ip), closed);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
       const isNodeComing = typeof choose(view, { ip, ...standing }, coming) === "number";
@@ -100,7 +101,7 @@ function atOnce(
   const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, address.ip, why)];
   const why = suspended ?? cooling;
   if (why !== undefined) return { holds: held(why) };
-  const isPatient = isNew(view, address) || isFromFormer(view, address.ip);
+  const isPatient = isNew(view, address) || isFromFormer(view, address.ip) || isOneInUse(candidate);
   const turn = pace?.staysForFormer(address.ip) ?? (isPatient ? leaversStay(candidate, pace) : undefined);
   if (turn !== undefined) return { holds: held(turn), isWaitingItsTurn: true };
   pace?.recovers();
@@ -177,6 +178,11 @@ function byEnd(
 function isNew({ pool }: PoolView, { ip, standing }: { readonly ip: string; readonly standing: Free }): boolean {
   const hasServed = statusOf(pool, ip)?.providerID !== undefined || pool.status.publishedDNS?.addresses.includes(ip);
   return standing.rank === "unassigned" && hasServed !== true;
+}
+
+/** True where an address that is in use has to leave the machine: it may still serve clients of the object that handed it over. */
+function isOneInUse({ leaving }: Candidate): boolean {
+  return leaving.some(({ ip, owner }) => owner.inUse.has(ip));
 }
 
 /** Why an address that can wait does not take a machine from others yet. Enters those that leave it once they have drained. */

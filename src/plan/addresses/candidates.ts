@@ -22,8 +22,8 @@ export interface Candidate {
 /**
  * The matches that can take an address, in the order they are served: those with the fewest addresses of the pool, then machines with room before those an address must leave
  * first, then those with the fewest addresses of anybody, else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any
- * are returned with the reason; of these `coming` has those whose machine is just being cleared. `closed` says why there is none: what the first one waits for that only the next
- * attempt at the firewall keeps from taking one, or that addresses which no object names have them all. Pure.
+ * are returned with the reason; of these `coming` has those whose machine is just being cleared, and `lastResort` those whose machine a parked address would leave. `closed` says
+ * why there is none: what the first one waits for that only the next attempt at the firewall keeps from taking one, or that addresses which no object names have them all. Pure.
  */
 export function findCandidates(
   view: PoolView,
@@ -31,6 +31,7 @@ export function findCandidates(
 ): {
   readonly candidates: readonly Candidate[];
   readonly coming: readonly Candidate[];
+  readonly lastResort: readonly Candidate[];
   readonly skipped: readonly NodeVerdict[];
   readonly closed: Obstacle | undefined;
 } {
@@ -38,6 +39,7 @@ export function findCandidates(
   const machines = new Set<string>();
   const candidates: Candidate[] = [];
   const coming: Candidate[] = [];
+  const lastResort: Candidate[] = [];
   const skipped: NodeVerdict[] = [];
   const obstacles: Obstacle[] = [];
   const strange: NodeVerdict[] = [];
@@ -62,13 +64,19 @@ export function findCandidates(
       continue;
     }
     if (ledger.isBeingCleared(machine, view)) coming.push({ ...candidate, leaving: [] });
+    lastResort.push(...withLeavers(candidate, ledger.lastResort(machine, view)));
     const verdicts = skippedNode(candidate, availability, view);
     strange.push(...ofNobody(availability, verdicts));
     skipped.push(...verdicts);
   }
   const others = candidates.length + coming.length + skipped.length - strange.length;
   const closed = obstacles.find(({ waitsFor }) => waitsFor === "retry") ?? takenBy(view, strange, others);
-  return { candidates: inTurn(candidates, view, ledger), coming, skipped, closed };
+  const ordered = (some: readonly Candidate[]): readonly Candidate[] => inTurn(some, view, ledger);
+  return { candidates: ordered(candidates), coming, lastResort: ordered(lastResort), skipped, closed };
+}
+
+function withLeavers(candidate: Omit<Candidate, "leaving">, room: Availability): readonly Candidate[] {
+  return room.kind === "free" ? [{ ...candidate, leaving: room.leaving }] : [];
 }
 
 /** The verdicts of a node whose machine has an address that no object names; none of any other node. */
@@ -135,28 +143,42 @@ function inTurn(candidates: readonly Candidate[], { retries }: PoolView, ledger:
   );
 }
 
-/** The nodes that can still take an address of the pool, in their order. One that takes an address stands there again where it can take another, behind those that have fewer. */
+/**
+ * The nodes that can still take an address of the pool, in their order. One that takes an address stands there again where it can take another, behind those that have
+ * fewer. Where there is none those of the last resort are: no address is bought for them.
+ */
 export class OpenNodes {
   readonly #view: PoolView;
   readonly #ledger: MachineLedger;
   /** By machine how many are to go there that the ledger has not. */
   readonly #beside: Map<string, number>;
+  readonly #isLastResort: boolean;
   #all: readonly Candidate[];
 
   constructor(
     view: PoolView,
     ledger: MachineLedger,
-    all: readonly Candidate[],
+    {
+      candidates,
+      lastResort = [],
+    }: { readonly candidates: readonly Candidate[]; readonly lastResort?: readonly Candidate[] },
     beside: Map<string, number> = new Map(),
   ) {
     this.#view = view;
     this.#ledger = ledger;
-    this.#all = all;
+    this.#isLastResort = candidates.length === 0;
+    this.#all = this.#isLastResort ? lastResort : candidates;
     this.#beside = beside;
   }
 
   get all(): readonly Candidate[] {
     return this.#all;
+  }
+
+  /** Those for an address. One that this plan takes off its machine for another one goes nowhere yet, and only what is parked itself has a last resort. */
+  of(ip: string): readonly Candidate[] {
+    const isOut = this.#ledger.isSentAway(ip) || (this.#isLastResort && !this.#ledger.isParked(ip));
+    return isOut ? [] : this.#all;
   }
 
   /** Enters that a node gets an address. `isPromised` = the ledger has it. */
@@ -177,9 +199,10 @@ export class OpenNodes {
 
   /** Returns the nodes in the order in which they would get the addresses that the pool lacks, each as often as it would; then the others. */
   turns(): readonly Candidate[] {
+    if (this.#isLastResort) return [];
     const missing = this.#view.desired - countedIPs(this.#view);
     if (this.#view.maxPerNode === 1 || missing <= 0) return this.#all;
-    const open = new OpenNodes(this.#view, this.#ledger, this.#all, new Map(this.#beside));
+    const open = new OpenNodes(this.#view, this.#ledger, { candidates: this.#all }, new Map(this.#beside));
     const served: Candidate[] = [];
     while (served.length < missing) {
       const [next] = open.all;

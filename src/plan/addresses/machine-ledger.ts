@@ -24,6 +24,9 @@ export interface Leaver {
   readonly owner: PoolView;
 }
 
+/** Addresses that may be taken off their machines, with their objects. */
+type Evictable = ReadonlyMap<string, PoolView>;
+
 /** An object that asks for a machine. */
 type Limited = Pick<PoolView, "key" | "maxPerNode">;
 
@@ -55,15 +58,18 @@ export interface LedgerFacts {
 export class MachineLedger {
   readonly #facts: LedgerFacts;
   readonly #carried = new Map<string, string[]>();
-  readonly #evictable: ReadonlyMap<string, PoolView>;
+  readonly #evictable: Evictable;
+  readonly #parked: Evictable;
   readonly #busy: ReadonlySet<string>;
   readonly #promised = new Map<string, readonly string[]>();
   readonly #leaving = new Set<string>();
+  readonly #sentAway = new Set<string>();
   readonly #limits: Limits;
 
   constructor(facts: LedgerFacts) {
     this.#facts = facts;
     this.#evictable = evictableAddresses(facts.views);
+    this.#parked = parkedAddresses(facts.views);
     this.#busy = busyAddresses(facts.views);
     this.#limits = limitsOf(facts.views);
     for (const [ip, fact] of facts.addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
@@ -80,6 +86,7 @@ export class MachineLedger {
     const copy = new MachineLedger({ ...this.#facts, views });
     for (const [machine, keys] of this.#promised) copy.#promised.set(machine, keys);
     for (const ip of this.#leaving) copy.#leaving.add(ip);
+    for (const ip of this.#sentAway) copy.#sentAway.add(ip);
     return copy;
   }
 
@@ -89,17 +96,70 @@ export class MachineLedger {
    * @param beside - how many of the object's addresses are to go there that are not promised
    */
   availability(machine: string, view: Limited, beside = 0): Availability {
-    return this.#availability(machine, this.#carried.get(machine) ?? [], view, beside);
+    return this.#availability(machine, this.#carried.get(machine) ?? [], view, { beside });
+  }
+
+  /**
+   * As {@link availability} for an address that has no other machine, where a parked one makes room, too: it serves its object nowhere, has no machine either, and gets one only once
+   * the other one has left its own. So the one waits without a machine until the other one has gone. Example: pools of different nodes exchange all their addresses, and no
+   * node is free.
+   */
+  lastResort(machine: string, view: Limited): Availability {
+    const carried = this.#carried.get(machine) ?? [];
+    const parked = carried.flatMap((ip) => {
+      const owner = this.#parked.get(ip);
+      const isOther = owner !== undefined && owner.key !== view.key;
+      const isInKnot = isOther && !this.#hasMachine(owner) && this.#waitsFor(owner, view.key, new Set());
+      return isInKnot ? [[ip, owner] as const] : [];
+    });
+    return this.#availability(machine, carried, view, { evictable: new Map([...this.#evictable, ...parked]) });
+  }
+
+  /** True for an address in use that serves its object nowhere, on a node that does not match. */
+  isParked(ip: string): boolean {
+    return this.#parked.has(ip);
+  }
+
+  /** True for an address that this plan takes off its machine for another one. */
+  isSentAway(ip: string): boolean {
+    return this.#sentAway.has(ip);
+  }
+
+  /** True where a machine waits for an address of an object, can take one, or has one that the provider works on: mostly that one leaves. */
+  #hasMachine(view: PoolView): boolean {
+    const isOpen = (machine: string): boolean =>
+      this.availability(machine, view).kind === "free" ||
+      this.#carried.get(machine)?.some((ip) => this.#isLocked(ip)) === true;
+    return this.isPromisedTo(view.key) || machinesOf(view).some(isOpen);
+  }
+
+  /** True where an address is parked on a machine of an object that another one, by its key, is to take away, or one that waits for that itself. */
+  #waitsFor(view: PoolView, key: string, seen: Set<string>): boolean {
+    seen.add(view.key);
+    const owners = machinesOf(view).flatMap((machine) =>
+      (this.#carried.get(machine) ?? []).flatMap((ip) => this.#parked.get(ip) ?? []),
+    );
+    return owners.some((owner) => owner.key === key || (!seen.has(owner.key) && this.#waitsFor(owner, key, seen)));
+  }
+
+  #isLocked(ip: string): boolean {
+    const fact = this.#facts.addresses.get(ip);
+    return fact?.kind === "known" && fact.address.isLocked;
   }
 
   /** True for a machine that can take one more address of an object once the provider has taken off what nobody uses there and it works on. */
   isBeingCleared(machine: string, view: Limited): boolean {
     const carried = this.#carried.get(machine) ?? [];
     const staying = carried.filter((ip) => !this.#busy.has(ip));
-    return staying.length < carried.length && this.#availability(machine, staying, view, 0).kind === "free";
+    return staying.length < carried.length && this.#availability(machine, staying, view, {}).kind === "free";
   }
 
-  #availability(machine: string, carried: readonly string[], view: Limited, beside: number): Availability {
+  #availability(
+    machine: string,
+    carried: readonly string[],
+    view: Limited,
+    { beside = 0, evictable = this.#evictable }: { readonly beside?: number; readonly evictable?: Evictable },
+  ): Availability {
     const { addressesPerMachine, stillPublished, isNamed } = this.#facts;
     const promised = this.#promised.get(machine) ?? [];
     const most = Math.min(addressesPerMachine, view.maxPerNode, ...promised.map((key) => this.#limits.of(key)));
@@ -107,22 +167,26 @@ export class MachineLedger {
       ips.length + promised.length + beside >= Math.min(most, ...ips.map((ip) => this.#limits.at(ip)));
     const to = promised.at(-1) ?? view.key;
     if (isFull([])) return { kind: "promised", to };
-    const settled = carried.filter((ip) => !this.#evictable.has(ip));
+    const settled = carried.filter((ip) => !evictable.has(ip));
     const [first] = settled;
     if (isFull(settled))
       return first === undefined ? { kind: "promised", to } : { kind: "carries", ip: first, isNamed: isNamed(first) };
-    const leaving = this.#leavers(carried, isFull);
+    const leaving = this.#leavers(carried, isFull, evictable);
     if (leaving !== undefined) return { kind: "free", leaving };
-    const published = carried.find((ip) => this.#evictable.has(ip) && stillPublished.has(ip)) ?? "";
+    const published = carried.find((ip) => evictable.has(ip) && stillPublished.has(ip)) ?? "";
     return { kind: "still-published", ip: published, name: stillPublished.get(published) ?? "" };
   }
 
   /** What leaves a machine until it has room: of what can leave that first which lets the fewest stand beside it. Undefined where names keep too many. */
-  #leavers(carried: readonly string[], isFull: (ips: readonly string[]) => boolean): readonly Leaver[] | undefined {
+  #leavers(
+    carried: readonly string[],
+    isFull: (ips: readonly string[]) => boolean,
+    evictable: Evictable,
+  ): readonly Leaver[] | undefined {
     const able = carried
       .filter((ip) => !this.#facts.stillPublished.has(ip))
       .flatMap((ip) => {
-        const owner = this.#evictable.get(ip);
+        const owner = evictable.get(ip);
         return owner === undefined ? [] : [{ ip, owner }];
       })
       .toSorted((a, b) => a.owner.maxPerNode - b.owner.maxPerNode);
@@ -146,7 +210,10 @@ export class MachineLedger {
 
   /** Enters that a machine will get an address of this object, and which ones leave it for that now. */
   promise(machine: string, key: string, leaving: readonly Leaver[] = []): void {
-    for (const { ip } of leaving) this.leave(ip);
+    for (const { ip } of leaving) {
+      this.leave(ip);
+      this.#sentAway.add(ip);
+    }
     this.#promised.set(machine, [...(this.#promised.get(machine) ?? []), key]);
   }
 
@@ -231,11 +298,33 @@ function limitsOf(views: readonly PoolView[]): Limits {
 }
 
 /** Addresses that may be taken off a machine when it is needed: disabled, or no longer managed, readable, not being worked on, and their object may be written. */
-function evictableAddresses(views: readonly PoolView[]): ReadonlyMap<string, PoolView> {
+function evictableAddresses(views: readonly PoolView[]): Evictable {
   return new Map(
     views
       .filter(isWritable)
       .flatMap((view) => [...disabledOf(view), ...freedOf(view)].map((ip) => [ip, view] as const)),
+  );
+}
+
+/** The machines of an object's matches. */
+function machinesOf({ matches, machineOf }: PoolView): readonly string[] {
+  return matches.flatMap(({ providerID }) => machineOf(providerID) ?? []);
+}
+
+/** Addresses in use on nodes that do not match, where they serve their objects nowhere. */
+function parkedAddresses(views: readonly PoolView[]): Evictable {
+  const isParked = ({ ip, standing }: ManagedIP, { inUse, withheld }: PoolView): boolean =>
+    standing.kind === "free" &&
+    standing.rank === "not-matching" &&
+    standing.isServing !== true &&
+    inUse.has(ip) &&
+    !withheld.has(ip);
+  return new Map(
+    views
+      .filter(isWritable)
+      .flatMap((view) =>
+        view.managed.filter((address) => isParked(address, view)).map(({ ip }) => [ip, view] as const),
+      ),
   );
 }
 

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
 import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
-import { drainEnd, handOver, isShownByName, othersFirst, stillPublished } from "./hand-over.ts";
+import { drainEnd, handOver, isFromFormer, isShownByName, othersFirst, stillPublished } from "./hand-over.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
@@ -77,6 +77,7 @@ export class Pace {
    * something of its object is on its way: then it is not its turn.
    */
   makeRoom(ip: string, owner: PoolView): Obstacle | undefined {
+    if (isFromFormer(owner, ip)) return this.#leavesFormer(ip, owner);
     const going = new Set([...this.#going, ...this.#ledger.leaving]);
     going.delete(ip);
     const { why, untilMs } = this.#stay(ip, owner, going);
@@ -91,7 +92,11 @@ export class Pace {
 
   /** Why an address does not move yet that another object handed or left to this one. Undefined = it can, or none did. Enters in the ledger that it leaves. */
   staysForFormer(ip: string): Obstacle | undefined {
-    const { why, isLeaving } = handOver(this.#view, ip, this.#facts, this.#ledger);
+    return this.#leavesFormer(ip, this.#view);
+  }
+
+  #leavesFormer(ip: string, owner: PoolView): Obstacle | undefined {
+    const { why, isLeaving } = handOver(owner, ip, this.#facts, this.#ledger);
     if (isLeaving) this.#ledger.leave(ip);
     return why;
   }
