@@ -75,8 +75,8 @@ export function findCandidates(
   return { candidates: ordered(candidates), coming, lastResort: ordered(lastResort), skipped, closed };
 }
 
-function withLeavers(candidate: Omit<Candidate, "leaving">, room: Availability): readonly Candidate[] {
-  return room.kind === "free" ? [{ ...candidate, leaving: room.leaving }] : [];
+function withLeavers(candidate: Omit<Candidate, "leaving">, room: Availability | undefined): readonly Candidate[] {
+  return room?.kind === "free" ? [{ ...candidate, leaving: room.leaving }] : [];
 }
 
 /** The verdicts of a node whose machine has an address that no object names; none of any other node. */

@@ -102,9 +102,9 @@ export class MachineLedger {
   /**
    * As {@link availability} for an address that has no other machine, where a parked one makes room, too: it serves its object nowhere, has no machine either, and gets one only once
    * the other one has left its own. So the one waits without a machine until the other one has gone. Example: pools of different nodes exchange all their addresses, and no
-   * node is free.
+   * node is free. Undefined where there is no such parked one.
    */
-  lastResort(machine: string, view: Limited): Availability {
+  lastResort(machine: string, view: Limited): Availability | undefined {
     const carried = this.#carried.get(machine) ?? [];
     const parked = carried.flatMap((ip) => {
       const owner = this.#parked.get(ip);
@@ -112,6 +112,7 @@ export class MachineLedger {
       const isInKnot = isOther && !this.#hasMachine(owner) && this.#waitsFor(owner, view.key, new Set());
       return isInKnot ? [[ip, owner] as const] : [];
     });
+    if (parked.length === 0) return undefined;
     return this.#availability(machine, carried, view, { evictable: new Map([...this.#evictable, ...parked]) });
   }
 
