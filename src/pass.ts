@@ -1,5 +1,5 @@
 import type { Attempts } from "./apply/attempts.ts";
-import type { Limits, WriteAccess } from "./apply/context.ts";
+import type { WriteAccess } from "./apply/context.ts";
 import type { EventWriter } from "./apply/event-writer.ts";
 import type { Plan } from "./model/plan.ts";
 import type { RunRestraint } from "./model/restraint.ts";
@@ -12,8 +12,6 @@ export type WriterDeps = ObserveDeps &
   WriteAccess & {
     /** What this process remembers of its own attempts. Absent for a process that makes one pass. */
     readonly attempts?: Attempts | undefined;
-    /** Where the providers enter until when they asked for no calls. Absent for a process that makes one pass. */
-    readonly limits?: Limits | undefined;
     /** Writes the Events of all passes of this process. Absent for a process that makes one pass: it waits until they are written. */
     readonly events?: EventWriter | undefined;
   };

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { CALL_TIME } from "../model/errors.ts";
 
 /** The time of a call that moves by less than this is no news, milliseconds. */
 const NEWS_MS = 60_000;
@@ -8,10 +9,11 @@ const NEWS_MS = 60_000;
  * its objects written each time. Pure.
  */
 export function movesCallTimesOnly(before: object, after: object): boolean {
+  // Nearly every status is the same as before.
+  if (isDeepStrictEqual(before, after)) return false;
   const [old, now] = [withoutCallTimes(before), withoutCallTimes(after)];
   if (old.times.length === 0 || !isDeepStrictEqual(old.rest, now.rest)) return false;
-  const isNear = old.times.every((time, at) => Math.abs(time - (now.times[at] ?? 0)) < NEWS_MS);
-  return isNear && !isDeepStrictEqual(before, after);
+  return old.times.every((time, at) => Math.abs(time - (now.times[at] ?? 0)) < NEWS_MS);
 }
 
 /** A status without those times, and the times, by the place where they stand. */
@@ -24,7 +26,7 @@ function withoutCallTimes(status: object): { readonly rest: unknown; readonly ti
 function rid(place: string, value: unknown, times: (readonly [string, number])[]): unknown {
   if (typeof value === "string")
     return value
-      .replaceAll(/ No call before (\S+Z)\./g, (_, time: string) => {
+      .replaceAll(CALL_TIME, (_, time: string) => {
         times.push([place, Date.parse(time)]);
         return " No call before.";
       })

@@ -26,7 +26,7 @@ export interface WriteAccess {
   readonly lock: LockState;
   /** Is told what is under way. Absent = nobody asks. */
   readonly progress?: Progress | undefined;
-  /** When providers that asked for no calls may be called again; absent = none is known to have asked. */
+  /** Where the providers enter until when they asked for no calls. Absent for a process that makes one pass. */
   readonly limits?: Limits | undefined;
 }
 

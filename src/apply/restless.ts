@@ -142,10 +142,11 @@ export class Restless {
       leftMs.set(wait.name, Math.max(leftMs.get(wait.name) ?? 0, wait.leftMs));
     }
     const before = this.#rested;
+    this.#rested = own;
+    if (leftMs.size === 0) return { objects: listed };
     this.#rested = new Map(
       [...own].map(([key, now]) => [key, leftMs.has(key) ? restedWish(before.get(key), now) : now]),
     );
-    if (leftMs.size === 0) return { objects: listed };
     const rested = <O extends Wishing>(object: O): O => withWish(object, this.#rested.get(keyOf(object)) ?? object);
     const objects = { ...listed, pools: listed.pools.map(rested), recordSets: listed.recordSets.map(rested) };
     return { objects, nextMs: Math.min(...leftMs.values()) };

@@ -12,7 +12,7 @@ import { type Clock, within } from "../ports/system.ts";
 import type { ObjectEvent } from "../report/events.ts";
 import type { Attempts, StatusEnd } from "./attempts.ts";
 import { movesCallTimesOnly } from "./call-times.ts";
-import type { ApplyContext, Limits } from "./context.ts";
+import type { ApplyContext } from "./context.ts";
 import type { ResourceStore, ResourceStores } from "./resource-store.ts";
 
 /** A status is written within this, milliseconds, as a rule. */
@@ -235,7 +235,7 @@ const MOST_NOTES = 3;
  */
 export async function noteRateLimits(
   latest: () => Observation,
-  { lock, limits, cluster }: Pick<ApplyContext, "lock" | "cluster"> & { readonly limits: Limits },
+  { lock, limits, cluster }: Pick<ApplyContext, "lock" | "cluster" | "limits">,
 ): Promise<void> {
   let { providerNotBeforeMs: onLease }: Pick<LeaseFacts, "providerNotBeforeMs"> = latest().lease;
   let before = "{}";

@@ -33,9 +33,12 @@ import type { NotedRun, ReconcileAnswer, Wiring } from "./wiring.ts";
 export async function runReconcile(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
   refuseBesidePlan(flags, names);
   refuseLockFlags(flags);
-  if (flags.watch === true) return (await import("./watch.ts")).runWatch(session, names, flags);
-  refuseWatchFlags(flags);
-  return await sayingUnchanged(session, (begin) => runOnce(session, names, flags, begin));
+  const isWatching = flags.watch === true;
+  if (!isWatching) refuseWatchFlags(flags);
+  return await sayingUnchanged(session, async (begin) => {
+    const run = isWatching ? (await import("./watch.ts")).runWatch : runOnce;
+    return await run(session, names, flags, begin);
+  });
 }
 
 /** @param begin - called once something may have been changed */

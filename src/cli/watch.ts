@@ -25,26 +25,23 @@ import { isWhole, leaseText, logRun, reportLocked, runRequest } from "./run.ts";
 import { resolveSelection } from "./selection.ts";
 import type { Session } from "./session.ts";
 import { objectTargets } from "./target.ts";
-import { sayingUnchanged } from "./unchanged.ts";
 import { Unwritten } from "./unwritten.ts";
 
 /** The time between two looks at the providers by default. */
 const INTERVAL_MS = 60_000;
 
-/** Runs `reconcile --watch` until a signal comes, or something that does not pass. Returns the exit code. */
-export async function runWatch(session: Session, names: readonly string[], flags: ReconcileFlags): Promise<number> {
-  checkFlags(session, flags);
-  session.progress.end();
-  return await sayingUnchanged(session, (begin) => watchUntilEnd(session, names, flags, begin));
-}
-
-/** @param begin - called once something may have been changed */
-async function watchUntilEnd(
+/**
+ * Runs `reconcile --watch` until a signal comes, or something that does not pass. Returns the exit code.
+ * @param begin - called once something may have been changed
+ */
+export async function runWatch(
   session: Session,
   names: readonly string[],
   flags: ReconcileFlags,
   begin: () => void,
 ): Promise<number> {
+  checkFlags(session, flags);
+  session.progress.end();
   const { env, identity } = session;
   const { interval: intervalMs = INTERVAL_MS, timeout: passMs } = flags;
   const targets = objectTargets(names, "reconcile");

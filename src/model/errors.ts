@@ -1,3 +1,5 @@
+import { formatTime } from "./time.ts";
+
 /** The operator's mistake: what failed, on what, why, what to do. Ends the command; never retried. */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
@@ -173,3 +175,11 @@ export interface Refusal {
   /** Set while it is being asked: this pass may know more in a moment. */
   readonly isAwaited?: true;
 }
+
+/** Returns what errors say where a provider wants no call for a while: a sentence of its own. Pure. */
+export function noCallBefore(ms: number): string {
+  return `No call before ${formatTime(ms)}.`;
+}
+
+/** Finds those sentences, each with the blank before it; its group is the time. */
+export const CALL_TIME: RegExp = / No call before (\S+Z)\./g;

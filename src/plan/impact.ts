@@ -182,7 +182,8 @@ function namesOnRecord(
 
 /** Returns what a name shows; where its records cannot be read now, what is on record of it: a run that died may have changed it since. */
 function shownUnder(names: readonly PublishedName[], dns: Observation["dns"]): readonly string[] {
-  const [found] = names.slice(0, 1).map((name) => findRecords(name, dns));
+  const [first] = names;
+  const found = first === undefined ? undefined : findRecords(first, dns);
   return found?.kind === "records" ? found.records.addresses : names.flatMap(ownAddresses);
 }
 

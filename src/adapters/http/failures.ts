@@ -1,7 +1,6 @@
 // What a failed call to a provider becomes: a ProviderError with one sentence for people.
 
-import { ProviderError, type ProviderFailure } from "../../model/errors.ts";
-import { formatTime } from "../../model/time.ts";
+import { noCallBefore, ProviderError, type ProviderFailure } from "../../model/errors.ts";
 import { ProxyFailure } from "./agents.ts";
 import { type Answer, type Fields, fieldsOf, jsonOf } from "./answer.ts";
 
@@ -82,7 +81,7 @@ function failureText({ label, scopeAdvice }: ProviderTexts, call: CallInfo, deta
   const { failure, status, notBeforeMs, isAmbiguous } = details;
   const why = status === 0 ? details.reason : `${details.reason} (${status})`;
   const doubt = isAmbiguous === true ? "; it may have taken effect all the same" : "";
-  const when = notBeforeMs === undefined ? "" : ` No call before ${formatTime(notBeforeMs)}.`;
+  const when = notBeforeMs === undefined ? "" : ` ${noCallBefore(notBeforeMs)}`;
   switch (failure) {
     case "unauthorized":
       if (status === 0)

@@ -17,8 +17,8 @@ export type Purpose = "address" | "rest" | "recovery" | "change" | "look";
 const KEPT: Readonly<Record<Purpose, number>> = { address: 0, rest: 0, recovery: 0.1, change: 0.2, look: 0.3 };
 
 /**
- * So long after a refusal is over a purpose leaves the provider to addresses, milliseconds. Where one kind of call is refused again and again, as the lists of names are, it would
- * otherwise shut addresses out each time: none would ever move.
+ * How long each purpose lets addresses go first once a refusal is over, milliseconds. Lists of names may be refused again and again. Each time they would shut addresses out, too,
+ * and none would ever move.
  */
 const HEAD_START_MS: Readonly<Record<Purpose, number>> = {
   address: 0,
@@ -193,8 +193,8 @@ export interface RateLimitGate {
   /** Local milliseconds before which nothing may be sent, or undefined while the gate is open. */
   closedUntilMs(): number | undefined;
   /**
-   * Local milliseconds before which a call for this purpose leaves the gate, which has opened after a refusal, to addresses; undefined when it may be sent. Where nobody ever
-   * asked for an address of this token, that is at once.
+   * Until when a call for this purpose lets addresses go first, after a refusal that is over: local milliseconds. Undefined when it may be sent. It always may where nobody has
+   * asked for an address with this token.
    */
   leftToOthersUntilMs(purpose: Purpose): number | undefined;
   /** Takes in the headers of one answer. Returns when to call again if the answer asked for a wait, in local milliseconds. */
@@ -204,8 +204,8 @@ export interface RateLimitGate {
 }
 
 /**
- * So long the gate stays shut at least, milliseconds, after no, one, two, … refusals of reads in a row, or of writes. A provider may refuse every write for long, and ask each time
- * for a second only. Each try costs writes of statuses and lines in the log.
+ * How long the gate stays shut at least, milliseconds, by how many reads in a row were refused, or how many writes: none, one, two and so on. A provider may refuse every write
+ * for long, and ask to wait for a second each time. Each try costs writes of statuses and lines in the log.
  */
 const SHUT_AGAIN_MS: readonly number[] = [0, 0, 0, 0, 5_000, 10_000];
 
@@ -299,8 +299,8 @@ export function isUrgent(purpose: Purpose): boolean {
 }
 
 /**
- * Returns after how long a call that the provider refused for a moment is made once more, milliseconds; undefined where it is given up. A refused call took no effect. What is urgent
- * is not begun anew for it: a failover reads before it writes, and where every second call is refused it would never come to its write.
+ * Returns after how long a refused call is made once more, milliseconds; undefined where it is given up. Only an urgent call is, and only after a short wait. A refused call had no
+ * effect. A failover reads before it writes: where every second call is refused and it began anew each time, it would never come to its write.
  */
 export function momentAfterRefusal(
   clock: Clock,

@@ -10,7 +10,7 @@ import { type Connection, type Impersonation, optional } from "./call.ts";
 import { type ExecCredential, ExecLogin, runExecPlugin } from "./exec-plugin.ts";
 
 const MEMO_MS = 10_000;
-/** After this a file is read again that could not be read, or whose token or certificate was refused, milliseconds: long before a process gives its Lease up. */
+/** How soon a file is read again that could not be read, or whose token or certificate was refused, milliseconds. A process keeps its Lease for much longer without an answer. */
 const REFUSED_MS = 1000;
 
 /** Everything a request needs to be let in. */
