@@ -27,7 +27,7 @@ import {
 } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { type Client, callTo, expectedFailure, listAll, PAGE_SIZE, readPage, refused } from "./api.ts";
-import { aboutFirewall, dropletNumber, ID, UUID } from "./ids.ts";
+import { aboutFirewall, dropletNumber, FIREWALL_ID, ID } from "./ids.ts";
 import type { SDK } from "./sdk.ts";
 
 /**
@@ -242,7 +242,7 @@ function isNothing(sources: unknown): boolean {
 export const FIREWALL: Schema<Firewall> = map(
   object({
     inbound_rules: anyList(RULE),
-    id: UUID,
+    id: FIREWALL_ID,
     name: TEXT,
     outbound_rules: anyList(ANY),
     droplet_ids: anyList(ID),

@@ -32,21 +32,29 @@ export function wholeNumber(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
+/**
+ * What a firewall's id may look like. DigitalOcean documents UUIDs (OpenAPI document of 2026-08-07); an id is only ever sent back, so another one will do that is
+ * safe in a URL path.
+ */
+const FIREWALL_ID_FORM = /^[a-z\d][\w-]*$/i;
 const UUID_FORM = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
+/** Returns an id as it is compared: letter case means nothing in a UUID. */
+const comparable = (id: string): string => (UUID_FORM.test(id) ? id.toLowerCase() : id);
+
 /**
- * Returns the call about a firewall, its id in lower case.
- * @throws ProviderError `refused` when it is not a UUID
+ * Returns the call about a firewall; its id in lower case when it is a UUID.
+ * @throws ProviderError `refused` when it cannot be an id
  */
 export function aboutFirewall(call: CallInfo): CallInfo {
-  if (UUID_FORM.test(call.subject)) return { ...call, subject: call.subject.toLowerCase() };
+  if (FIREWALL_ID_FORM.test(call.subject)) return { ...call, subject: comparable(call.subject) };
   throw refused(call, `${JSON.stringify(call.subject)} is not the id of a firewall`);
 }
 
-/** Reads the UUID of a firewall, in lower case. */
-export const UUID: Schema<string> = map(
-  textLike((text) => UUID_FORM.test(text), "a UUID"),
-  (text) => text.toLowerCase(),
+/** Reads the id of a firewall; a UUID in lower case. */
+export const FIREWALL_ID: Schema<string> = map(
+  textLike((text) => FIREWALL_ID_FORM.test(text), "the id of a firewall"),
+  comparable,
 );
 
 /** Reads a numeric id > 0 as decimal text. */

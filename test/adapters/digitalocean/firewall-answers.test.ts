@@ -75,6 +75,14 @@ describe("a firewall", () => {
     expect(await decoded({ id: id.toUpperCase() })).toMatchObject({ id });
   });
 
+  test("may have an id that is no UUID, which is taken as it is", async () => {
+    const listed = [firewallJSON({ id: "FW-1" }), firewallJSON()];
+    await withFirewallServer({ json: firewallPage(listed) }, async ({ firewalls }) => {
+      const found = await firewalls.listFirewalls();
+      expect(found.map((firewall) => firewall.id)).toEqual(["FW-1", id]);
+    });
+  });
+
   const change = (id: number | null | undefined, status: string | null = "waiting", removing = false): object => ({
     ...(id === undefined ? {} : { droplet_id: id }),
     removing,
@@ -201,7 +209,7 @@ describe("malformed answers about firewalls", () => {
   for (const [call, json, reason] of [
     [read, {}, "firewall is missing, not an object"],
     [read, { firewall: null }, "firewall is null, not an object"],
-    [read, of({ id: "web" }), 'firewall.id is "web", not a UUID'],
+    [read, of({ id: "../web" }), 'firewall.id is "../web", not the id of a firewall'],
     [read, of({ id: id.replace("bb", "aa") }), `firewall.id is ${id.replace("bb", "aa")}, not ${id}`],
     [read, of({ name: null }), "firewall.name is null, not text"],
     [read, of({ inbound_rules: {} }), "firewall.inbound_rules is an object, not a list"],
@@ -222,7 +230,7 @@ describe("malformed answers about firewalls", () => {
     [list, { firewalls: [] }, "meta is missing, not an object"],
     [list, firewallPage([], 3), "firewalls is empty although meta.total is 3"],
     [list, firewallPage([firewallJSON()], 3), "the pages hold 1 firewalls although meta.total is 3"],
-    [list, firewallPage([firewallJSON(), {}]), "firewalls[1].id is missing, not a UUID"],
+    [list, firewallPage([firewallJSON(), {}]), "firewalls[1].id is missing, not the id of a firewall"],
     [tagged, dropletPage([], 3), "droplets is empty although meta.total is 3"],
     [tagged, dropletPage([{ id: 42 }]), "droplets[0].tags is missing, not a list"],
     [tagged, dropletPage([{ id: "x", tags: [] }]), 'droplets[0].id is "x", not a numeric id'],

@@ -97,7 +97,7 @@ describe("requests about firewalls", () => {
   });
 
   test.for([
-    ["a name", (firewalls: FirewallProvider) => firewalls.getFirewall("web"), "web"],
+    ["another path", (firewalls: FirewallProvider) => firewalls.getFirewall("../droplets"), "../droplets"],
     ["a path", (firewalls: FirewallProvider) => firewalls.openPorts(`${id}/rules`, [http]), `${id}/rules`],
     ["no id", (firewalls: FirewallProvider) => firewalls.closePorts("", [http]), ""],
     ["a machine that is no number", (firewalls: FirewallProvider) => firewalls.addMachines(id, ["7", "x"]), "x"],
