@@ -146,6 +146,21 @@ describe("the condition Ready of a pool on whose addresses nothing serves", () =
     );
   });
 
+  test("tells what is wrong with its firewall, without which no node may take the address", () => {
+    const observation = anObservation({
+      pools: [aRoutedIP({ spec: { ips: [A] } })],
+      nodes: nodes(1),
+      addresses: [known(A)],
+      firewalls: [
+        { ...firewallFacts([aFirewall()]), firewalls: new Map([["web", { kind: "gap", error: "no answer" }]]) },
+      ],
+    });
+    expect(conditionOf(observation, "Ready", "vip")).toMatchObject({
+      status: "False",
+      message: "No address is active. Firewall web: It could not be read in this pass: no answer",
+    });
+  });
+
   test("is NoActiveIP where no person is needed", () => {
     const observation = anObservation({ pools: [aPool({ spec: { ips: [A] } })], addresses: [known(A)] });
     expect(conditionOf(observation, "Ready")).toMatchObject({ reason: "NoActiveIP", message: "No address is active." });

@@ -3,6 +3,14 @@ import { isLetIn, unfinishedAt } from "../firewalls/firewall-target.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { Readiness } from "./conditions.ts";
 
+/** Returns why nothing may be changed at an object's firewall, such as that it cannot be read; undefined when it may be, or there is none. Pure. */
+export function blockedFirewall({ firewall: target, pool }: PoolView): Readiness | undefined {
+  if (target.kind !== "blocked") return undefined;
+  const { reason, detail } = target;
+  const text = REASONS[reason].text.replace(/\.$/, "");
+  return { isTrue: false, reason, message: `Firewall ${pool.firewall?.firewall}: ${text}: ${detail}` };
+}
+
 /**
  * Returns why an object is not ready for its firewall's sake; undefined when that is as it should be, or there is none. An object
  * becomes ready once the firewall is in force where it is served. Exception: one that is ready stays so while a change is pending
@@ -11,12 +19,7 @@ import type { Readiness } from "./conditions.ts";
 export function firewallReadiness(view: PoolView): Readiness | undefined {
   const { firewall: target, managed, inUse, pool } = view;
   if (target.kind === "none") return undefined;
-  if (target.kind === "blocked")
-    return {
-      isTrue: false,
-      reason: target.reason,
-      message: `${REASONS[target.reason].text.replace(/\.$/, "")}: ${target.detail}`,
-    };
+  if (target.kind === "blocked") return blockedFirewall(view);
   const served = managed.flatMap(({ ip, standing }) =>
     standing.kind === "placed" && inUse.has(ip) ? [standing.on] : [],
   );

@@ -30,7 +30,7 @@ import { countedIPs, type Decision, isAsked, isStaying, type PoolView, remembere
 import { inTime } from "../retries.ts";
 import { withoutNodes } from "../verdicts.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
-import { firewallReadiness } from "./firewall-readiness.ts";
+import { blockedFirewall, firewallReadiness } from "./firewall-readiness.ts";
 import { drainField, type IsAwaited, ipStatuses, storedPlace } from "./ip-status.ts";
 import { dnsError, dnsReadiness, isOpenName, raisedText } from "./name-readiness.ts";
 
@@ -84,11 +84,11 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
   const retries = currentRetries(view, own);
   const error = poolError(view, own);
   const { emptyTarget, hosts } = view;
-  const firewall = firewallReadiness(view);
   const readiness = poolReadiness({
     ips,
     own,
-    firewall,
+    firewall: firewallReadiness(view),
+    blockedFirewall: blockedFirewall(view),
     emptyTarget,
     waiting: waitingText(own),
     hosts,
@@ -355,6 +355,7 @@ interface PoolReadinessFacts {
   readonly waiting: string | undefined;
   /** Why it is not ready for its firewall's sake; undefined when it is. */
   readonly firewall: Readiness | undefined;
+  readonly blockedFirewall: Readiness | undefined;
   /** As {@link PoolView.emptyTarget}. */
   readonly emptyTarget: PoolView["emptyTarget"];
   /** As {@link PoolView.hosts}. */
@@ -372,22 +373,24 @@ const KEPT_TEXTS: Readonly<Record<NonNullable<NamePlan["kept"]>, string>> = {
   "to-others": "The DNS name is left to others' records.",
 };
 
-function noneActive(holds: readonly Hold[], names: ObjectNames, unread: number): Readiness {
+function noneActive({ own: { holds, names }, blockedFirewall: shut }: PoolReadinessFacts, unread: number): Readiness {
   const { kept } = names.present;
   const records = kept === undefined ? "" : ` ${KEPT_TEXTS[kept]}`;
   const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
-  const because = why === undefined ? "" : ` ${capital(problemText(why))}`;
+  const cause = why === undefined ? shut?.message : problemText(why);
+  const because = cause === undefined ? "" : ` ${capital(cause)}`;
   const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;
-  return { isTrue: false, reason: why?.reason ?? "NoActiveIP", message: `${none}${because}${records}` };
+  return { isTrue: false, reason: why?.reason ?? shut?.reason ?? "NoActiveIP", message: `${none}${because}${records}` };
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
-function poolReadiness({ ips, own, waiting, firewall, emptyTarget, ...more }: PoolReadinessFacts): Readiness {
-  const { holds, names } = own;
+function poolReadiness(facts: PoolReadinessFacts): Readiness {
+  const { ips, own, waiting, firewall, emptyTarget } = facts;
+  const { names } = own;
   const active = Object.values(ips).filter(({ state }) => state === "active");
   const unread = Object.values(ips).filter(isUnread).length;
   if (emptyTarget !== undefined) return emptyTargetReadiness(emptyTarget);
-  if (active.length === 0) return noneActive(holds, names, unread);
+  if (active.length === 0) return noneActive(facts, unread);
   if (waiting !== undefined) return { isTrue: false, reason: "WaitingForAssignment", message: waiting };
   if (firewall !== undefined) return firewall;
   const dns = dnsReadiness(names, own);
@@ -395,7 +398,7 @@ function poolReadiness({ ips, own, waiting, firewall, emptyTarget, ...more }: Po
   return {
     isTrue: true,
     reason: "Ready",
-    message: `${servingText(active)}${hostsText(more)}${raisedText(names)}`,
+    message: `${servingText(active)}${hostsText(facts)}${raisedText(names)}`,
   };
 }
 
