@@ -23,6 +23,8 @@ export interface ProviderEntry {
   readonly label: string;
   /** `DIGITALOCEAN` for `DIGITALOCEAN_API_URL` and `DIGITALOCEAN_USER_AGENT`. */
   readonly variablePrefix: string;
+  /** The variable in which the provider's own tools look for the URL of the API; ours goes before it. */
+  readonly urlVariable?: string;
   /** Variables with the token; the first that is set wins. Each has a twin `…_FILE`. People are told to set the first one. */
   readonly tokenVariables: readonly [string, ...string[]];
   /** The time that the rate limit it tells is for, milliseconds. */
@@ -141,6 +143,7 @@ const HETZNER: ProviderEntry = {
   },
   label: "Hetzner",
   variablePrefix: "HCLOUD",
+  urlVariable: "HCLOUD_ENDPOINT",
   tokenVariables: ["HCLOUD_TOKEN", "HCLOUD_API_TOKEN"],
   rateLimitMs: HETZNER_ALLOWANCE.ms,
   open: async (options) => (await import("./hetzner/hetzner.ts")).openHetzner(options),

@@ -147,9 +147,10 @@ export function resolveProxies(env: Environment): ProxySettings {
 
 function providerSettings(
   env: Environment,
-  { variablePrefix: prefix, tokenVariables }: ProviderEntry,
+  { variablePrefix: prefix, urlVariable = "", tokenVariables }: ProviderEntry,
 ): ProviderSettings {
-  const [apiURL, userAgent] = [env[`${prefix}_API_URL`] || undefined, env[`${prefix}_USER_AGENT`] || undefined];
+  const apiURL = env[`${prefix}_API_URL`] || env[urlVariable] || undefined;
+  const userAgent = env[`${prefix}_USER_AGENT`] || undefined;
   return Object.freeze({ token: tokenSource(env, tokenVariables), ...given({ apiURL, userAgent }) });
 }
 

@@ -105,6 +105,15 @@ describe("the environment", () => {
     ]);
   });
 
+  test("finds Hetzner's API where Hetzner's own tools look for it, unless our variable says where", () => {
+    const urlOf = (env: Record<string, string>): string | undefined =>
+      resolveEnvironment(env).providers["hetzner"]?.apiURL;
+    const endpoint = { HCLOUD_ENDPOINT: "http://theirs/v1" };
+    expect(urlOf(endpoint)).toBe("http://theirs/v1");
+    expect(urlOf({ ...endpoint, HCLOUD_API_URL: "http://ours/v1" })).toBe("http://ours/v1");
+    expect(urlOf({ HCLOUD_ENDPOINT: "" })).toBeUndefined();
+  });
+
   test("is frozen once resolved, and empty variables count as absent", () => {
     const settings = resolveEnvironment({ DIGITALOCEAN_API_URL: "", KUBECONFIG: "", HOME: "/h" });
     expect(Object.isFrozen(settings)).toBe(true);
