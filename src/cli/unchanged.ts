@@ -1,4 +1,5 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
+import { sentence } from "../model/hold.ts";
 import { Interrupted } from "../observe/interrupt.ts";
 import { categoryOf, messageOf } from "../report/text/errors.ts";
 import { writeLine } from "./output.ts";
@@ -28,7 +29,7 @@ function unchanged(error: unknown): unknown {
   const category = categoryOf(error);
   if (category === "usage" || category === "bug") return error;
   const said = messageOf(error);
-  const message = `${/[.!?]$/.test(said) ? said : `${said}.`} ${UNCHANGED}`;
+  const message = `${sentence(said)} ${UNCHANGED}`;
   if (error instanceof ConfigError) return withStack(new ConfigError(error.kind, message), error);
   if (error instanceof KubeError) return withStack(new KubeError({ ...factsOf(error), message }), error);
   return error;

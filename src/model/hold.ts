@@ -33,7 +33,8 @@ export function whyHeld({ reason, object, detail }: Hold): string {
   return sentence(`${general.replace(/\.$/, "")}: ${detail}`);
 }
 
-function sentence(text: string): string {
+/** Returns the text with a full stop at its end, unless it ends as a sentence does. */
+export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 

@@ -157,7 +157,7 @@ describe("the condition Ready of a pool on whose addresses nothing serves", () =
     });
     expect(conditionOf(observation, "Ready", "vip")).toMatchObject({
       status: "False",
-      message: "No address is active. Firewall web: It could not be read in this pass: no answer",
+      message: "No address is active. Firewall web: It could not be read in this pass: no answer.",
     });
   });
 

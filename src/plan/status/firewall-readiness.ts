@@ -1,3 +1,4 @@
+import { sentence } from "../../model/hold.ts";
 import { REASONS } from "../../model/reason.ts";
 import { isLetIn, unfinishedAt } from "../firewalls/firewall-target.ts";
 import type { PoolView } from "../pool-view.ts";
@@ -8,7 +9,7 @@ export function blockedFirewall({ firewall: target, pool }: PoolView): Readiness
   if (target.kind !== "blocked") return undefined;
   const { reason, detail } = target;
   const text = REASONS[reason].text.replace(/\.$/, "");
-  return { isTrue: false, reason, message: `Firewall ${pool.firewall?.firewall}: ${text}: ${detail}` };
+  return { isTrue: false, reason, message: sentence(`Firewall ${pool.firewall?.firewall}: ${text}: ${detail}`) };
 }
 
 /**
