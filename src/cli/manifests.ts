@@ -18,7 +18,7 @@ export function runManifests(streams: Streams, { only, mode, ...changes }: Manif
       "usage",
       "--notify-file-key and --notify-secret-file-key are keys of a Secret. Name it with --notify-secret-name.",
     );
-  writeText(streams, manifestText(only ?? mode, changes));
+  writeText(streams, manifestText(only ?? mode, changes, mode));
   return EXIT.done;
 }
 
@@ -107,15 +107,19 @@ export interface ManifestChanges {
 
 /**
  * Returns the shipped manifests as one YAML text, comments included; without changes each file byte for byte, with `---` lines
- * between them. `parts` default to what the mode needs; their order does not matter. Reads the files beside the program.
+ * between them. `parts` default to what the mode needs; their order does not matter. Among `rbac` is what only a watcher needs, in that mode.
+ * Reads the files beside the program.
  */
 export function manifestText(
   parts: readonly ManifestPart[] | ManifestMode = "cronjob",
   changes: ManifestChanges = {},
+  mode: ManifestMode = typeof parts === "string" ? parts : "cronjob",
 ): string {
   const wanted = typeof parts === "string" ? INSTALLED[parts] : parts;
-  return MANIFEST_PARTS.filter((part) => wanted.includes(part))
-    .flatMap((part) => FILES[part])
+  const files = MANIFEST_PARTS.filter((part) => wanted.includes(part)).flatMap((part) =>
+    part === "rbac" && mode === "watch" ? [...FILES.rbac, "watch/rbac.yaml"] : FILES[part],
+  );
+  return [...new Set(files)]
     .flatMap((file) => withShards(file, shipped(file), changes.shard ?? []).map((text) => changed(file, text, changes)))
     .join("---\n");
 }

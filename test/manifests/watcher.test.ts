@@ -133,6 +133,15 @@ describe("manifests --mode watch", () => {
     expect([...(await kindsOf("--mode", "watch"))].sort()).toEqual([...shared, ...watcher].sort());
   });
 
+  test("permits to watch with what else is permitted, also where the parts are applied one by one", async () => {
+    const rolesOf = async (only: string): Promise<readonly unknown[]> =>
+      documents((await invoke(["manifests", "--mode", "watch", `--only=${only}`])).stdout)
+        .filter(({ kind }) => kind === "ClusterRole")
+        .map(({ metadata }) => (metadata as { name: string }).name);
+    expect(await rolesOf("rbac")).toContain("flipop-watcher");
+    expect((await rolesOf("rbac,watcher")).filter((name) => name === "flipop-watcher")).toHaveLength(1);
+  });
+
   test("moves all of it to another namespace", async () => {
     const { stdout } = await invoke(["manifests", "--mode", "watch", "--only=watcher,servicemonitor", "-n", "ops"]);
     const namespaced = documents(stdout).filter(({ kind }) => !/^Cluster/.test(String(kind)));
