@@ -88,8 +88,8 @@ export class Rounds {
       signal,
       hurry,
       busyTries: deps.attempts?.busyTries,
-      addressesOf: (source) => this.observation.providers.get(source)?.addresses ?? new Map(),
-      firewallsOf: (provider) => this.observation.firewalls.get(provider)?.firewalls ?? new Map(),
+      addressesOf: (source) => this.latest.providers.get(source)?.addresses ?? new Map(),
+      firewallsOf: (provider) => this.latest.firewalls.get(provider)?.firewalls ?? new Map(),
     });
     this.#scheduler = new Scheduler(this.context);
     this.#statuses = new StatusWriter(this.context.stores, deps.attempts);
@@ -153,9 +153,9 @@ export class Rounds {
     await this.#plan({ mayBeUnsettled: false });
   }
 
-  /** The world with what came too late to be planned on. */
+  /** The world with what has arrived and was not planned on, or came too late to be. */
   get latest(): Observation {
-    return enterAll(this.observation, this.#looking.late);
+    return enterAll(this.observation, this.#looking.unentered);
   }
 
   /** Writes the statuses that are left to be written, all of them at once. @returns the failures of all that have ended */
@@ -331,10 +331,7 @@ export class Rounds {
     return looks.nextInMs() ?? NEVER;
   }
 
-  /**
-   * When the first hold of the plan ends, or nodes are judged otherwise, monotonic milliseconds: something may be done then, whatever else is waited for. Never in a single
-   * pass.
-   */
+  /** When the first hold of the plan ends, or nodes are judged otherwise, monotonic milliseconds: something may be done then, whatever else is waited for. Never in a single pass. */
   #ripeAtMs(): number {
     const { cluster, clock } = this.#deps;
     if (this.#options.nextChange === undefined) return NEVER;
@@ -385,6 +382,7 @@ export class Rounds {
       if (by !== undefined) this.failovers.push(...failoverSeconds(by, [outcome]));
     }
     const entered = enterAll(this.observation, arrived);
+    this.#looking.entered();
     if (arrived.length > 0) reusable?.keep(entered, this.#looking);
     for (const [name, { readAtMs }] of entered.providers) this.context.readAtMs.set(name, readAtMs);
     const current = this.context.stores.enterInto(entered, written, now.nowMs);

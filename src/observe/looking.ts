@@ -92,6 +92,7 @@ export class Looking {
   #failure: { readonly error: unknown } | undefined;
   #isLeft = false;
   readonly #late: Enter[] = [];
+  #taken: Enter[] = [];
   #bell = Promise.withResolvers<void>();
 
   /** Begins to read the pieces, or waits on for those that an earlier pass began to read. */
@@ -141,10 +142,16 @@ export class Looking {
   /** Returns what has arrived since it was last asked. @throws what a reading was rejected with */
   take(): readonly Enter[] {
     if (this.#failure !== undefined) throw this.#failure.error;
-    const arrived = this.#arrived;
+    const arrived = this.#arrived.map(({ enter }) => enter);
     this.#arrived = [];
+    this.#taken.push(...arrived);
     this.#bell = Promise.withResolvers<void>();
-    return arrived.map(({ enter }) => enter);
+    return arrived;
+  }
+
+  /** Takes note that everything that was taken has been entered. */
+  entered(): void {
+    this.#taken = [];
   }
 
   /** Waits until everything has arrived, with the pieces that follow. */
@@ -167,9 +174,12 @@ export class Looking {
     }
   }
 
-  /** What nobody took before the look was ended, and what has arrived since: nothing is planned on it any more, but a provider may have asked for no calls. */
-  get late(): readonly Enter[] {
-    return this.#isLeft ? [...this.#arrived.map(({ enter }) => enter), ...this.#late] : [];
+  /**
+   * What has arrived and was not {@link entered}. Nothing is planned on it yet, but what is under way may be judged by it. Once the look was ended nothing is planned on it any
+   * more, but a provider may have asked for no calls.
+   */
+  get unentered(): readonly Enter[] {
+    return [...this.#taken, ...this.#arrived.map(({ enter }) => enter), ...this.#late];
   }
 
   /** Ends the look: what has not arrived is left to the next one. */

@@ -107,6 +107,21 @@ describe("a piece that has not arrived when a pass ends", () => {
   });
 });
 
+test("what has arrived may be judged by until it has been entered, whether a round has taken it or not", async () => {
+  const clock = new FakeClock();
+  const looking = new Looking([piece(clock, "quick", 10), piece(clock, "slow", 5000)], new Readings(), clock);
+  await clock.advance(1000);
+  const known = [looking.unentered.length];
+  looking.take();
+  known.push(looking.unentered.length);
+  await clock.advance(5000);
+  known.push(looking.unentered.length);
+  looking.take();
+  looking.entered();
+  known.push(looking.unentered.length);
+  expect(known).toEqual([1, 1, 2, 0]);
+});
+
 test("a mistake in the program while reading ends the pass", async () => {
   const clock = new FakeClock();
   const read = async (): Promise<Enter> => Promise.reject(new TypeError("a mistake"));
