@@ -1,5 +1,4 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
-import type { IPFamily } from "../../src/model/address-source.ts";
 import { ConfigError, KubeError } from "../../src/model/errors.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import type { PassResult, Selection } from "../../src/model/run.ts";
@@ -65,9 +64,9 @@ export class Process {
   lacksLease = false;
   /** How many readings of its pass under way were answered as they were before. */
   misled = 0;
-  /** The pool that a purchase is for. */
-  intentOf({ args: [, family = "IPv4"] }: SimCall): string | undefined {
-    return this.intents.get(family as IPFamily);
+  /** The pool that a purchase is for; undefined where this process put no intent of that pool on record. */
+  intentOf({ args: [, , buyer] }: SimCall): string | undefined {
+    return this.intents.get(buyer as string);
   }
 
   /** True once a reading of its pass under way was answered as it was before. */
@@ -75,8 +74,8 @@ export class Process {
     return this.misled > 0;
   }
 
-  /** By family, the pool whose intent to acquire was written last: addresses of one family are bought one after the other. */
-  readonly intents: Map<IPFamily, string> = new Map();
+  /** The pools whose intents to acquire it put on record, by uid: one pool's may be stored anew while another one buys. */
+  readonly intents: Map<string, string> = new Map();
   /** What its run came to, once it has. */
   result: PassResult | undefined;
   readonly readings: Readings;

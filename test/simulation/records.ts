@@ -2,7 +2,7 @@ import { PROVIDERS } from "../../src/adapters/registry.ts";
 import type { IPFamily } from "../../src/model/address-source.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { ipFamilyOf, objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
+import { objectKey, type Pool, type PoolStatus } from "../../src/model/resource.ts";
 import { type KubeObject, storeKey } from "../../src/sandbox/kubernetes/object-store.ts";
 import type { Failure, SimCall } from "./faults.ts";
 import type { WorldEvent } from "./history.ts";
@@ -113,8 +113,6 @@ export class Records {
   readonly mistaken: Set<string> = new Set();
   /** The intents to acquire on record in the status of a pool, by its key. */
   readonly #intents = new Map<string, readonly string[]>();
-  /** The uid of the pool whose status was written last under a key: another of the same name may follow it before the purchase. */
-  readonly #intendedFor = new Map<string, string>();
   readonly #world: World;
   readonly #changedAtMs = new Map<string, number>();
 
@@ -182,9 +180,8 @@ export class Records {
     const intents = status.pendingAcquisitions.map(({ startedAt, knownIPs }) => `${startedAt} ${knownIPs.length}`);
     const pool = this.#world.pool(subject);
     if (pool !== undefined && intents.some((intent) => !this.#intents.get(subject)?.includes(intent)))
-      process.intents.set(ipFamilyOf(pool.spec), subject);
+      process.intents.set(pool.meta.uid, subject);
     this.#intents.set(subject, intents);
-    this.#intendedFor.set(subject, pool?.meta.uid ?? "");
     for (const { ip } of status.acquired) this.#takenOver(subject, ip);
     for (const { candidates = [] } of status.pendingAcquisitions) for (const ip of candidates) this.told.add(ip);
     this.noteNames();
@@ -343,17 +340,17 @@ export class Records {
 
   #created(process: Process, call: SimCall, ip: string): void {
     const nowMs = this.#world.nowMs();
+    // Another pool of the same name may have followed the buyer before the purchase.
+    const [place, family, uid] = call.args as readonly [{ readonly machineID?: string }, IPFamily, string];
     // One under way while the Lease was spoilt was noted there before.
-    const [, family = "IPv4"] = call.args as readonly [unknown, IPFamily?];
     if (process.passStartMs > this.leaseForgottenMs) this.creations.push({ atMs: nowMs, family });
     this.bornMs.set(ip, nowMs);
     const key = process.intentOf(call) ?? "";
     const pool = this.#world.pool(key);
-    const [place] = call.args as readonly [{ readonly machineID?: string }];
     this.bought.set(ip, {
       ip,
       key,
-      uid: this.#intendedFor.get(key) ?? "",
+      uid,
       atMs: nowMs,
       passStartMs: process.passStartMs,
       machine: place.machineID,

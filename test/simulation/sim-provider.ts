@@ -27,7 +27,7 @@ function simProvider(process: Process, family: IPFamily): IPProvider {
     const isWrite = ["assign", "unassign", "create", "delete"].includes(operation);
     return process.call({ side: "cloud", provider: "digitalocean", operation, subject, isWrite, args }, effect);
   };
-  /** The requests of both families to list and to buy look alike: what is asked for IPv6 says so. */
+  /** The requests of both families to list look alike: what is asked for IPv6 says so. */
   const asked = (first: unknown): readonly unknown[] => (family === "IPv6" ? [first, family] : [first]);
   return {
     name: provider.name,
@@ -39,7 +39,7 @@ function simProvider(process: Process, family: IPFamily): IPProvider {
     assign: (ip, id) => through("assign", ip, [id], () => provider.assign(ip, id)),
     unassign: (ip) => through("unassign", ip, [], () => provider.unassign(ip)),
     actionState: (action) => through("action", action.ip, [action], () => provider.actionState(action)),
-    create: (place) => through("create", "", asked(place), () => provider.create(place)),
+    create: (place, { uid }) => through("create", "", [place, family, uid], () => provider.create(place)),
     delete: (ip) => through("delete", ip, [], () => provider.delete(ip)),
   };
 }
