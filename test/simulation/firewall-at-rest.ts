@@ -85,12 +85,13 @@ function neededBy(world: World, pool: Pool, all: readonly FirewallView[]): reado
 
 /**
  * The machines of an object that serves nowhere to whose nodes an attempt failed, as status has it: it is tried again, however late and however often, and what lets clients in there
- * is not taken away and put back each time.
+ * is not taken away and put back each time. A purchase that failed may have been for the machine of any node that matches: status does not keep which.
  */
 function triedAgain(world: World, pool: Pool): readonly string[] {
   if (servingMachine(world, pool) !== undefined) return [];
   const failed = new Set(pool.status.retries.map(({ subject }) => subject));
-  const nodes = world.nodes().filter((node) => failed.has(nodeSubject(node.name)));
+  const isBuying = failed.has("acquire") && managedBy(pool).size === 0;
+  const nodes = world.nodes().filter((node) => isBuying || failed.has(nodeSubject(node.name)));
   return nodes.flatMap((node) => (serves(world, pool, node) === "match" ? String(dropletOf(node) ?? "") : []));
 }
 
