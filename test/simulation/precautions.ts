@@ -7,6 +7,10 @@ import { dropletOf, managedBy, serves } from "./truth.ts";
 /** How long after the account's addresses were listed nobody may rely on that any more, milliseconds: the manual's two seconds, and a few calls that are slow to be answered. */
 const LATE_MS = 14_000;
 
+/** So long after a refusal for the limit is over a move does without a reading that the pass has just made, and so old that one may be, milliseconds: a few calls with their time included. */
+const SHORT_MS = 60_000;
+const JUST_MS = 3500;
+
 /** How many halves of calls there are from the plan to an assignment, at most, what must be on record first included. */
 const ROUND_CALLS = 10;
 
@@ -17,7 +21,8 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
   const isLate = monitor.simulation.world.nowMs() - (process.readings.listedMs ?? process.passStartMs) > LATE_MS;
   // What the shard before has sent to the very machine meanwhile is taken from nobody.
   const isThereByOthers = monitor.simulation.history.shards !== undefined && shown === call.args[0];
-  const isTaken = call.operation !== "assign" || (shown !== undefined && !isThereByOthers);
+  const isMove = shown !== undefined && !isThereByOthers;
+  const isTaken = call.operation !== "assign" || (isMove && !isSpared(monitor, process, call));
   if ((isTaken || isLate) && !process.readings.singly.has(call.subject))
     monitor.violated("re-read", `${what} without having read it again since the pass began`);
   if (call.operation !== "assign") return;
@@ -38,6 +43,14 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
   );
   if (other !== undefined) monitor.violated("P5", `${what}, which was seen to carry ${other.ip}`);
   if (shown !== undefined) checkHolder(monitor, process, Number(shown), what);
+}
+
+/** True where the provider has lately asked the process for no calls, and the account was listed a moment ago: each call that is not needed may be the one that it would have allowed. */
+function isSpared({ simulation }: Monitor, { closedUntilMs, readings }: Process, { provider }: SimCall): boolean {
+  const nowMs = simulation.world.nowMs();
+  const untilMs = closedUntilMs.get(provider ?? "");
+  const isShort = untilMs !== undefined && nowMs - untilMs <= SHORT_MS + JUST_MS;
+  return isShort && readings.listedMs !== undefined && nowMs - readings.listedMs <= JUST_MS;
 }
 
 /** A node that does not match is judged again before it loses its address. */

@@ -27,7 +27,7 @@ export interface NameReading {
 
 /** What a process was shown in the pass under way. */
 export class Readings {
-  /** The newest of each address; lists may lag behind, so one read by itself counts more. */
+  /** The newest of each address; lists may lag behind, so one read by itself counts more, also in a pass before whose facts are reused. */
   readonly newest: Map<string, Reading | "failed"> = new Map();
   /** Addresses read by themselves. */
   readonly singly: Set<string> = new Set();
@@ -138,7 +138,9 @@ export class Readings {
   #show(shown: Reading, operation: string, isObserving: boolean): void {
     if (operation === "get" || (operation === "list" && isObserving)) this.seen.set(shown.ip, shown);
     const isSecondHand = operation === "list" || operation === "machine";
-    if (!isSecondHand || !this.singly.has(shown.ip)) this.newest.set(shown.ip, shown);
+    const isKnown =
+      this.singly.has(shown.ip) || (this.everSingly.has(shown.ip) && this.newest.get(shown.ip) !== "failed");
+    if (!isSecondHand || !isKnown) this.newest.set(shown.ip, shown);
     else if (operation === "list") this.listed.set(shown.ip, shown);
   }
 }
