@@ -17,15 +17,10 @@ const ROUND_CALLS = 10;
 /** What has to be looked at again right before a write that takes something away, and what must be known to be free before it is asked for. */
 export function checkPrecautions(monitor: Monitor, process: Process, call: SimCall, what: string): void {
   if (!["assign", "unassign", "delete"].includes(call.operation)) return;
-  const shown = process.readings.seen.get(call.subject)?.holderID;
-  const isLate = monitor.simulation.world.nowMs() - (process.readings.listedMs ?? process.passStartMs) > LATE_MS;
-  // What the shard before has sent to the very machine meanwhile is taken from nobody.
-  const isThereByOthers = monitor.simulation.history.shards !== undefined && shown === call.args[0];
-  const isMove = shown !== undefined && !isThereByOthers;
-  const isTaken = call.operation !== "assign" || (isMove && !isSpared(monitor, process, call));
-  if ((isTaken || isLate) && !process.readings.singly.has(call.subject))
+  if (mustBeRead(monitor, process, call) && !process.readings.singly.has(call.subject))
     monitor.violated("re-read", `${what} without having read it again since the pass began`);
   if (call.operation !== "assign") return;
+  const shown = process.readings.seen.get(call.subject)?.holderID;
   const target = String(call.args[0]);
   if (!monitor.records.everNode.has(Number(target)))
     monitor.violated("match", `${what}, which never was a node's machine`);
@@ -43,6 +38,15 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
   );
   if (other !== undefined) monitor.violated("P5", `${what}, which was seen to carry ${other.ip}`);
   if (shown !== undefined) checkHolder(monitor, process, Number(shown), what);
+}
+
+function mustBeRead(monitor: Monitor, process: Process, call: SimCall): boolean {
+  const { listedMs = process.passStartMs, seen } = process.readings;
+  if (call.operation !== "assign" || monitor.simulation.world.nowMs() - listedMs > LATE_MS) return true;
+  const shown = seen.get(call.subject)?.holderID;
+  // What the shard before has sent to the very machine meanwhile is taken from nobody.
+  const isThereByOthers = monitor.simulation.history.shards !== undefined && shown === call.args[0];
+  return shown !== undefined && !isThereByOthers && !isSpared(monitor, process, call);
 }
 
 /** True where the provider has lately asked the process for no calls, and the account was listed a moment ago: each call that is not needed may be the one that it would have allowed. */
