@@ -9,7 +9,7 @@ import { errorMarkdown } from "../report/markdown/markdown.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
 import { askOnTerminal } from "./ask.ts";
 import { COMPLETE, NEW_WORD } from "./completion.ts";
-import { flagsBehindCommand, missingCommand } from "./early-flags.ts";
+import { filledSwitch, flagsBehindCommand, missingCommand } from "./early-flags.ts";
 import { secretsIn, takeEnvironment } from "./environment.ts";
 import { type CommonFlags, variablesBehind } from "./flags.ts";
 import { meantCommand } from "./help-topics.ts";
@@ -57,7 +57,7 @@ async function runCommand(invocation: Invocation & Pick<Session, "secrets">): Pr
     if (!(error instanceof CommanderError)) return reportError(session, withVariables(program, error));
     if (error.exitCode === 0) return EXIT.done;
     if (error.code === "commander.help") return EXIT.usage;
-    return await reportError(session, withoutCommand(program, invocation) ?? usageError(error, invocation));
+    return await reportError(session, withoutCommand(program, invocation) ?? usageError(program, error, invocation));
   } finally {
     session.progress.end();
   }
@@ -89,16 +89,28 @@ function withVariables(program: Command, error: unknown): unknown {
   return told === "" ? error : new ConfigError(error.kind, `${error.message}${told}`, { cause: error });
 }
 
-function usageError({ message }: CommanderError, { argv, program = "flipop" }: Invocation): ConfigError {
+function usageError(
+  known: Command,
+  { message }: CommanderError,
+  { argv, program = "flipop" }: Invocation,
+): ConfigError {
   const command = argv.find((arg) => COMMANDS.includes(arg));
-  const text = message
-    .replace(/^error: /, "")
-    // The value may be a secret, such as the URL of --notify.
-    .replace(/^(unknown option '[^'=]+)=.*'/s, "$1'")
-    .replace(/\n\(Did you mean (one of )?(.*)\?\)$/s, ". Did you mean $1$2?")
-    .replace(/([^.?])$/, "$1.");
+  const filled = message.startsWith("error: unknown option") ? filledSwitch(known, argv, message) : undefined;
+  const text = filled === undefined ? plainText(message) : `${filled} takes no value.`;
   const see = `${program} ${command === undefined ? "" : `${command} `}--help`;
   return new ConfigError("usage", `${text.charAt(0).toUpperCase()}${text.slice(1)}${meant(text)} See ${see}.`);
+}
+
+/** What commander says, as flipop says it. */
+function plainText(message: string): string {
+  return (
+    message
+      .replace(/^error: /, "")
+      // The value may be a secret, such as the URL of --notify.
+      .replace(/^(unknown option '[^'=]+)=.*'/s, "$1'")
+      .replace(/\n\(Did you mean (one of )?(.*)\?\)$/s, ". Did you mean $1$2?")
+      .replace(/([^.?])$/, "$1.")
+  );
 }
 
 /** What a person means who knows other tools; commander itself knows only what is spelled nearly so. */

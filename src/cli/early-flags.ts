@@ -27,6 +27,26 @@ function withoutEqualsSigns(words: readonly string[], command: Command | undefin
   });
 }
 
+/**
+ * Returns the flag that is refused because it is a switch and has a value, as in `--watch=maybe` and `-qA=true`; commander calls it unknown then. Undefined for another flag.
+ * Pure.
+ * @param refusal - commander's error, with the flag as commander has it: of `-qA=true` it is `-=true`
+ */
+export function filledSwitch(program: Command, argv: readonly string[], refusal: string): string | undefined {
+  const command = argv.flatMap((word) => program.commands.find((one) => one.name() === word) ?? [])[0];
+  const owners = command === undefined ? [program] : [program, command];
+  return argv
+    .map((word) => /^(?<before>--?)(?<name>[^=]*?(?<letter>[a-z]))(?<value>=.*)$/is.exec(word)?.groups ?? {})
+    .filter(({ before, name, value }) => refusal.includes(`'${before}${before === "-" ? "" : name}${value}'`))
+    .map(({ before, name, letter }) => (before === "-" ? `-${letter}` : `--${name}`))
+    .find((flag) => flag === "--help" || flag === "-h" || owners.some((owner) => isSwitch(owner, flag)));
+}
+
+function isSwitch(command: Command, flag: string): boolean {
+  const option = optionOf(command, flag);
+  return option !== undefined && !option.required && !option.optional;
+}
+
 /** What a command line without a command has in the place of one. */
 type Missing =
   | { readonly kind: "missing"; readonly command: string }

@@ -7,9 +7,10 @@ import { EditedObjects, editedKindOf, type FileObject } from "../rehearse/edited
 import { editWorld } from "../rehearse/edited-world.ts";
 import { listText } from "../report/text/layout.ts";
 import type { EditsTold } from "../report/text/plan-entries.ts";
-import { readDocuments } from "../validate/documents.ts";
+import { documentsInSteps } from "../validate/documents.ts";
 import { parseDuration } from "./flag-values.ts";
 import type { PlanFlags } from "./flags.ts";
+import { heeding } from "./heed.ts";
 import { readManifests } from "./manifest-files.ts";
 import { type Voice, writeLine } from "./output.ts";
 
@@ -29,14 +30,13 @@ export interface Imagined {
  * Reads what `--if` and `-f` say. Returns undefined where neither is given.
  * @throws ConfigError `usage` for an edit that cannot be read, `invalid` for a file
  */
-export async function readImagined({
-  if: written,
-  filename,
-  namespace = "default",
-}: Pick<PlanFlags, "if" | "filename" | "namespace">): Promise<Imagined | undefined> {
+export async function readImagined(
+  { if: written, filename, namespace = "default" }: Pick<PlanFlags, "if" | "filename" | "namespace">,
+  signal: AbortSignal,
+): Promise<Imagined | undefined> {
   if (written.length === 0 && filename.length === 0) return undefined;
   const edits = written.map((text) => parseEdit(text, READERS));
-  const documents = (await Promise.all(filename.map(documentsIn))).flat();
+  const documents = (await Promise.all(filename.map((path) => documentsIn(path, signal)))).flat();
   const found = documents.map((document) => fileObject(document, namespace));
   const objects = new EditedObjects(
     edits.filter(isObjectEdit),
@@ -82,19 +82,18 @@ interface Document {
 }
 
 /** The documents of a file, of standard input (`-`), or of the manifests in a folder by name. @throws ConfigError that says in words what cannot be read */
-async function documentsIn(path: string): Promise<readonly Document[]> {
-  const all = (await readManifests(path)).flatMap((file) => {
+async function documentsIn(path: string, signal: AbortSignal): Promise<readonly Document[]> {
+  const all: Document[] = [];
+  for (const file of await readManifests(path)) {
     if (file.kind === "unread") throw file.error;
-    const { documents, faults } = readDocuments(file.text);
+    const { documents, faults } = await heeding(signal, documentsInSteps(file.text));
     const [fault] = faults;
     if (fault !== undefined)
       throw new ConfigError("invalid", `${file.name}:${fault.line}:${fault.column}: ${fault.message}`);
     const isOnly = documents.at(-1)?.number === 1;
-    return documents.map(({ value, number }) => ({
-      from: isOnly ? file.name : `${file.name}, document ${number}`,
-      value,
-    }));
-  });
+    for (const { value, number } of documents)
+      all.push({ from: isOnly ? file.name : `${file.name}, document ${number}`, value });
+  }
   // What made the manifests may have failed: nothing in them is no wish to change nothing.
   if (all.length > 0) return all;
   throw new ConfigError("invalid", `There is no object ${path === "-" ? "on standard input" : `in ${path}`}.`);

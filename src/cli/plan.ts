@@ -29,7 +29,7 @@ import type { Planner } from "./wiring.ts";
 export async function runPlan(session: Session, names: readonly string[], flags: PlanFlags): Promise<number> {
   const targets = names.map(parseTarget);
   await refuseUnsavable(flags, targets);
-  const imagined = await readImagined(flags);
+  const imagined = await readImagined(flags, session.signal);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);
   const { plan, none, others, grants, savable, notices } = await withPlanner(

@@ -22,7 +22,7 @@ import type { Planner } from "./wiring.ts";
 /** Runs `simulate`: reads once, and tells what flipop does from then on. Never writes. Returns the exit code. */
 export async function runSimulate(session: Session, flags: SimulateFlags): Promise<number> {
   checkScenario(flags);
-  const imagined = await readImagined(flags);
+  const imagined = await readImagined(flags, session.signal);
   const { withPlanner } = await session.loadWiring();
   const told = await withPlanner(
     resolveConfig(flags, session.env, session),

@@ -1,16 +1,22 @@
 import {
+  Composer,
+  type CST,
   type Document,
   isAlias,
   isMap,
   isPair,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   type Pair,
-  parseAllDocuments,
+  Parser,
   type Tags,
+  type YAMLMap,
 } from "yaml";
+import { atOnce, type Steps } from "../plan/steps.ts";
+import { keysThatStandTwice } from "./unique-keys.ts";
 
 /** A place in a text, both numbers counted from 1. */
 export interface Position {
@@ -66,6 +72,11 @@ export interface ManifestText {
  * Never throws.
  */
 export function readDocuments(text: string): ManifestText {
+  return atOnce(documentsInSteps(text));
+}
+
+/** Does what {@link readDocuments} does, and stops again and again. */
+export function* documentsInSteps(text: string): Steps<ManifestText> {
   const lines = new LineCounter();
   lines.addNewLine(0);
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
@@ -78,13 +89,8 @@ export function readDocuments(text: string): ManifestText {
   const faults: Fault[] = [];
   let number = 0;
   for (const [start, part] of partsOf(text)) {
-    const parsed = parseAllDocuments(part, {
-      version: "1.1",
-      customTags: withoutTimes,
-      prettyErrors: false,
-      logLevel: "silent",
-    });
-    for (const document of Array.isArray(parsed) ? parsed : []) {
+    for (const document of yield* parsed(part)) {
+      yield;
       number += 1;
       const place = (offset: number): Position => position(start + offset);
       const found = faultsOf(document);
@@ -93,6 +99,34 @@ export function readDocuments(text: string): ManifestText {
     }
   }
   return { documents, faults };
+}
+
+/** So many words of a text are read before everything else gets a turn. */
+const WORDS_IN_TURN = 1000;
+
+function* parsed(text: string): Steps<readonly Document[]> {
+  const parser = new Parser();
+  const composer = new Composer({
+    version: "1.1",
+    customTags: withoutTimes,
+    prettyErrors: false,
+    logLevel: "silent",
+    // Keys that stand twice are found by themselves: the parser compares each key with all before it.
+    uniqueKeys: false,
+  });
+  const documents: Document[] = [];
+  const take = (tokens: Iterable<CST.Token>): void => {
+    for (const token of tokens) documents.push(...composer.next(token));
+  };
+  let words = 0;
+  for (const word of new Lexer().lex(text)) {
+    take(parser.next(word));
+    words += 1;
+    if (words % WORDS_IN_TURN === 0) yield;
+  }
+  take(parser.end());
+  documents.push(...composer.end());
+  return documents;
 }
 
 /** A text that begins with a brace is a stream of JSON values, which need nothing between them; any other one is a single part. With the offset of each part. */
@@ -130,11 +164,10 @@ function withoutTimes(tags: Tags): Tags {
 
 /** Each key that stands twice; of what else is wrong the first, since the others follow from it. */
 function faultsOf(document: Document): readonly { readonly offset: number; readonly message: string }[] {
-  const told = document.errors.map(({ code, message, pos: [offset] }) => ({ code, message, offset }));
-  const twice = told.filter(({ code }) => code === "DUPLICATE_KEY");
-  const [other] = told.filter(({ code }) => code !== "DUPLICATE_KEY");
-  if (other !== undefined) return [{ offset: other.offset, message: `not YAML: ${firstLine(other.message)}` }];
-  if (twice.length > 0) return twice.map(({ offset }) => ({ offset, message: "the key stands twice in its object" }));
+  const [wrong] = document.errors;
+  if (wrong !== undefined) return [{ offset: wrong.pos[0], message: `not YAML: ${firstLine(wrong.message)}` }];
+  const twice = keysThatStandTwice(document);
+  if (twice.length > 0) return twice.map((offset) => ({ offset, message: "the key stands twice in its object" }));
   try {
     document.toJS();
     return [];
@@ -171,6 +204,8 @@ class Places {
   readonly document: Document;
   readonly #text: string;
   readonly #position: (offset: number) => Position;
+  /** The fields of each object that was looked into, by their names. */
+  readonly #fields = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
   constructor(document: Document, text: string, position: (offset: number) => Position) {
     this.document = document;
@@ -199,12 +234,20 @@ class Places {
       return value === undefined ? undefined : { value };
     }
     if (!isMap(holder)) return undefined;
-    const own = holder.items.find((pair) => isPair(pair) && nameOf(pair) === String(step));
+    const own = this.#fieldsOf(holder).get(String(step));
     if (own !== undefined) return { key: own.key as Node, value: own.value as Node | null };
     return holder.items
       .filter((pair) => nameOf(pair) === "<<")
       .map((pair) => this.#step(pair.value as Node | null, step))
       .find((found) => found !== undefined);
+  }
+
+  #fieldsOf(holder: YAMLMap): ReadonlyMap<string, Pair> {
+    const known = this.#fields.get(holder);
+    if (known !== undefined) return known;
+    const fields = new Map(holder.items.filter(isPair).map((pair) => [nameOf(pair), pair]));
+    this.#fields.set(holder, fields);
+    return fields;
   }
 
   #place(node: Node | null, inside: number): Position {

@@ -2,8 +2,9 @@ import type { Finding } from "../model/finding.ts";
 import { nearest } from "../model/nearest.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { GROUP, isNamespaceName, isSubdomain } from "../model/resource.ts";
+import { eachInSteps, type Steps } from "../plan/steps.ts";
 import { type CheckedObject, findingOf } from "./checked-object.ts";
-import { type ManifestDocument, type Path, pathSteps, pathText, readDocuments } from "./documents.ts";
+import { documentsInSteps, type ManifestDocument, type Path, pathSteps, pathText } from "./documents.ts";
 import { type Remark, remarksOn, type SpecObject } from "./meaning.ts";
 import { relationsOf } from "./relations.ts";
 import { type KindSchema, meantWord, type SchemaFault } from "./schema.ts";
@@ -37,9 +38,13 @@ export interface Checked {
   readonly others: number;
 }
 
-/** Checks all objects of flipop in files: each by its schema and by the planner's rules, then what they ask for against each other. Pure. */
-export function checkFiles(files: readonly ManifestFile[], knowledge: Knowledge): Checked {
-  const results = files.flatMap((file) => checkFile(file, knowledge));
+/**
+ * Checks all objects of flipop in files: each by its schema and by the planner's rules, then what they ask for against each other. Stops after each document: a folder may
+ * hold many. Pure.
+ */
+export function* checkInSteps(files: readonly ManifestFile[], knowledge: Knowledge): Steps<Checked> {
+  const results: Result[] = [];
+  for (const file of files) results.push(...(yield* checkFile(file, knowledge)));
   const objects = results.flatMap(({ object }) => object ?? []);
   const findings = [...results.flatMap((result) => result.findings), ...relationsOf(objects, knowledge.registry)];
   return {
@@ -68,12 +73,12 @@ interface Result {
   readonly object?: CheckedObject;
 }
 
-function checkFile({ name, text }: ManifestFile, knowledge: Knowledge): readonly Result[] {
-  const { documents, faults } = readDocuments(text);
+function* checkFile({ name, text }: ManifestFile, knowledge: Knowledge): Steps<readonly Result[]> {
+  const { documents, faults } = yield* documentsInSteps(text);
   const unread = faults.map(({ message, ...position }) =>
     findingOf({ code: "FLP200", path: "", message }, { file: name, object: "", position }),
   );
-  const results = documents.map((document) => new Check(name, document, knowledge).result());
+  const results = yield* eachInSteps(documents, (document) => new Check(name, document, knowledge).result());
   return [...unread.map((finding) => ({ kind: "fault" as const, findings: [finding] })), ...results];
 }
 

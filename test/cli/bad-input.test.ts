@@ -69,6 +69,17 @@ const ROWS: readonly (readonly [string, string, number, Scene])[] = [
     64,
     scene,
   ],
+  ["reconcile --watch=maybe", "--watch takes no value. See flipop reconcile --help.", 64, scene],
+  ["--all=true plan", "--all takes no value. See flipop plan --help.", 64, scene],
+  ["plan --help=all", "--help takes no value. See flipop plan --help.", 64, scene],
+  ["reconcile -n web -qA=true", "-A takes no value. See flipop reconcile --help.", 64, scene],
+  ["explain --no-history=1 web", "--no-history takes no value. See flipop explain --help.", 64, scene],
+  [
+    "plan --watch=1 --all=1",
+    "Unknown option '--watch'. flipop status --watch shows what changes. See flipop plan --help.",
+    64,
+    scene,
+  ],
   [
     "reconcile --dry-run",
     "Unknown option '--dry-run'. flipop plan is the dry run. See flipop reconcile --help.",

@@ -49,6 +49,16 @@ beforeAll(() => {
 afterAll(() => rmSync(ROOT, { recursive: true }));
 
 describe("flipop validate", () => {
+  test("ends at a signal in the midst of a file, and says nothing", async () => {
+    writeFileSync(at("many.yaml"), `${GOOD}---\n`.repeat(5000));
+    const ending = new AbortController();
+    const running = invoke(["validate", at("many.yaml")], { signal: ending.signal });
+    setTimeout(() => ending.abort(), 20);
+    const { stdout, stderr, exitCode } = await running;
+    rmSync(at("many.yaml"));
+    expect({ stdout, stderr, exitCode }).toEqual({ stdout: "", stderr: "", exitCode: 130 });
+  });
+
   test("says what is wrong, where, and how much of it, and asks no cluster", async () => {
     const { stdout, stderr, exitCode, configs } = await invoke(["validate", at("pool.yaml"), at("some")]);
     expect(lineOf(stdout)).toBe(

@@ -103,3 +103,27 @@ test("a thousand documents take about a second of the processor at most", () => 
   });
   expect(spentMs).toBeLessThan(2000);
 });
+
+test("an object with twenty thousand fields takes about a second of the processor, and so does looking up what is wrong with each", () => {
+  const fields = (indent: string): string => Array.from({ length: 20_000 }, (_, at) => `${indent}k${at}: v\n`).join("");
+  checkText(BAD);
+  const spentMs = processorMs(() => {
+    expect(values(`a:\n${fields("  ")}`)).toHaveLength(1);
+    expect(values(`a: {${fields("").replaceAll("\n", ", ")}}`)).toHaveLength(1);
+    const [document] = readDocuments(fields("")).documents;
+    for (let at = 0; at < 20_000; at += 1) document?.keyAt([`k${at}`]);
+  });
+  expect(spentMs).toBeLessThan(6000);
+});
+
+test("each key that stands twice is told where it stands again, also in braces and inside of lists", () => {
+  const faults = (text: string): readonly string[] =>
+    readDocuments(text).faults.map(({ line, column, message }) => `${line}:${column} ${message}`);
+  const twice = "the key stands twice in its object";
+  expect(faults("a: 1\nb: {c: 1, d: 2, c: 3}\n? a\n: [{e: 1, e: 2}]\n")).toEqual([
+    `2:17 ${twice}`,
+    `3:3 ${twice}`,
+    `4:11 ${twice}`,
+  ]);
+  expect(faults('a: {1: x, "1": y}\nb: {true: x, "true": y}\n')).toEqual([]);
+});
