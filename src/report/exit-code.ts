@@ -4,6 +4,7 @@ import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/p
 import { REASONS, type Reason } from "../model/reason.ts";
 import type { Outcome, PassResult } from "../model/run.ts";
 import { outagesBeyond, type Simulation } from "../model/simulation.ts";
+import { byObject } from "./by-object.ts";
 import { categoryOf, type ErrorCategory } from "./text/errors.ts";
 import { countText } from "./text/layout.ts";
 import { isRefused, lastOutcomes } from "./text/run.ts";
@@ -81,7 +82,9 @@ export function exitCodeOfPlan(
   plan: Plan,
   options: { readonly detailed: boolean; readonly unusableTokens?: readonly string[] },
 ): number {
-  const services = objectsOf(plan).map((object) => serviceOf(object, plan, { unusableTokens: options.unusableTokens }));
+  const { unusableTokens } = options;
+  const facts = factsOf(plan);
+  const services = objectsOf(plan).map((object) => serviceOf(object, facts, { unusableTokens }));
   const trouble = exitCodeOfServices(services, false);
   if (trouble === EXIT.partly && isOnlyGuarded(services, plan)) return EXIT.refused;
   return trouble === EXIT.done && options.detailed && plan.actions.length > 0 ? EXIT.changesPending : trouble;
@@ -132,8 +135,10 @@ function servicesOf(result: PassResult): readonly Service[] {
   const { plan, remaining, unusableTokens } = result;
   const left = objectsOf(remaining);
   const isLeft = new Set(left.map(({ object }) => refKey(object)));
+  const facts = factsOf(remaining);
+  const troublesOf = troublesIn(result);
   return [
-    ...left.map((object) => serviceOf(object, remaining, { troubles: troublesOf(result, object), unusableTokens })),
+    ...left.map((object) => serviceOf(object, facts, { troubles: troublesOf(object), unusableTokens })),
     ...objectsOf(plan).flatMap(({ object }) => (isLeft.has(refKey(object)) ? [] : (["served"] as const))),
   ];
 }
@@ -211,18 +216,29 @@ interface ServiceFacts {
   readonly unusableTokens?: readonly string[] | undefined;
 }
 
+/** What a plan has for each object, by its key. */
+interface PlanFacts {
+  readonly holdsOf: (key: string) => readonly Hold[];
+  readonly actionsOf: (key: string) => readonly Action[];
+  readonly namesOf: (key: string) => Plan["names"];
+}
+
+function factsOf({ holds, actions, names }: Plan): PlanFacts {
+  return { holdsOf: byObject(holds), actionsOf: byObject(actions), namesOf: byObject(names) };
+}
+
 /** Returns how one pool, routed IP or record set stands by its plan and by the troubles of the run. */
 function serviceOf(
   object: PoolAssessment | RecordSetAssessment,
-  plan: Plan,
+  facts: PlanFacts,
   { troubles = [], unusableTokens = [] }: ServiceFacts = {},
 ): Service {
   const key = refKey(object.object);
-  const holds = plan.holds.filter((hold) => refKey(hold.object) === key);
+  const holds = facts.holdsOf(key);
   const isServing =
     "desired" in object
       ? Object.values(object.status.ips).some(({ state }) => state === "active")
-      : isPublished(object.object, plan);
+      : isPublished(key, facts);
   const held = holds.flatMap((hold) => meaningOf(hold, unusableTokens.includes(providerOf(object, hold) ?? "")));
   const isUnreadable = "desired" in object && hasNothingReadable(object, holds);
   const states = [
@@ -240,10 +256,9 @@ function serviceOf(
 }
 
 /** True where the name of a record set answers, and nothing of it is left to do. */
-function isPublished(object: ObjectRef, { names, actions, holds }: Plan): boolean {
-  const key = refKey(object);
-  const isOpen = [...actions, ...holds].some(({ kind, object: of }) => isName(kind) && refKey(of) === key);
-  return !isOpen && names.some(({ object: of, serving }) => refKey(of) === key && serving.length > 0);
+function isPublished(key: string, { holdsOf, actionsOf, namesOf }: PlanFacts): boolean {
+  const isOpen = [...actionsOf(key), ...holdsOf(key)].some(({ kind }) => isName(kind));
+  return !isOpen && namesOf(key).some(({ serving }) => serving.length > 0);
 }
 
 function isGuard(reason: Reason): boolean {
@@ -287,26 +302,28 @@ function isUnread({ reason }: Hold): boolean {
   return REASONS[reason].service === "temporary";
 }
 
-/** Returns what went wrong for one object in a run: failed actions, what a lost lock or the deadline cut off, an unwritten status. */
-function troublesOf(result: PassResult, { object }: { readonly object: ObjectRef }): readonly Trouble[] {
-  const key = refKey(object);
+/** Returns what says of one object what went wrong for it in a run: failed actions, what a lost lock or the deadline cut off, an unwritten status. */
+function troublesIn({
+  outcomes,
+  remaining,
+  reportFailures,
+}: PassResult): (of: { readonly object: ObjectRef }) => readonly Trouble[] {
   // A failure does not count once the same was done in another way, such as on another node.
-  const last = [...new Map(result.outcomes.map((outcome) => [outcome.action.id, outcome])).values()];
-  const outcomes = last.filter(
-    ({ action }) => action.kind !== "acquire-ip" || isStillLacking(action, result.remaining),
+  const last = [...new Map(outcomes.map((outcome) => [outcome.action.id, outcome])).values()];
+  const lacking = new Set(
+    [...remaining.actions, ...remaining.holds].flatMap(({ kind, object }) =>
+      kind === "acquire-ip" ? [refKey(object)] : [],
+    ),
   );
-  const unwritten = result.reportFailures.filter(
-    (failure) => failure.what === "status" && refKey(failure.object) === key,
-  );
-  return [
-    ...outcomes.filter(({ action }) => refKey(action.object) === key).flatMap(troubleOf),
-    ...unwritten.map(({ error }) => asTrouble(error)),
+  // Where an address whose purchase got no answer was found, the plan has no purchase for the object any more, and holds none.
+  const isOpen = ({ action: { kind, object } }: Outcome): boolean =>
+    kind !== "acquire-ip" || lacking.has(refKey(object));
+  const outcomesOf = Map.groupBy(last.filter(isOpen), ({ action }) => refKey(action.object));
+  const unwrittenOf = byObject(reportFailures.filter((failure) => failure.what === "status"));
+  return ({ object }) => [
+    ...(outcomesOf.get(refKey(object)) ?? []).flatMap(troubleOf),
+    ...unwrittenOf(refKey(object)).map(({ error }) => asTrouble(error)),
   ];
-}
-
-/** False where an address whose purchase got no answer was found: then the plan has no purchase for the object any more, and holds none. */
-function isStillLacking({ object }: Action, { actions, holds }: Plan): boolean {
-  return [...actions, ...holds].some(({ kind, object: of }) => kind === "acquire-ip" && refKey(of) === refKey(object));
 }
 
 function troubleOf(outcome: Outcome): readonly Trouble[] {

@@ -15,6 +15,7 @@ import {
 import { REASONS } from "../../model/reason.ts";
 import { publishedNames } from "../../model/record-types.ts";
 import type { IPState, IPStatus, PoolStatus, RecordSetStatus } from "../../model/resource.ts";
+import { byObject } from "../by-object.ts";
 import { isRouted, routedAddress } from "../overview.ts";
 import { actionText } from "./actions.ts";
 import { whyHold } from "./holds.ts";
@@ -52,10 +53,11 @@ export type PlannedChange = Entry & { readonly isFollowing: boolean };
  */
 export function planSections(plan: Plan, elsewhere: ReadonlySet<Hold>, layout: PlanLayout): readonly PlanSection[] {
   const ordered = [...plan.pools.filter((pool) => !isRouted(pool)), ...plan.pools.filter(isRouted)];
+  const ownOf = ownIn(plan, elsewhere);
   return [
-    ...ordered.map((pool) => poolSection(pool, ownOf(refKey(pool.object), plan, elsewhere), layout)),
-    ...plan.recordSets.map((one) => recordSetSection(one, ownOf(refKey(one.object), plan, elsewhere), layout)),
-    ...goneSections(plan, elsewhere, layout),
+    ...ordered.map((pool) => poolSection(pool, ownOf(refKey(pool.object)), layout)),
+    ...plan.recordSets.map((one) => recordSetSection(one, ownOf(refKey(one.object)), layout)),
+    ...goneSections(plan, ownOf, layout),
   ];
 }
 
@@ -141,15 +143,18 @@ interface Own {
   readonly nowMs: number;
 }
 
-function ownOf(key: string, plan: Plan, elsewhere: ReadonlySet<Hold>): Own {
-  const isOwn = ({ object }: Action | Hold): boolean => refKey(object) === key;
-  return {
-    actions: announcedActions(plan).filter(isOwn),
-    holds: plan.holds.filter(isOwn),
-    suspended: plan.suspendedActions?.filter(isOwn),
+/** Returns what finds that of one object. */
+function ownIn(plan: Plan, elsewhere: ReadonlySet<Hold>): (key: string) => Own {
+  const actionsOf = byObject(announcedActions(plan));
+  const holdsOf = byObject(plan.holds);
+  const suspendedOf = plan.suspendedActions === undefined ? undefined : byObject(plan.suspendedActions);
+  return (key) => ({
+    actions: actionsOf(key),
+    holds: holdsOf(key),
+    suspended: suspendedOf?.(key),
     elsewhere,
     nowMs: plan.observedAtMs,
-  };
+  });
 }
 
 function changesOf({ actions }: Own, pool: PoolAssessment | undefined, layout: PlanLayout): readonly PlannedChange[] {
@@ -361,13 +366,13 @@ function writtenName({ fqdn, written }: RecordSetAssessment): string {
   return written.provider === "" ? name : `${name} at ${written.provider}`;
 }
 
-function goneSections(plan: Plan, elsewhere: ReadonlySet<Hold>, layout: PlanLayout): readonly PlanSection[] {
+function goneSections(plan: Plan, ownOf: (key: string) => Own, layout: PlanLayout): readonly PlanSection[] {
   const known = new Set([...plan.pools, ...plan.recordSets].map(({ object }) => refKey(object)));
   const gone = [...announcedActions(plan), ...plan.holds]
     .map(({ object }) => refKey(object))
     .filter((key) => !known.has(key));
   return [...new Set(gone)].sort().map((key) => {
-    const own = ownOf(key, plan, elsewhere);
+    const own = ownOf(key);
     return {
       key,
       facts: ": no longer exists, or is not selected",
