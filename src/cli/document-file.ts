@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseDocument, visit } from "yaml";
+import { readBytes } from "../adapters/files/read-bytes.ts";
 import { ConfigError } from "../model/errors.ts";
 import { API_VERSION } from "../report/json/document.ts";
 import { readEntryLines } from "./entry-lines.ts";
 import { unreadable } from "./manifest-files.ts";
-import { readBytes } from "./read-bytes.ts";
 import type { Session } from "./session.ts";
 
 // Documents that flipop writes to files and reads again: snapshots and saved plans.

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { readBytes } from "../adapters/files/read-bytes.ts";
 import { ConfigError } from "../model/errors.ts";
-import { readBytes } from "./read-bytes.ts";
 
 /** A file of manifests with its text, or why it cannot be read. */
 export type ReadManifest = { readonly name: string } & (

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { proxyChoice } from "../adapters/http/proxy-choice.ts";
 import { type Send, sender } from "../adapters/http/request.ts";
 import type { Receiver, Undelivered } from "../adapters/notify/notify.ts";
@@ -14,7 +13,7 @@ import { countText } from "../report/text/layout.ts";
 import type { WatchedPass } from "../watch/watch-loop.ts";
 import { passwordsIn, readVersion, resolveProxies } from "./environment.ts";
 import { warnOfPlainText, writeLine } from "./output.ts";
-import { readPassword } from "./providers.ts";
+import { readPassword, readSecretFile, whyUnread } from "./providers.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
 
@@ -207,15 +206,14 @@ const NEVER: AbortSignal = new AbortController().signal;
 /** Returns the URLs of a file, one in a line; empty lines and what begins with `#` count for nothing. @throws ConfigError `permission` */
 function linesOf(path: string): readonly { readonly text: string; readonly place: string }[] {
   try {
-    return readFileSync(path, "utf8")
+    return readSecretFile(path)
       .split(/\r?\n/)
       .map((line, at) => ({ text: line.trim(), place: `line ${at + 1} of ${path}` }))
       .filter(({ text }) => text !== "" && !text.startsWith("#"));
   } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
     throw new ConfigError(
       "permission",
-      `Cannot read the file ${path} of --notify-file (${why}). Correct the path or its permissions.`,
+      `Cannot read the file ${path} of --notify-file (${whyUnread(cause)}). Correct the path or its permissions.`,
       { cause },
     );
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readTextNow, Unfit } from "../adapters/files/read-bytes.ts";
 import type { ProviderOptions } from "../adapters/http/api-client.ts";
 import { type Opened, PROVIDER_ENTRIES, PROVIDERS, type ProviderEntry, webhookEntry } from "../adapters/registry.ts";
 import { sourceText } from "../model/address-source.ts";
@@ -256,13 +256,27 @@ function placeOf(source: Given): string {
 
 function readTokenFile({ variable, path }: { readonly variable: string; readonly path: string }): string {
   try {
-    return readFileSync(path, "utf8");
+    return readSecretFile(path);
   } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
+    const why = whyUnread(cause);
     throw new ConfigError(
       "permission",
       `Cannot read the token file ${path} that ${variable} names (${why}). Correct the path or its permissions.`,
       { cause },
     );
   }
+}
+
+/** The most that a file with a token, a secret or URLs may hold, bytes. */
+const MOST_BYTES = 1 << 20;
+
+/** Returns the text of a file with a token, a secret or URLs as it is now. @throws as {@link readTextNow} does */
+export function readSecretFile(path: string): string {
+  return readTextNow(path, MOST_BYTES);
+}
+
+/** Returns why {@link readSecretFile} failed, for texts. */
+export function whyUnread(error: unknown): string {
+  if (error instanceof Unfit) return error.why;
+  return error instanceof Error && "code" in error ? String(error.code) : "unreadable";
 }

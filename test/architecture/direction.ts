@@ -40,6 +40,7 @@ const KNOWS_ONLY: Readonly<Record<string, readonly string[]>> = {
 const SHARED: Readonly<Record<string, readonly string[]>> = {
   http: ["cloudflare", "digitalocean", "dns", "hetzner", "host", "kube", "notify", "pushgateway", "webhook"],
   dns: ["cloudflare", "digitalocean", "hetzner", "webhook"],
+  files: ["kube"],
 };
 
 /** The subjects of the planner. They know nothing of each other: what stands beside `plan.ts` joins them. */

@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -186,6 +188,16 @@ describe("without the right", () => {
 });
 
 describe("logs", () => {
+  test("of a pipe are read when somebody writes to it", async () => {
+    const pipe = join(root, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const telling = told(["--logs", pipe], { ...scene, events: [] });
+    const writer = await open(pipe, "w");
+    await writer.write(`${(await linesTold(MOVED)).join("\n")}\n`);
+    await writer.close();
+    expect((await telling).reach).toMatchObject({ logs: { from: expect.any(String) } });
+  });
+
   test("with lines that are none of flipop's are told, with how many, and where the first is", async () => {
     const lines = await linesTold(MOVED);
     const some = await told(["--logs", logFile("mixed.log", [...lines, "(node:1) Warning", "{"])]);

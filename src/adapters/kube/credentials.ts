@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node/dist/config.js";
 import { ConfigError } from "../../model/errors.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../../model/text.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
+import { readBytes, Unfit } from "../files/read-bytes.ts";
 import type { TLSFacts } from "../http/agents.ts";
 import { type Connection, type Impersonation, optional } from "./call.ts";
 import { type ExecCredential, ExecLogin, runExecPlugin } from "./exec-plugin.ts";
@@ -227,30 +227,15 @@ function checkValue(value: string): void {
 /** Kubeconfigs, tokens and certificates are far smaller. A larger file was named by mistake. */
 const MAX_BYTES = 1 << 20;
 
-/**
- * Returns the text of a file of at most 1 MiB. Pipes and devices work, too: no more than 1 MiB is ever read.
- * @throws Error of node:fs with its `code`; for a larger file the code is `EFBIG`.
- */
+/** Returns the text of a file of at most 1 MiB, which may be a pipe or a device. @throws as {@link readBytes} does */
 export async function readSmallFile(file: string): Promise<string> {
-  const handle = await open(file);
-  try {
-    const buffer = Buffer.alloc(MAX_BYTES + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
-      length += bytesRead;
-      if (length > MAX_BYTES) throw Object.assign(new Error("larger than 1 MiB"), { code: "EFBIG" });
-      if (bytesRead === 0) return buffer.toString("utf8", 0, length);
-    }
-  } finally {
-    await handle.close();
-  }
+  return (await readBytes(file, { mostBytes: MAX_BYTES })).toString("utf8");
 }
 
-/** Returns why {@link readSmallFile} failed, for texts: a code such as `EACCES`, or that the file is too large. */
+/** Returns why {@link readSmallFile} failed, for texts: a code such as `EACCES`, or what is wrong with the file. */
 export function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  return code === "EFBIG" ? "it is larger than 1 MiB" : (code ?? "unknown error");
+  if (error instanceof Unfit) return error.why;
+  return (error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined) ?? "unknown error";
 }
 
 /**

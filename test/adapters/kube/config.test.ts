@@ -288,12 +288,12 @@ describe("what is wrong", () => {
 
   test("a file larger than 1 MiB, alone and in the list, also one that does not say how large it is", async () => {
     const large = file("large", tooLarge);
-    const text = "Cannot read the kubeconfig HOME/large: it is larger than 1 MiB.";
+    const text = "Cannot read the kubeconfig HOME/large: it holds more than 1 MiB.";
     expect(await refused({ kubeconfig: large })).toContain(text);
     expect(await refused({ kubeconfigEnv: [file("a", second), large].join(delimiter) })).toContain(text);
-    expect(await refused({ kubeconfig: "/dev/zero" })).toContain("/dev/zero: it is larger than 1 MiB.");
+    expect(await refused({ kubeconfig: "/dev/zero" })).toContain("/dev/zero: it holds more than 1 MiB.");
     file(".kube/config", tooLarge);
-    expect(await refused({})).toContain("Cannot read the kubeconfig HOME/.kube/config: it is larger than 1 MiB.");
+    expect(await refused({})).toContain("Cannot read the kubeconfig HOME/.kube/config: it holds more than 1 MiB.");
   });
 
   test("a file of 1 MiB is read", async () => {

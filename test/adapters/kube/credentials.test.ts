@@ -281,7 +281,7 @@ describe("other ways to log in", () => {
       new FakeClock(),
     );
     expect((await rejection(credentials.current())).message).toContain(
-      'Cannot read the token /dev/zero of context "test" of test.yaml: it is larger than 1 MiB.',
+      'Cannot read the token /dev/zero of context "test" of test.yaml: it holds more than 1 MiB.',
     );
   });
 

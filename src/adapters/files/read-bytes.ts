@@ -1,7 +1,7 @@
-import { constants, type Stats } from "node:fs";
+import { closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConfigError } from "../model/errors.ts";
+import { ConfigError } from "../../model/errors.ts";
 
 // Files that a person names. What is there may be anything: a device that never ends, a pipe that nobody writes to.
 
@@ -22,32 +22,62 @@ export interface ReadLimits {
  * Reads a file, or standard input to its end (`-`): it may be a pipe, a socket or a file.
  * @throws ConfigError for a file that is too large, and for a named pipe that nobody writes to; the system's error where it cannot be read
  */
-export async function readBytes(
+export async function readBytes(path: string, limits: ReadLimits = {}): Promise<Buffer> {
+  const read: Buffer[] = [];
+  for await (const chunk of readChunks(path, limits)) read.push(chunk);
+  return Buffer.concat(read);
+}
+
+/** Does what {@link readBytes} does, part by part, for what need not be kept. */
+export async function* readChunks(
   path: string,
   { mostBytes = MOST_BYTES, writerMs = WRITER_MS }: ReadLimits = {},
-): Promise<Buffer> {
-  if (path === "-") return await collected(process.stdin, "stdin", mostBytes);
+): AsyncGenerator<Buffer> {
+  if (path === "-") return yield* within(process.stdin, "stdin", mostBytes);
   const found = await stat(path);
   if (found.isFile() && found.size > mostBytes) throw tooLarge(path, mostBytes);
   // Without the flag a pipe that nobody writes to keeps the whole process, even from a signal.
   const file = await open(path, constants.O_RDONLY | (found.isFIFO() ? constants.O_NONBLOCK : 0));
   try {
-    return await collected(chunksOf(file, path, found, writerMs), path, mostBytes);
+    yield* within(chunksOf(file, path, found, writerMs), path, mostBytes);
   } finally {
     await file.close();
   }
 }
 
-async function collected(chunks: AsyncIterable<Buffer | string>, path: string, mostBytes: number): Promise<Buffer> {
-  const read: Buffer[] = [];
+/**
+ * Returns the text of a small file at once: of one that is read again and again while the process works, such as a token. So it is no pipe, of which everything is read once.
+ * @throws Unfit for a pipe, and for a file that is too large; the system's error where it cannot be read
+ */
+export function readTextNow(path: string, mostBytes: number): string {
+  if (statSync(path).isFIFO()) throw new Unfit(path, "it is a pipe, and is read again and again", "Name a file.");
+  const file = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(mostBytes + 1);
+    let size = 0;
+    for (;;) {
+      const length = readSync(file, buffer, size, buffer.length - size, null);
+      size += length;
+      if (size > mostBytes) throw tooLarge(path, mostBytes);
+      if (length === 0) return buffer.toString("utf8", 0, size);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function* within(
+  chunks: AsyncIterable<Buffer | string>,
+  path: string,
+  mostBytes: number,
+): AsyncGenerator<Buffer> {
   let size = 0;
   for await (const chunk of chunks) {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     size += bytes.length;
     if (size > mostBytes) throw tooLarge(path, mostBytes);
-    read.push(bytes);
+    yield bytes;
   }
-  return Buffer.concat(read);
 }
 
 async function* chunksOf(file: FileHandle, path: string, found: Stats, writerMs: number): AsyncGenerator<Buffer> {
@@ -75,12 +105,22 @@ async function nextChunk(file: FileHandle): Promise<Buffer | "not-yet"> {
   }
 }
 
-function tooLarge(path: string, mostBytes: number): ConfigError {
-  const most = `${Math.floor(mostBytes / (1024 * 1024))} MiB`;
-  return new ConfigError("invalid", `Cannot read ${path}: it holds more than ${most}. Name a smaller file.`);
+/** What is there is no file to read. */
+export class Unfit extends ConfigError {
+  override readonly name: string = "Unfit";
+  /** Without the path: `it is a pipe, and nobody has written to it for 10 s`. */
+  readonly why: string;
+  constructor(path: string, why: string, advice: string) {
+    super("invalid", `Cannot read ${path}: ${why}.${advice === "" ? "" : ` ${advice}`}`);
+    this.why = why;
+  }
 }
 
-function unwritten(path: string, writerMs: number): ConfigError {
+function tooLarge(path: string, mostBytes: number): Unfit {
+  return new Unfit(path, `it holds more than ${Math.floor(mostBytes / (1024 * 1024))} MiB`, "Name a smaller file.");
+}
+
+function unwritten(path: string, writerMs: number): Unfit {
   const waited = `${Math.round(writerMs / 1000)} s`;
-  return new ConfigError("invalid", `Cannot read ${path}: it is a pipe, and nobody has written to it for ${waited}.`);
+  return new Unfit(path, `it is a pipe, and nobody has written to it for ${waited}`, "");
 }

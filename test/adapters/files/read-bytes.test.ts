@@ -4,7 +4,7 @@ import { open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readBytes } from "../../src/cli/read-bytes.ts";
+import { readBytes, readTextNow } from "../../../src/adapters/files/read-bytes.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "flipop-read-bytes-"));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -50,5 +50,24 @@ describe("what a person names to be read", () => {
     await writer.close();
     expect((await reading).toString()).toBe("one two");
     await rm(path);
+  });
+});
+
+describe("what is read again and again", () => {
+  test("is a file up to the limit, or a device that ends", () => {
+    const path = join(dir, "small");
+    writeFileSync(path, "secret\n");
+    expect(readTextNow(path, 7)).toBe("secret\n");
+    expect(readTextNow("/dev/null", 7)).toBe("");
+    expect(() => readTextNow(path, 6)).toThrow("it holds more than");
+    expect(() => readTextNow(join(dir, "none"), 7)).toThrow("ENOENT");
+  });
+
+  test.skipIf(process.platform !== "linux")("is no device that never ends, and no pipe", () => {
+    expect(() => readTextNow("/dev/zero", MiB)).toThrow("/dev/zero: it holds more than 1 MiB");
+    const path = aPipe("token");
+    expect(() => readTextNow(path, MiB)).toThrow(
+      `Cannot read ${path}: it is a pipe, and is read again and again. Name a file.`,
+    );
   });
 });
