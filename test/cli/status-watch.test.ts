@@ -163,7 +163,8 @@ describe("status --watch", () => {
     const lines = changesIn(transcript).trimEnd().split("\n");
     expect(lines).toMatchInlineSnapshot(`
       [
-        "12:00:02 UTC  pool        ingress/web   False     1/2      …",
+        "12:00:02 UTC  pool        ingress/web   False     1/2",
+        "    REASON: WaitingForAssignment",
         "12:00:02 UTC  ! pool/ingress/web: 203.0.113.11: DigitalOcean",
         "              refused it: the token lacks the scope",
         "              reserved_ip:update. (1 failed, next in 58s)",

@@ -76,19 +76,41 @@ interface TableWidth {
 
 /**
  * Renders rows under a header, columns separated by three spaces as kubectl does, one line per row, no trailing spaces. Where lines would be longer than `width`, spare
- * columns are left out, one after the other; before those that say most, cells take their short text; then a title ends before its slash: `ACTIVE` for `ACTIVE/DESIRED`; then no column but the last takes more than a third of the width, so that one long name costs the other columns nothing; then lines end with `…`.
+ * columns are left out, one after the other; before those that say most, cells take their short text; then a title ends before its slash: `ACTIVE` for `ACTIVE/DESIRED`; then no column but the last takes more than a third of the width, so that one long name costs the other columns nothing; then what the last column says stands below the row, with its title; then lines end with `…`.
  */
 export function renderTable(
   header: readonly string[],
   rows: readonly (readonly Cell[])[],
-  { width = Number.POSITIVE_INFINITY, spare = [] }: TableWidth = {},
+  sizes: TableWidth = {},
 ): string {
+  return tableEntries(header, rows, sizes)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Does what {@link renderTable} does, and returns the header and each row by itself: a row may have several lines. */
+export function tableEntries(
+  header: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { width = Number.POSITIVE_INFINITY, spare = [] }: TableWidth = {},
+): readonly string[] {
   const kept = withoutSpare([header.map((text): Cell => ({ text })), ...rows], spare, width);
   const whole = lengthOf(kept, kept[0]?.length ?? 0) > width ? withShortTitles(kept) : kept;
   const columns = whole[0]?.length ?? 0;
   const all = lengthOf(whole, columns) > width ? whole.map((row) => narrowed(row, Math.floor(width / 3))) : whole;
-  const widths = widthsOf(all, columns);
-  return all.map((row) => `${renderRow(row, widths, width)}\n`).join("");
+  const isLastBelow = columns > 2 && lengthOf(all, columns) > width;
+  const beside = isLastBelow ? all.map((row) => row.slice(0, -1)) : all;
+  const widths = widthsOf(beside, beside[0]?.length ?? 0);
+  const title = isLastBelow ? (all[0]?.at(-1)?.text ?? "") : "";
+  return beside.map((row, at) => {
+    const below = isLastBelow && at > 0 ? belowRow(title, all[at]?.at(-1), width) : [];
+    return [renderRow(row, widths, width), ...below].join("\n");
+  });
+}
+
+/** What the last cell of a row says, below the row; nothing where it says nothing. */
+function belowRow(title: string, { text, paint = (same) => same }: Cell = { text: "" }, width: number): string[] {
+  return text === "" || text === "-" ? [] : wrap(`${title}: ${text}`, "    ", width).map(paint);
 }
 
 function withShortTitles([titles = [], ...rows]: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {

@@ -23,7 +23,7 @@ import {
   whyReady,
 } from "../overview.ts";
 import type { ReconcilerRow } from "../reconciler.ts";
-import { type Cell, countText, type Layout, listText, type Palette, renderTable, wrap } from "./layout.ts";
+import { type Cell, countText, type Layout, listText, type Palette, tableEntries, wrap } from "./layout.ts";
 import { hostText, nodeText } from "./node-problems.ts";
 import { addressReason, missingGrants, problemLines, problemsOf, retryText, suspendedText } from "./status-problems.ts";
 import { agoText, aheadText, clockText, readableTimes, rfc3339, untilText } from "./times.ts";
@@ -143,7 +143,7 @@ function tableOf<Row>(
   );
   const headers = columns.map(([header]) => header);
   const spare = columns.map(([, , rank]) => rank);
-  const [header = "", ...lines] = renderTable(headers, all, { width, spare }).split("\n");
+  const [header = "", ...lines] = tableEntries(headers, all, { width, spare });
   return {
     title: headers[0] ?? "",
     headers,
