@@ -162,11 +162,11 @@ async function reportError(session: Session, error: unknown): Promise<number> {
   return exitCode;
 }
 
-const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const SIGNAL_CODES = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
 
 /**
  * Runs the process's own command line and sets its exit code; the process ends by itself once all output is written. The
- * first SIGINT or SIGTERM asks the command to end in order, the second ends the process at once.
+ * first SIGINT, SIGTERM or SIGHUP (its terminal is gone) asks the command to end in order, the second ends the process at once.
  */
 export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<void> {
   const stopping = new AbortController();
@@ -179,7 +179,7 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
     isOutputLost = true;
     process.exitCode = codeWhereLost(process.exitCode);
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       if (stoppedBy !== undefined) process.exit(SIGNAL_CODES[signal]);
       stoppedBy = signal;

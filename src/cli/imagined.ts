@@ -1,9 +1,10 @@
 import { parse } from "yaml";
 import { ConfigError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
 import type { Observation } from "../model/observation.ts";
 import { GROUP, VERSION } from "../model/resource.ts";
 import { type Edit, type EditReaders, type FactEdit, type ObjectEdit, parseEdit } from "../rehearse/edit.ts";
-import { EditedObjects, editedKindOf, type FileObject } from "../rehearse/edited-objects.ts";
+import { EditedObjects, editedKindOf, type FileObject, OBJECT_KINDS } from "../rehearse/edited-objects.ts";
 import { editWorld } from "../rehearse/edited-world.ts";
 import { listText } from "../report/text/layout.ts";
 import type { EditsTold } from "../report/text/plan-entries.ts";
@@ -112,10 +113,17 @@ function fileObject(
   const where = typeof metadata["namespace"] === "string" ? metadata["namespace"] : namespace;
   const of = editedKindOf(object["kind"]);
   const [group = "", version = ""] = String(object["apiVersion"]).split("/");
+  if (group === GROUP && of === undefined)
+    throw new ConfigError("invalid", `${from}: ${GROUP} has no kind ${object["kind"]}.${meantKind(object["kind"])}`);
   if (group !== GROUP || of === undefined) return { ignored: `${object["kind"]} ${where}/${name}` };
   if (version !== VERSION)
     throw new ConfigError("invalid", `${from}: apiVersion is ${GROUP}/${version}; flipop reads ${GROUP}/${VERSION}.`);
   return { object: { of, namespace: where, name, object } };
+}
+
+function meantKind(kind: string): string {
+  const meant = nearest(kind, OBJECT_KINDS);
+  return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {

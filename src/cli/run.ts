@@ -133,6 +133,7 @@ const WORDS: Readonly<Record<number, string>> = {
   [EXIT.temporary]: "temporary failure",
   [EXIT.notPermitted]: "not permitted",
   [EXIT.invalidConfiguration]: "invalid configuration",
+  [EXIT.hungUp]: "hung up",
   [EXIT.interrupted]: "interrupted",
   [EXIT.terminated]: "terminated",
 };
@@ -146,6 +147,7 @@ export function exitCodeOfEnd(
 }
 
 function exitCodeOfSignal(signal: AbortSignal): number {
+  if (signal.reason === "SIGHUP") return EXIT.hungUp;
   return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
 }
 

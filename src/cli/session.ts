@@ -22,7 +22,7 @@ export interface Invocation {
   readonly argv: readonly string[];
   readonly env: Environment;
   readonly streams: Streams;
-  /** Aborted by the first SIGINT or SIGTERM. */
+  /** Aborted by the first SIGINT, SIGTERM or SIGHUP. */
   readonly signal: AbortSignal;
   /** Short and unique per run; in every log line. */
   readonly runID: string;

@@ -52,7 +52,7 @@ export function outcomeOfRun(exitCode: number): ChangeOutcome {
 }
 
 const REFUSED = 4;
-const SIGNALLED: readonly number[] = [130, 143];
+const SIGNALLED: readonly number[] = [129, 130, 143];
 
 /** True where a change is about an address, a node or a name, or its text names it. `worker-1` is not in `worker-10`. */
 export function mentions({ subject, what, why }: Change, word: string): boolean {

@@ -166,8 +166,11 @@ function shown(value: unknown): string {
   return JSON.stringify(value) ?? "";
 }
 
+/** The kinds of flipop's objects as Kubernetes names them, in the order of {@link EDITED_KINDS}. */
+export const OBJECT_KINDS: readonly string[] = ["FloatingIPPool", "RoutedIP", "NodeDNSRecordSet", "RoutedIPIssuer"];
+
 /** Which kind of flipop's objects a kind of Kubernetes is; undefined for every other one. */
 export function editedKindOf(kind: unknown): EditedKind | undefined {
-  const at = ["FloatingIPPool", "RoutedIP", "NodeDNSRecordSet", "RoutedIPIssuer"].indexOf(String(kind));
+  const at = OBJECT_KINDS.indexOf(String(kind));
   return EDITED_KINDS[at];
 }

@@ -22,6 +22,7 @@ export const EXIT = {
   temporary: 75,
   notPermitted: 77,
   invalidConfiguration: 78,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -48,6 +49,7 @@ const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, re
     "no",
   ],
   invalidConfiguration: ["invalid configuration, and no selected object could be served", "no"],
+  hungUp: ["SIGHUP, of a terminal that is gone, after a clean end", "–"],
   interrupted: ["SIGINT, after a clean end", "–"],
   terminated: ["SIGTERM, after a clean end", "–"],
 };

@@ -90,7 +90,7 @@ export function failedRun(
   result: PassResult,
   { exitCode, lastResult, atMs }: { readonly exitCode: number; readonly lastResult: string; readonly atMs: number },
 ): readonly FailedRunNotice[] {
-  const isEnded = exitCode === EXIT.interrupted || exitCode === EXIT.terminated;
+  const isEnded = ([EXIT.hungUp, EXIT.interrupted, EXIT.terminated] as readonly number[]).includes(exitCode);
   if (isSuccess(exitCode) || isEnded || lastResult.startsWith(`${exitCode} `)) return [];
   return [{ kind: "run", exitCode, message: runSummary(result), atMs }];
 }

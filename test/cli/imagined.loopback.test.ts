@@ -253,6 +253,10 @@ spec:
       "{apiVersion: flipop.digitalocean.com/v2, kind: FloatingIPPool, metadata: {name: a}}\n",
       "apiVersion is flipop.digitalocean.com/v2; flipop reads flipop.digitalocean.com/v1alpha1.",
     ],
+    [
+      "{apiVersion: flipop.digitalocean.com/v1alpha1, kind: floatingIPPool, metadata: {name: a}}\n",
+      "flipop.digitalocean.com has no kind floatingIPPool. Did you mean FloatingIPPool?",
+    ],
   ] as const)("a file with %j is refused by name", async ([text, why]) => {
     const file = join(root, "bad.yaml");
     writeFileSync(file, text);

@@ -63,6 +63,7 @@ export function describeProcess(name: string, programPath: () => string): void {
     test.for([
       ["SIGTERM", 143],
       ["SIGINT", 130],
+      ["SIGHUP", 129],
     ] as const)("finishes what is in flight after a %s and exits with %i", async ([signal, code]) => {
       const child = start(["reconcile"], { NODES: "1" });
       const exit = once(child, "exit");

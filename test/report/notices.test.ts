@@ -140,7 +140,7 @@ describe("a run that failed", () => {
     expect(failedRun(result, { ...facts, lastResult: "77 not permitted" })).toEqual([]);
   });
 
-  test.for([EXIT.done, EXIT.partly, EXIT.refused, EXIT.interrupted, EXIT.terminated])(
+  test.for([EXIT.done, EXIT.partly, EXIT.refused, EXIT.hungUp, EXIT.interrupted, EXIT.terminated])(
     "is none that ended with %i",
     (exitCode) => {
       expect(failedRun(result, { ...facts, exitCode })).toEqual([]);

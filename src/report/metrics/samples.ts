@@ -102,7 +102,7 @@ const RESULTS: ReadonlyMap<string, readonly number[]> = new Map<string, readonly
   ["temporary", [EXIT.temporary]],
   ["not-permitted", [EXIT.notPermitted]],
   ["invalid-configuration", [EXIT.invalidConfiguration]],
-  ["interrupted", [EXIT.interrupted, EXIT.terminated]],
+  ["interrupted", [EXIT.hungUp, EXIT.interrupted, EXIT.terminated]],
 ]);
 
 /** Returns what is told of every run, however it ended. */
