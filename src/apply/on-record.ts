@@ -12,6 +12,7 @@ import {
 import { changesName } from "../model/action-kinds.ts";
 import type { Address, PendingAcquisition } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
+import { claimsReady } from "../model/deletion.ts";
 import { addressesWithout } from "../model/dns.ts";
 import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
@@ -34,7 +35,8 @@ import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
  *   the DNS name and the addresses to be published              any change at a provider        `Delete`, or foreign records stay: the write of the name fails;
  *                                                                                               else, and for any other change: ignored
  *   the machine an address is sent to; the issuer's policy;
- *     until when an address stays that leaves its names         any change at a provider        ignored: it stops no failover
+ *     until when an address stays that leaves its names;
+ *     that an object which is being deleted is not ready        any change at a provider        ignored: it stops no failover
  *   the time of an assignment, with a cool-off                  the assignment                  the assignment fails
  *   the acquisition, with the account's addresses before it     the purchase                    nothing is bought
  *   the address that was acquired                               the acquisition counts as done  the acquisition stays pending
@@ -147,6 +149,7 @@ function preparePool(
     ...withPlanned(current, seen, status),
     ...(firewalls === undefined ? {} : { firewalls }),
     ...(status.issuer === undefined ? {} : { issuer: status.issuer }),
+    ...(claimsReady(stored) ? { conditions: status.conditions } : {}),
     ...withSent(withDrains(current, drains), sent),
   }));
   return preparation(work, { isVital, isNameVital: isVitalName(names, stored, actions) });
@@ -162,7 +165,8 @@ function prepareSet(
   const stored = stores.dns.get(object);
   if (status === undefined || stored === undefined) return UNPREPARED;
   const names = recordedNames(actions, status, stored, cluster.now());
-  const work = stores.dns.updateStatus(object, (current) => withNames(current, names));
+  const going = claimsReady(stored) ? { conditions: status.conditions } : {};
+  const work = stores.dns.updateStatus(object, (current) => ({ ...withNames(current, names), ...going }));
   return preparation(work, { isVital: false, isNameVital: isVitalName(names, stored, actions) });
 }
 

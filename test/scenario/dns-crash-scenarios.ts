@@ -80,7 +80,7 @@ const HISTORIES: readonly History[] = [
   },
   {
     title: "pool with DNS created and deleted with Delete",
-    writes: 16,
+    writes: 17,
     before: async (world, provider) => {
       world.dnsSafety.allowEnd(WWW);
       await world.machines("n1", "n2");

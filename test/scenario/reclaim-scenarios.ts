@@ -121,6 +121,59 @@ export function reclaimScenarios(scenario: Register): void {
     expect(await world.pools.existing()).toEqual([]);
   });
 
+  scenario("a deleted pool whose unassignment hangs says at once that it is not ready", async (world) => {
+    await publishedNodes(world, "digitalocean");
+    await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });
+    await world.pass();
+    await world.pools.delete("web");
+    const told: Promise<string>[] = [];
+    world.takesMs = ({ method }) => {
+      if (method !== "unassign") return undefined;
+      told.push(world.pools.status("web").then(({ conditions }) => conditionsText(conditions)));
+      return MINUTE;
+    };
+    await world.pass();
+    world.takesMs = undefined;
+    const texts = await Promise.all(told);
+    expect(texts).not.toEqual([]);
+    for (const text of texts) expect(text).toMatch(/^Ready=False \(Deleting\)/);
+    expect(await world.pools.existing()).toEqual([]);
+  });
+
+  scenario("a run that dies before it unassigns what a deleted pool has says that it is not ready", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1"], { reclaimPolicy: "Delete" });
+    world.dnsSafety.allowEnd(WWW);
+    await world.pools.delete("web");
+    for (let write = 2; await world.crash(write); write += 1) {
+      if ((await world.pools.existing()).length === 0) continue;
+      const { conditions } = await world.pools.status("web");
+      expect(conditionsText(conditions)).toMatch(/^Ready=False \(Deleting\)/);
+    }
+    await world.pass();
+    expect(await world.pools.existing()).toEqual([]);
+  });
+
+  scenario(
+    "a deleted record set whose records cannot be removed yet says at once that it is not ready",
+    async (world) => {
+      await publishedNodes(world, "digitalocean", ["n1", "n2"], { reclaimPolicy: "Delete" });
+      world.dnsSafety.allowEnd(WWW);
+      await world.recordSets.delete("nodes");
+      const told: Promise<string>[] = [];
+      world.takesMs = ({ method }) => {
+        if (method !== "writeRecords") return undefined;
+        told.push(world.recordSets.status("nodes").then(({ conditions }) => conditionsText(conditions)));
+        return MINUTE;
+      };
+      await world.pass();
+      world.takesMs = undefined;
+      const texts = await Promise.all(told);
+      expect(texts).not.toEqual([]);
+      for (const text of texts) expect(text).toMatch(/^Ready=False \(Deleting\)/);
+      expect(await world.recordSets.existing()).toEqual([]);
+    },
+  );
+
   for (const operation of ["delete", "get"] as const) {
     scenario(
       `a deletion whose ${operation} fails keeps the finalizer until the address is given back`,
