@@ -13,6 +13,11 @@ const INVALID: readonly (readonly [RegExp, string])[] = [
   [/^Error parsing node selector/, "Correct nodeLabel of the issuer."],
 ];
 
+/** True for a reason that is over once a permission is there that an API has refused. */
+export function lacksPermission(reason: Reason): boolean {
+  return REASONS[reason].service === "permission";
+}
+
 /** Returns what a person can do about a hold; undefined where there is nothing, or nothing needs to be done. */
 export function adviceFor({ reason, object, detail, advice: own }: Hold): string | undefined {
   const { advice, routedIP } = REASONS[reason];

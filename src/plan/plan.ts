@@ -1,6 +1,7 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey } from "../model/action.ts";
+import { lacksPermission } from "../model/hold.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Hold, Plan, WantedOwner } from "../model/plan.ts";
+import type { Hold, Obstacle, Plan, WantedOwner } from "../model/plan.ts";
 import { annotatedFamily } from "../model/record-types.ts";
 import { bySeniority, compareText, ipFamilyOf, ownerKey } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
@@ -20,7 +21,7 @@ import { judgeGrants } from "./grants.ts";
 import { type Guarded, guarded } from "./guards.ts";
 import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
-import { type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
+import { keptByPools, type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
 import { type Publisher, poolKey, poolPublisher, publisherKey, type ServedAddresses } from "./names/publishers.ts";
 import { awaitedByRecordSets, type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
@@ -122,6 +123,7 @@ function* planned(
     claims: claimed.claims,
     assignments: addresses.assignments,
     stillPublished: new Map([...claimed.shown.stuck, ...addresses.kept, ...names.kept]),
+    inherited: names.inherited,
     isNamespaceSelected: (namespace) => isNamespaceSelected(selection, namespace),
   });
   yield;
@@ -259,11 +261,13 @@ interface NamesPlan extends Guarded {
   readonly recordSets: readonly RecordSetView[];
   /** By {@link refKey}; of every object, in the same order. */
   readonly byObject: ReadonlyMap<string, readonly ObjectNames[]>;
+  /** As of {@link keptByPools}. */
+  readonly inherited: ReadonlySet<string>;
 }
 
 /**
- * Returns the pools that have an address to publish before long, without a person, though nobody can say which yet or where: it is being bought, or will be; it may not be
- * sent yet, as the pool cools off; or the firewall of a node that it could go to cannot be read yet, or is about to be in force there.
+ * Returns the pools that have an address to publish before long, though nobody can say which yet or where: it is being bought, or will be; it may not be sent yet, as the pool
+ * cools off; or the firewall of a node that it could go to cannot be read yet, or is about to be in force there. They wait for no person, but for the permissions of a token.
  */
 function comingPools({ decisions, actions }: AddressPlan): readonly PoolView[] {
   const buying = new Set(actions.flatMap(({ kind, object }) => (kind === "acquire-ip" ? [refKey(object)] : [])));
@@ -284,12 +288,18 @@ function isAwaiting({ recordSet, matching }: RecordSetView, coming: readonly Poo
 function isComing({ view, holds, unassigned }: Decision): boolean {
   if (view.pool.meta.isDeleting) return false;
   const isHeld = holds.some(
-    ({ kind, needsPerson, waitsFor }) =>
-      !needsPerson && (kind === "acquire-ip" || (kind === "assign-ip" && waitsFor === "cool-off")),
+    (why) =>
+      (why.kind === "acquire-ip" && endsWithout(why)) ||
+      (why.kind === "assign-ip" && why.waitsFor === "cool-off" && !why.needsPerson),
   );
   const hasFirewall = view.firewall.kind !== "none" && unassigned.length > 0;
-  const isShut = hasFirewall && firewallObstacles(view).some((why) => why?.needsPerson === false);
+  const isShut = hasFirewall && firewallObstacles(view).some((why) => why !== undefined && endsWithout(why));
   return isHeld || isShut || view.pool.status.pendingAcquisitions.length > 0;
+}
+
+/** True for what ends without an edit of the object: by itself, or once a permission is there that was refused. Example: a token may not buy addresses, or change firewalls. */
+function endsWithout({ needsPerson, reason }: Obstacle): boolean {
+  return !needsPerson || lacksPermission(reason);
 }
 
 /** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */
@@ -336,6 +346,7 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
     byObject: Map.groupBy(objects, (object) => refKey(object.publisher.ref)),
     actions,
     kept,
+    inherited: keptByPools(objects),
     holds: [...holds, ...recordSetHolds(recordSets, nowMs), ...nameHolds(objects)],
   };
 }

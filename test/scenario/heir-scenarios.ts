@@ -69,6 +69,35 @@ export function heirScenarios(scenario: Register): void {
   withoutHeir(scenario);
   withoutFirewall(scenario);
   ofHindered(scenario);
+  ofGone(scenario);
+}
+
+/** A pool with `Retain` is gone at once, and another one has its name before anybody has read that. */
+function ofGone(scenario: Register): void {
+  for (const [what, spec] of [
+    ["that buys", { desiredIPs: 2, reclaimPolicy: "Delete" }],
+    ["that buys and selects no node", { desiredIPs: 1, match: { nodeLabel: "role=none" } }],
+  ] as const)
+    scenario(
+      `the nodes of a pool that is gone are annotated until its name has been read for an heir ${what}`,
+      async (world) => {
+        await boughtBy(world, 2, { reclaimPolicy: "Retain" });
+        await world.machines("n8");
+        await world.pools.delete("web");
+        await world.pools.create("heir", { ...NAMED, ...spec });
+        world.takesMs = ({ method }) => (method === "listRecords" || method === "records" ? 3 * SECOND : undefined);
+        await world.pass();
+        world.takesMs = undefined;
+        const left = world.writes().findIndex((line) => /^annotate n[12]$/.test(line));
+        const changed = world.writes().findIndex((line) => line.startsWith("do "));
+        if (left >= 0) expect(changed).toBeLessThan(left);
+        await atRest(world);
+        const stays = "match" in spec;
+        expect(world.dns.set("digitalocean", WWW)).toEqual(stays ? ["new1", "new2"] : ["new3", "new4"]);
+        expect(await world.nodes.annotations()).toMatchObject(stays ? { n1: "new1", n2: "new2" } : {});
+      },
+      { checksAnnotations: false },
+    );
 }
 
 const PODS = { match: { podNamespace: "shop", podLabel: "app=web" } };
@@ -97,6 +126,56 @@ function ofHindered(scenario: Register): void {
         await atRest(world);
         expect(await world.pools.existing()).toEqual(["heir"]);
         expect(world.dns.set("digitalocean", WWW)).toEqual("ips" in spec ? ["new1"] : ["new2"]);
+      },
+    );
+
+  scenario(
+    "a deleted pool's name stays for an heir whose purchases are refused (403), until they are not",
+    async (world) => {
+      await boughtBy(world, 1);
+      world.advance(SECOND);
+      world.fail({ side: "cloud", operation: "create", kind: "403", times: 0 });
+      await world.pools.create("heir", { desiredIPs: 1, ...NAMED });
+      await world.pools.delete("web");
+      for (let round = 0; round < 3; round += 1) {
+        await world.pass();
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+        world.advance(61 * SECOND);
+      }
+      const { conditions } = await world.pools.status("heir");
+      expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({ status: "True" });
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await atRest(world);
+      expect(await world.pools.existing()).toEqual(["heir"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+      expect(world.cloud.boughtNow()).toEqual([bought(2)]);
+    },
+  );
+
+  for (const operation of ["firewalls", "firewall", "open-ports", "add-machines", "create"] as const)
+    scenario(
+      `a deleted pool's name stays for a RoutedIP that buys behind a firewall while ${operation} is refused (403)`,
+      async (world) => {
+        await routedScene(world, ["n1", "n2"]);
+        world.dns.zone("digitalocean");
+        await world.pools.create("web", { desiredIPs: 1, ...CLEANS, ...NAMED });
+        await world.pass();
+        world.advance(SECOND);
+        world.fail({ side: "cloud", operation, kind: "403", times: 0 });
+        await world.routedIPs.create("vip", NAMED);
+        await world.pools.delete("web");
+        for (let round = 0; round < 3; round += 1) {
+          await world.pass();
+          expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+          world.advance(61 * SECOND);
+        }
+        world.clearFaults();
+        world.advance(600 * SECOND);
+        await atRest(world);
+        expect(await world.pools.existing()).toEqual([]);
+        expect(world.dns.set("digitalocean", WWW)).toEqual(["new2"]);
+        expect(await world.showRouted()).toEqual([expect.stringContaining("new2 active")]);
       },
     );
 

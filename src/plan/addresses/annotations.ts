@@ -37,6 +37,8 @@ interface AnnotationFacts {
   readonly assignments: readonly AssignIP[];
   /** Addresses that cannot be taken out of DNS in this pass. */
   readonly stillPublished: ReadonlyMap<string, string>;
+  /** Addresses that the name of a pool goes on showing, also one that it has taken over. */
+  readonly inherited: ReadonlySet<string>;
   /** Whether the run may write for an object that no longer exists. */
   readonly isNamespaceSelected: (namespace: string) => boolean;
 }
@@ -291,9 +293,18 @@ function goingFrom(
   const cause = causeOfClearing(node, entry.ip ?? "", view);
   // What its object gives up leaves DNS first; an address that no longer serves is another matter.
   if (cause.isGivenUp && context.stillPublished.has(entry.ip ?? "")) return [];
+  if (view === undefined && mayBeInherited(entry.ip, context)) return [];
   const isAlive = view?.pool.meta.isDeleting === false;
   const movers = context.assignments.filter(({ ip }) => ip === entry.ip);
   return [{ entry, object, cause, isGivenUp: cause.isGivenUp && isAlive, movers }];
+}
+
+/**
+ * True for an address of an object that is gone, where another object's name goes on showing it, or may: a DNS provider is still to answer. Example: a pool that cannot
+ * serve yet has taken over the name.
+ */
+function mayBeInherited(ip = "", { observation: { dns }, inherited }: AnnotationContext): boolean {
+  return inherited.has(ip) || [...dns.values()].some(({ unusable }) => unusable?.isAwaited === true);
 }
 
 /** What a node shows of objects that have just been deleted: it stays a moment. */

@@ -109,7 +109,8 @@ export function formerNames({ memory, wish }: Publisher, target: NameTarget): re
  *   writes the name in this plan                      remembers it            finalizer waits for that write
  *   will write later, or its records are right        remembers it            hold: waits for the new owner
  *   cannot publish: no address, or needs a person     remembers it            hands the records over
- *   waits for a list that the API server refuses      remembers it            hold: waits for the new owner
+ *   waits for what an API refuses it: a list of the
+ *     API server, a purchase, a firewall              remembers it            hold: waits for the new owner
  *   is suspended or invalid                           remembers it            cleans the name up
  *
  * This object remembers the name until the new owner's status shows it: somebody must be able to clean it up at any time.

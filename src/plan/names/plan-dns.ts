@@ -1,5 +1,6 @@
 import { type Action, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { acceptedTTL, addressesWithout, type DNSFacts, recordAddresses } from "../../model/dns.ts";
+import { lacksPermission } from "../../model/hold.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { memoryOf, namesOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
@@ -125,11 +126,14 @@ function ownerPlan(
     : { kind: "waits", why: why ?? NEW_NAME_FIRST };
 }
 
-/** True while an address of an object may serve a moment later: it is on its way, cannot be read just now, is being bought, waits for what ends by itself, or is tried again. */
+/**
+ * True while an address of an object may serve a moment later: it is on its way, cannot be read just now, is being bought, waits for what ends by itself or for a permission, or
+ * is tried again.
+ */
 function mayServeSoon({ managed, retries }: Publisher, served: ServedAddresses | undefined): boolean {
   if (served !== undefined && (served.undecided.size > 0 || served.isComing === true)) return true;
   const failed = [...managed.map((ip) => retries.ofAddress(ip)), retries.of("acquire")];
-  return failed.some((retry) => retry !== undefined && retry.reason === undefined);
+  return failed.some((retry) => retry !== undefined && (retry.reason === undefined || lacksPermission(retry.reason)));
 }
 
 function objectNames(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): ObjectNames {
@@ -205,6 +209,17 @@ export function stayingAddresses(
       return addresses.filter(stays).map((ip) => [ip, { fqdn, why }] as const);
     }),
   ]);
+}
+
+/** Returns the addresses that the names of pools and RoutedIPs show and go on showing after what is planned. Pure. */
+export function keptByPools(names: readonly ObjectNames[]): ReadonlySet<string> {
+  return new Set(
+    names.flatMap(({ publisher: { ref }, present: { target, actions } }) => {
+      if (ref.kind === "dns" || target.kind !== "ready") return [];
+      const [write] = actions;
+      return target.records.addresses.filter((ip) => write?.after.addresses.includes(ip) !== false);
+    }),
+  );
 }
 
 /** Returns each address that a former name shows, and that nothing of the plan takes out of it. */

@@ -214,7 +214,7 @@ export interface ServedAddresses {
   readonly failed?: ReadonlySet<string>;
   /** Those of {@link serving} that serve nobody, and stay in a name that shows them until something serves instead. They enter no name. Absent = none. */
   readonly lasting?: ReadonlySet<string>;
-  /** Set where the object has an address to publish before long, without a person, though nobody can say which, or where. */
+  /** Set where the object has an address to publish before long, though nobody can say which, or where. It waits for no person, but for the permissions of a token. */
   readonly isComing?: true;
 }
 
