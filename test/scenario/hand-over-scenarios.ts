@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { publishedPool, WWW, www } from "./dns-scene.ts";
+import { exchanged, exchanging } from "./exchange-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -560,46 +561,4 @@ async function ring(world: World, count: number): Promise<readonly string[]> {
   for (const node of nodes) await world.nodes.patch(node, CORDON);
   for (const [at, name] of pools.entries()) await world.pools.edit(name, { ips: [ip(((at + 1) % count) + 1)] });
   return pools.map((name) => `${name}.example.com`);
-}
-
-/** Pools with a name and as many nodes of their own as addresses. Each was just given all addresses of the next one. Returns the pools. */
-async function exchanging(world: World, pools: readonly string[], each: number): Promise<readonly string[]> {
-  world.dns.zone("digitalocean");
-  for (const [at, recordName] of pools.entries()) {
-    for (const count of Array.from({ length: each }).keys()) {
-      const node = `n${at * each + count + 1}`;
-      world.cloud.droplet(node);
-      await world.nodes.create(node, { labels: { role: recordName } });
-    }
-    const ips = addressesAt(at, each);
-    for (const address of ips) world.cloud.address(address);
-    const dnsRecordSet = www("digitalocean", { recordName });
-    await world.pools.create(recordName, { ips, match: { nodeLabel: `role=${recordName}` }, dnsRecordSet });
-  }
-  await world.pass();
-  for (const [at, name] of pools.entries())
-    await world.pools.edit(name, { ips: addressesAt((at + 1) % pools.length, each) });
-  return pools;
-}
-
-function addressesAt(at: number, each: number): readonly string[] {
-  return Array.from({ length: each }, (_one, count) => ip(at * each + count + 1));
-}
-
-/** Plays until all pools have the addresses that they were given. No name is ever empty. */
-async function exchanged(world: World, pools: readonly string[], each: number): Promise<void> {
-  for (let round = 0; round < 16; round += 1) {
-    await world.pass();
-    world.advance(61 * SECOND);
-  }
-  await world.pass();
-  expect(world.writes()).toEqual([]);
-  for (const [at, name] of pools.entries()) {
-    const fqdn = `${name}.example.com`;
-    const given = Array.from({ length: each }, (_one, count) => `ip${((at + 1) % pools.length) * each + count + 1}`);
-    expect(world.dns.set("digitalocean", fqdn)).toEqual(given);
-    expect(world.dns.history("digitalocean", fqdn)).not.toContain("");
-    expect(await world.show(name)).toHaveLength(each);
-    for (const line of await world.show(name)) expect(line).toContain("active");
-  }
 }

@@ -19,6 +19,7 @@ import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { drainChangeScenarios } from "./drain-change-scenarios.ts";
 import { dualStackScenarios } from "./dual-stack-scenarios.ts";
+import { exchangeScenarios } from "./exchange-scenarios.ts";
 import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
 import { fightScenarios } from "./fight-scenarios.ts";
 import { foreignRecordScenarios } from "./foreign-record-scenarios.ts";
@@ -66,6 +67,7 @@ import { sharedNameScenarios } from "./shared-name-scenarios.ts";
 import { sharedNameTrialScenarios } from "./shared-name-trial-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
 import { suspendScenarios } from "./suspend-scenarios.ts";
+import { turbulenceScenarios } from "./turbulence-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
 
@@ -131,6 +133,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   pace: paceScenarios,
   "changes in the middle of a drain": drainChangeScenarios,
   "addresses handed over": handOverScenarios,
+  "addresses exchanged": exchangeScenarios,
   "addresses inherited": inheritedScenarios,
   "addresses left to heirs": heirScenarios,
   guardrails: guardTourScenarios,
@@ -141,4 +144,5 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "objects that change their shard": shardScenarios,
   "recovery first": recoveryFirstScenarios,
   "refused moves": refusedMoveScenarios,
+  turbulence: turbulenceScenarios,
 };
