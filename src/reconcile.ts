@@ -119,6 +119,7 @@ export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass 
   const { limits = new Map() } = own;
   const deps = { ...own, limits, ...notingLimits(own, limits), objects: restedObjects(own) };
   const watch = stopwatch(deps.clock);
+  const sinceMs = deps.cluster.now();
   const sight = await untilInterrupted(sightOf(deps, options), signal);
   const observeMs = watch.lap();
   const rounds = new Rounds(deps, options, sight);
@@ -141,7 +142,7 @@ export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass 
   const batch = { events: eventsOf(told), stores: context.stores, mayWrite: mayTell };
   const eventFailures = await writeBatch(deps, batch, options);
   const notices = noticesOf(told, countFailures(seen, remaining));
-  await noteRateLimits(() => rounds.latest, deps);
+  await noteRateLimits(() => rounds.latest, deps, sinceMs);
   const result = {
     plan: announced,
     outcomes,

@@ -231,16 +231,18 @@ const MOST_NOTES = 3;
  * meanwhile ends the pass as it would have a moment before: what was done stays told.
  *
  * @param latest - returns what is known at the moment
+ * @param sinceMs - when the pass began, milliseconds of the API server's clock
  * @throws KubeError when the API refuses the notes while the Lease is held
  */
 export async function noteRateLimits(
   latest: () => Observation,
   { lock, limits, cluster }: Pick<ApplyContext, "lock" | "cluster" | "limits">,
+  sinceMs: number,
 ): Promise<void> {
   let { providerNotBeforeMs: onLease }: Pick<LeaseFacts, "providerNotBeforeMs"> = latest().lease;
   let before = "{}";
   for (let written = 0; written < MOST_NOTES && lock.isHeld(); written += 1) {
-    const changes = noteChanges(latest(), { told: limits, onLease }, lock.annotations(), cluster.now());
+    const changes = noteChanges(latest(), { told: limits, onLease, sinceMs }, lock.annotations(), cluster.now());
     if (Object.keys(changes).length === 0 || JSON.stringify(changes) === before) return;
     before = JSON.stringify(changes);
     try {

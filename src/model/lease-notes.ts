@@ -18,7 +18,7 @@ import { formatTime, timestamp } from "./time.ts";
  *   annotation             says                                                  written
  *   acquisitions           the times of the newest acquisitions of IPv4          right before a purchase
  *   acquisitions-ipv6      the same of IPv6: no family waits for the other one   right before a purchase
- *   not-before-PROVIDER    until when the provider asked for no calls            at the end of a pass
+ *   not-before-PROVIDER    until when the provider asked for no calls            at the end of a pass; it stays until a later one has seen that it is over
  *   grants                 how grants counted: warn or require                   at the end of a pass
  *   put-off-PROVIDER       names of DNS that were not looked at, and how many    at the end of a pass
  *   suspend                what lets all objects stand still                     by a person: flipop suspend --all
@@ -121,6 +121,13 @@ export function leaseFacts(annotations: Annotations, nowMs: number): LeaseFacts 
   };
 }
 
+/** Returns the providers that asked for no calls until a time that is over by now, as far as no pass has ended since that began after it. Pure. */
+export function formerLimits(annotations: Annotations, nowMs: number): ReadonlySet<string> {
+  return new Set(
+    byProvider(annotations, NOT_BEFORE_PREFIX).flatMap(([name, text]) => (Date.parse(text) <= nowMs ? [name] : [])),
+  );
+}
+
 /** Returns the times of acquisitions that count now, ascending, milliseconds. */
 function recentOf(texts: readonly string[], nowMs: number): readonly number[] {
   return (
@@ -189,12 +196,12 @@ function byProvider(annotations: Annotations, prefix: string): readonly (readonl
 }
 
 /**
- * Returns the changes of the Lease at the end of a pass: until when each provider asked for no calls, and which looks at names were put off. What is over is
- * removed (null); what is there already is left out. Pure.
+ * Returns the changes of the Lease at the end of a pass: until when each provider asked for no calls, and which looks at names were put off. What was over when the pass began is
+ * removed (null): so the next pass knows of a refusal even if that was over before this one ended. What is there already is left out. Pure.
  */
 export function noteChanges(
   { dns, grants }: Pick<Observation, "dns" | "grants">,
-  { told, onLease }: Limited,
+  { told, onLease, sinceMs }: Limited,
   stored: Annotations,
   nowMs: number,
 ): Readonly<Record<string, string | null>> {
@@ -207,7 +214,7 @@ export function noteChanges(
   const desired: ReadonlyMap<string, string> = new Map(
     // Addresses of both families, DNS and firewalls of one provider share its limit: the later time stands.
     [...standing, ...told]
-      .filter(([, ms]) => ms > nowMs)
+      .filter(([, ms]) => ms > sinceMs)
       .toSorted(([, a], [, b]) => a - b)
       .map(([name, ms]) => [`${NOT_BEFORE_PREFIX}${name}`, timestamp(ms)] as const),
   );
@@ -232,6 +239,8 @@ interface Limited {
   readonly told: ReadonlyMap<string, number>;
   /** As the Lease said when it was read last. */
   readonly onLease: ReadonlyMap<string, number>;
+  /** When the pass began, milliseconds of the same clock. */
+  readonly sinceMs: number;
 }
 
 /** The annotation of a provider that could not be asked stays. */

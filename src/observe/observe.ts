@@ -3,7 +3,7 @@ import { sourceNamed } from "../model/address-source.ts";
 import { claimsReady } from "../model/deletion.ts";
 import { KubeError, type Refusal } from "../model/errors.ts";
 import type { GrantFacts, GrantMode } from "../model/grants.ts";
-import { leaseFacts, notedGrants, shardNotes } from "../model/lease-notes.ts";
+import { formerLimits, leaseFacts, notedGrants, shardNotes } from "../model/lease-notes.ts";
 import type { KnownFacts, LeaseFacts, Observation } from "../model/observation.ts";
 import type { WantedOwner } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
@@ -31,6 +31,12 @@ import { NOTHING_KNOWN, type ReusableFacts } from "./reusable-facts.ts";
 /** So long a pass that knows something of a provider already waits for the first answer, milliseconds: a provider that hangs holds up no recovery. */
 const STANDING_PATIENCE_MS = 500;
 
+/**
+ * So long names let the addresses of the same provider go first, milliseconds, where the run before was refused for the limit. The list of a name may be refused each time. It would shut the
+ * addresses out, too, and in a process that makes one pass none would ever move. A process that was refused itself lets them go first at each call.
+ */
+const HEAD_START_MS = 5_000;
+
 /** What an observation reads from. */
 export interface ObserveDeps {
   readonly cluster: ClusterReader;
@@ -51,6 +57,8 @@ export interface ObserveDeps {
   readonly knownGrants?: GrantFacts | undefined;
   /** Returns listed objects as they count. Absent = as they are listed. */
   readonly objects?: ListedObjects | undefined;
+  /** Until when providers asked this process for no calls, milliseconds of the API server's clock. Absent for who only reads: no address is about to move, and names let nobody go first. */
+  readonly limits?: ReadonlyMap<string, number> | undefined;
   /** The Lease's annotations, where this process keeps it and knows them. Absent = it is read. */
   readonly notes?: LeaseRecord["annotations"] | undefined;
 }
@@ -117,7 +125,7 @@ export async function look(deps: ObserveDeps): Promise<Sight> {
     mode === undefined || mode === "off" ? undefined : (deps.knownGrants ?? (await readGrants(cluster, mode, lists)));
   const facts = leaseFacts(annotations, cluster.now());
   const pools = lists.pools.map((pool) => restoreMemory(pool, cluster.now()));
-  const pieces = piecesOf(deps, { ...lists, pools }, facts, grants);
+  const pieces = addressesFirst(deps, piecesOf(deps, { ...lists, pools }, facts, grants), annotations);
   const known = withStanding(unanswered(pieces), standingFacts(deps, { ...lists, pools }));
   const stands = isKnown(known);
   const observation: Observation = {
@@ -274,6 +282,31 @@ function piecesOf(
       ),
     ),
   ];
+}
+
+/** Lets names wait a moment for the addresses of a provider that refused the run before. */
+function addressesFirst(
+  { cluster, clock, limits }: ObserveDeps,
+  pieces: readonly Piece[],
+  annotations: LeaseRecord["annotations"],
+): readonly Piece[] {
+  if (limits === undefined) return pieces;
+  const former = formerLimits(annotations, cluster.now());
+  const providerOf = (piece: Piece): string => sourceNamed(piece.provider).provider;
+  const late = new Set(
+    pieces
+      .filter(({ kind }) => kind === "addresses")
+      .map(providerOf)
+      .filter((name) => former.has(name) && !limits.has(name)),
+  );
+  return pieces.map((piece) => {
+    if (piece.kind !== "names" || !late.has(providerOf(piece))) return piece;
+    const read = async (): Promise<Enter> => {
+      await clock.sleep(HEAD_START_MS);
+      return await piece.read();
+    };
+    return { ...piece, read };
+  });
 }
 
 /** A limit of an account that takes long is a piece of its own: it delays only purchases. */

@@ -27,7 +27,7 @@ function noteWith(isHeld: boolean): Promise<void> {
     },
   };
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  return noteRateLimits(() => anObservation({}), { lock, limits: new Map([["digitalocean", 5000]]), cluster });
+  return noteRateLimits(() => anObservation({}), { lock, limits: new Map([["digitalocean", 5000]]), cluster }, 0);
 }
 
 test("a Lease that is lost while a rate limit is noted takes nothing away from what the pass did", async () => {
@@ -62,7 +62,7 @@ test.for([
   const { lock, noted } = takingLease();
   const annotations = (): Readonly<Record<string, string>> => (stored === undefined ? {} : { [NOT_BEFORE]: stored });
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  await noteRateLimits(() => anObservation({}), { lock: { ...lock, annotations }, limits: fiveSeconds(), cluster });
+  await noteRateLimits(() => anObservation({}), { lock: { ...lock, annotations }, limits: fiveSeconds(), cluster }, 0);
   expect(noted.slice(0, 1)).toEqual(expected);
 });
 
@@ -79,8 +79,26 @@ test.for([
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
   const lease = { acquisitionTimesMs: [], providerNotBeforeMs: new Map(onLease), lookFrom: new Map() };
   const observation = anObservation({ lease });
-  await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: fiveSeconds(), cluster });
+  await noteRateLimits(() => observation, { lock: { ...lock, annotations }, limits: fiveSeconds(), cluster }, 0);
   expect(noted).toEqual(expected);
+});
+
+test.for([
+  [
+    "began before it was over is noted, although it ends after it",
+    4999,
+    {},
+    [{ [NOT_BEFORE]: "1970-01-01T00:00:05Z" }],
+  ],
+  ["began before it was over stays noted", 4999, { [NOT_BEFORE]: "1970-01-01T00:00:05Z" }, []],
+  ["began after it is taken away", 5000, { [NOT_BEFORE]: "1970-01-01T00:00:05Z" }, [{ [NOT_BEFORE]: null }]],
+] as const)("a rate limit of which a pass knows that %s", async ([, sinceMs, stored, expected]) => {
+  const { lock, noted } = takingLease();
+  const cluster = { now: () => 9000 } as Parameters<typeof noteRateLimits>[1]["cluster"];
+  const holding = { ...lock, annotations: () => stored };
+  const lease = { acquisitionTimesMs: [], providerNotBeforeMs: fiveSeconds(), lookFrom: new Map() };
+  await noteRateLimits(() => anObservation({ lease }), { lock: holding, limits: fiveSeconds(), cluster }, sinceMs);
+  expect(noted.slice(0, 1)).toEqual(expected);
 });
 
 const zones: DNSFacts["zones"] = new Map([
@@ -103,7 +121,7 @@ test.for<readonly [string, Partial<DNSFacts>, Readonly<Record<string, string>>, 
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
   const observation = anObservation({ dns: [{ ...dnsFacts({}), ...facts }] });
   const holding = { ...lock, annotations: () => stored };
-  await noteRateLimits(() => observation, { lock: holding, limits: new Map(), cluster });
+  await noteRateLimits(() => observation, { lock: holding, limits: new Map(), cluster }, 0);
   expect(noted).toEqual(changes);
 });
 
@@ -145,7 +163,7 @@ test.for(["providers", "dnsProviders", "firewallProviders"] as const)(
     await clock.advance(10_000);
     const { lock, noted } = takingLease();
     const cluster = { now: () => 10_000 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-    await noteRateLimits(() => anObservation({}), { lock, limits, cluster });
+    await noteRateLimits(() => anObservation({}), { lock, limits, cluster }, 0);
     expect(noted).toEqual([{ [NOT_BEFORE]: "1970-01-01T00:01:00Z" }]);
   },
 );
@@ -176,7 +194,7 @@ test("a rate limit that is met while the notes are written is noted, too, and no
     },
   };
   const cluster = { now: () => 0 } as Parameters<typeof noteRateLimits>[1]["cluster"];
-  await noteRateLimits(() => anObservation({}), { lock: writing, limits, cluster });
+  await noteRateLimits(() => anObservation({}), { lock: writing, limits, cluster }, 0);
   expect(noted).toEqual([
     { [NOT_BEFORE]: "1970-01-01T00:00:05Z" },
     { [`${NOT_BEFORE_PREFIX}cloudflare`]: "1970-01-01T00:00:07Z" },

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { acquisitionAdded, acquisitionTimes, isSharedNote, leaseFacts } from "../../src/model/lease-notes.ts";
+import {
+  acquisitionAdded,
+  acquisitionTimes,
+  formerLimits,
+  isSharedNote,
+  leaseFacts,
+} from "../../src/model/lease-notes.ts";
 
 const NOW = Date.parse("2026-08-01T12:00:00Z");
 test("a Lease that does not exist says nothing", () => {
@@ -26,6 +32,12 @@ test.for<[string, string, number | undefined]>([
 ])("%s", ([, text, expected]) => {
   const facts = leaseFacts({ "flipop.digitalocean.com/not-before-digitalocean": text }, NOW);
   expect(facts.providerNotBeforeMs.get("digitalocean")).toBe(expected);
+});
+
+test("of a time that is over it is known that there was one", () => {
+  const times = { digitalocean: "2026-08-01T12:00:00Z", hetzner: "2026-08-01T12:00:01Z", cloudflare: "soon" };
+  const notes = Object.entries(times).map(([name, text]) => [`flipop.digitalocean.com/not-before-${name}`, text]);
+  expect(formerLimits(Object.fromEntries(notes), NOW)).toEqual(new Set(["digitalocean"]));
 });
 
 test("acquisitions of each family count for themselves, and only so many are kept as count", () => {

@@ -161,8 +161,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "What a provider's rate limit said is not left for later runs.",
     file: "src/reconcile.ts",
-    find: "  await noteRateLimits(() => rounds.latest, deps);\n",
-    replace: "  if (outcomes.length > 1e9) await noteRateLimits(() => rounds.latest, deps);\n",
+    find: "  await noteRateLimits(() => rounds.latest, deps, sinceMs);\n",
+    replace: "  if (outcomes.length > 1e9) await noteRateLimits(() => rounds.latest, deps, sinceMs);\n",
   },
   {
     name: "What a provider's rate limit said is not read.",
