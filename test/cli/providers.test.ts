@@ -108,7 +108,9 @@ describe("the providers of a run", () => {
 
   test("stop every kind of calls to DigitalOcean once it has answered one of them with a 429", async () => {
     const calls: string[] = [];
-    const faults = new FaultList([{ server: "digitalocean", path: "/domains", status: 429 }]);
+    const faults = new FaultList([
+      { server: "digitalocean", path: "/domains", status: 429, headers: { "retry-after": "20" } },
+    ]);
     const sandbox = await startSandbox({ dir: join(dir, "b"), faults, onCall: ({ path }) => calls.push(path) });
     running.push(sandbox);
     const env = { DIGITALOCEAN_TOKEN: "t", DIGITALOCEAN_API_URL: sandbox.digitaloceanURL };

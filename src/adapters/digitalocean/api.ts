@@ -98,22 +98,26 @@ function requestIDOf(answer: Answer): string | undefined {
   return typeof id === "string" && id !== "" ? oneLine(id).slice(0, 100) : undefined;
 }
 
+/** Short enough for an urgent call to be made again. */
+const MOMENT_MS = 2000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * What DigitalOcean's headers say. A 429 lasts until `ratelimit-reset`, else for a minute, and for an hour at most;
+ * What DigitalOcean's headers say. A 429 lasts until `ratelimit-reset`, and for an hour at most. One that says no time lasts for a moment, and for a minute where the next call is
+ * refused, too: so a provider that refuses every second call lets addresses move.
  * `ratelimit-remaining: 0` lasts until the reset, and for a minute at most, because it may speak of the burst limit while the
  * reset speaks of the hourly one.
  * @see https://docs.digitalocean.com/reference/api/reference/#rate-limit (verified 2026-08-07)
  */
-function readRateLimit(status: number, headers: AnswerHeaders, nowMs: number): RateLimitReport {
+function readRateLimit(status: number, headers: AnswerHeaders, nowMs: number, refusals: number): RateLimitReport {
   const rateLimit = toldRateLimit(headers);
   const { remaining, resetMs } = rateLimit;
   const isUsedUp = status !== 429 && remaining === 0;
+  const untoldMs = refusals > 1 ? MINUTE_MS : MOMENT_MS;
   return {
     rateLimit,
-    refusedUntilMs: resetMs === undefined || resetMs <= nowMs ? nowMs + MINUTE_MS : Math.min(resetMs, nowMs + HOUR_MS),
+    refusedUntilMs: resetMs === undefined || resetMs <= nowMs ? nowMs + untoldMs : Math.min(resetMs, nowMs + HOUR_MS),
     ...(isUsedUp ? { usedUpUntilMs: Math.min(resetMs ?? nowMs + MINUTE_MS, nowMs + MINUTE_MS) } : {}),
   };
 }

@@ -17,7 +17,7 @@ export const HTTP_WORLD: HTTPWorld = {
   brokenStatus: 503,
   tooMany: (headers) => ({ status: 429, json: errorJSON("too_many_requests", "API rate limit exceeded."), headers }),
   tooManyText: "API rate limit exceeded.",
-  usualWaitSeconds: 60,
+  usualWaitSeconds: 2,
   mostInFlight: 5,
   withServer: (script, body, options) =>
     withServer(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ProviderError } from "../../../src/model/errors.ts";
 import { FakeClock } from "../../fake/fake-clock.ts";
 import { describeTooManyRequests, LIMIT_NOW_MS } from "../http/http-contract.ts";
 import { addressJSON, errorJSON } from "./api-objects.ts";
@@ -26,8 +27,8 @@ describe("a 429", () => {
   test.for<readonly [string, Readonly<Record<string, string>>, number]>([
     ["by retry-after before the reset", { "retry-after": "20", "ratelimit-reset": String(nowSeconds + 600) }, 20],
     ["at the reset when there is no retry-after", { "ratelimit-reset": String(nowSeconds + 600) }, 600],
-    ["in 60 s when the reset is past", { "ratelimit-reset": String(nowSeconds - 1) }, 60],
-    ["in 60 s when the reset makes no sense", { "ratelimit-reset": "-5" }, 60],
+    ["in a moment when the reset is past", { "ratelimit-reset": String(nowSeconds - 1) }, 2],
+    ["in a moment when the reset makes no sense", { "ratelimit-reset": "-5" }, 2],
     ["in an hour at most by reset", { "ratelimit-reset": String(nowSeconds + 7200) }, 3600],
   ])("lets the next call go %s", async ([, headers, seconds]) => {
     await withClock(tooMany(headers), async ({ provider }) => {
@@ -35,6 +36,28 @@ describe("a 429", () => {
     });
   });
 });
+
+test("a 429 that says no time lasts a minute where the call after it is refused, too, and a moment again once one was answered", async () => {
+  await withClock([tooMany({}), tooMany({}), good, tooMany({})], async ({ provider, clock }) => {
+    const waits: number[] = [];
+    for (let call = 0; call < 4; call += 1) {
+      const { notBeforeMs } = (await failureOrNone(provider.getAddress(ip))) ?? {};
+      waits.push(notBeforeMs === undefined ? 0 : notBeforeMs - clock.wallMs());
+      await clock.advance(waits.at(-1) ?? 0);
+    }
+    expect(waits).toEqual([2000, 60_000, 0, 2000]);
+  });
+});
+
+async function failureOrNone(call: Promise<unknown>): Promise<ProviderError | undefined> {
+  try {
+    await call;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProviderError) return error;
+    throw error;
+  }
+}
 
 describe("a 429 for a moment", () => {
   /** Waits are over at once. */

@@ -96,7 +96,8 @@ describe("requests about reserved IPv6 addresses", () => {
   });
 
   test("both families count on one meter, and a 429 of one stops the other", async () => {
-    const limited = { status: 429, json: errorJSON("too_many_requests", "API rate limit exceeded.") };
+    const headers = { "retry-after": "20" };
+    const limited = { status: 429, json: errorJSON("too_many_requests", "API rate limit exceeded."), headers };
     await withServer(limited, async ({ ipv6, provider, server }) => {
       expect((await failureOf(ipv6.listPage(1))).failure).toBe("rate-limited");
       expect((await failureOf(provider.listPage(1))).failure).toBe("rate-limited");
