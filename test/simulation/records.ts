@@ -370,10 +370,12 @@ export class Records {
     const key = objectKey(meta);
     const changedMs = Math.max(this.changedAtMs(key), this.touchedAtMs.get(key) ?? 0);
     const isKnown = changedMs < process.passStartMs;
+    // A time in the future was written by somebody else.
     const announcedMs = Date.parse(status.lastAssignmentTime ?? "");
+    const isAnnounced = announcedMs >= process.passStartMs && announcedMs <= atMs;
     this.accepted_.set(meta.uid, {
       atMs,
-      announcedMs: announcedMs >= process.passStartMs ? announcedMs : atMs,
+      announcedMs: isAnnounced ? announcedMs : atMs,
       coolOffMs: isKnown ? spec.assignmentCoolOffSeconds * 1000 : 0,
       generation: meta.generation,
     });
