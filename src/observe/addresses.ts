@@ -6,7 +6,7 @@ import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
 import type { IPProviderReader } from "../ports/providers.ts";
 import { type Clock, within } from "../ports/system.ts";
-import { knownHolder, withTrueHolder } from "../ports/true-holder.ts";
+import { knownHolder, proveGone, withTrueHolder } from "../ports/true-holder.ts";
 import { type AskOptions, CircuitBreaker, PARALLEL_READS, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey, type ReusableFacts } from "./reusable-facts.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
@@ -262,6 +262,20 @@ async function readUnconfirmed(
   return await readEach(unconfirmedAmong(known), getUnconfirmed, new CircuitBreaker(skews, Number.POSITIVE_INFINITY));
 }
 
+/** Asks the machines of addresses that the provider does not show: one that is still on its machine is not gone, and nobody knows where it is. */
+async function readMissing(
+  provider: IPProviderReader,
+  facts: ReadonlyMap<string, AddressFact>,
+  { holders }: WantedAddresses,
+  skews: SkewNotes,
+): Promise<ReadonlyMap<string, AddressFact>> {
+  const missing = [...facts].flatMap(([ip, { kind }]) => (kind === "gone" && holders.has(ip) ? [ip] : []));
+  const ask = async (ip: string): Promise<undefined> => {
+    await proveGone(provider, ip, holders.get(ip) ?? "");
+  };
+  return await readEach(missing, ask, new CircuitBreaker(skews, Number.POSITIVE_INFINITY));
+}
+
 async function readEach(
   ips: readonly string[],
   ask: (ip: string) => Promise<Address | undefined>,
@@ -295,8 +309,9 @@ async function readListedAndSingle(
   const hasVanished = [...single.values()].some(({ kind }) => kind === "gone");
   if (hasVanished && wanted.isSteady && !listing.isComplete && !listing.hasFailed)
     return await readListedAndSingle(provider, { ...wanted, isSteady: false }, skews);
+  const doubted = await readMissing(provider, single, wanted, skews);
   const unconfirmed = await readUnconfirmed(provider, new Map([...addresses, ...single]), wanted, skews);
-  for (const [ip, fact] of [...single, ...unconfirmed]) {
+  for (const [ip, fact] of new Map([...single, ...unconfirmed, ...doubted])) {
     const isProven = fact.kind !== "gone" || (listing.isComplete && !addresses.has(ip));
     addresses.set(ip, isProven ? fact : notFoundAlone(ip));
   }

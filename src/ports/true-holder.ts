@@ -58,6 +58,27 @@ export async function proveFree(
   ip: string,
   machine: string,
 ): Promise<void> {
+  await contradict(provider, { ip, machine, seen: `shows ${ip} on no machine` });
+}
+
+/**
+ * Asks the machine that has an address by what is known, where the account shows no such address. A list can be empty by mistake and say that it is whole. A provider may know addresses from
+ * its list alone, so that a single read says the same. One call.
+ *
+ * @throws ProviderError as {@link proveFree}
+ */
+export async function proveGone(
+  provider: Pick<IPProviderReader, "name" | "machineAddresses">,
+  ip: string,
+  machine: string,
+): Promise<void> {
+  await contradict(provider, { ip, machine, seen: `shows no address ${ip}` });
+}
+
+async function contradict(
+  provider: Pick<IPProviderReader, "name" | "machineAddresses">,
+  { ip, machine, seen }: { readonly ip: string; readonly machine: string; readonly seen: string },
+): Promise<void> {
   const carried = await provider.machineAddresses(machine);
   if (carried?.includes(ip) !== true) return;
   throw new ProviderError({
@@ -66,6 +87,6 @@ export async function proveFree(
     operation: "machine",
     subject: machine,
     status: 0,
-    message: `${provider.name} shows ${ip} on no machine, and machine ${machine} has it.`,
+    message: `${provider.name} ${seen}, and machine ${machine} has it.`,
   });
 }

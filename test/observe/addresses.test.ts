@@ -344,6 +344,33 @@ test.each([
   expect((await read(provider, poolOf(3, "active"))).facts).toMatchObject({ isComplete: false });
 });
 
+describe("an address that neither the list nor a single read shows", () => {
+  const missing = (droplet: number): { provider: MemoryIPProvider; pool: Pool } => {
+    const provider = account(3, true);
+    provider.listPage = async () => ({ addresses: [], hasMore: false, total: 0 });
+    provider.getAddress = async () => undefined;
+    const status = { ips: { "203.0.0.0": { state: "active" as const, providerID: `digitalocean://${droplet}` } } };
+    return { provider, pool: aPool({ spec: { ips: ips(1) }, status }) };
+  };
+
+  test("is not gone while the machine that has it by status shows it", async () => {
+    const { provider, pool } = missing(101);
+    const { facts } = await read(provider, pool);
+    expect(facts?.addresses.get("203.0.0.0")).toMatchObject({
+      kind: "gap",
+      error: "digitalocean shows no address 203.0.0.0, and machine 101 has it.",
+    });
+  });
+
+  test.each([
+    ["has other addresses", 102],
+    ["is gone, too", 999],
+  ])("is gone when that machine %s", async (_, droplet) => {
+    const { provider, pool } = missing(droplet);
+    expect((await read(provider, pool)).facts?.addresses.get("203.0.0.0")).toMatchObject({ kind: "gone" });
+  });
+});
+
 test("a list of one page with an address twice is not complete", async () => {
   const provider = account(3, true);
   provider.listPage = async () => ({
