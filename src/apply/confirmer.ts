@@ -1,6 +1,7 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
+import { entryKeys } from "../ports/listing.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import { type Clock, within } from "../ports/system.ts";
 
@@ -140,15 +141,19 @@ export class Confirmer {
     }
   }
 
-  /** The addresses waited for that the account's list shows; pages are read until all are found, or time is over. */
+  /** The addresses waited for that the account's list shows; pages are read until all are found, one shows nothing new, or time is over. */
   async #readList(waiting: readonly Waiting[]): Promise<Map<string, Address>> {
     const wanted = new Set(waiting.map(({ accepted }) => accepted.ip));
     const found = new Map<string, Address>();
+    const seen = new Set<string>();
     try {
       for (let page = 1, hasMore = true; hasMore && found.size < wanted.size && !this.#isOver(); page += 1) {
         const answer = await this.#provider.listPage(page);
-        for (const address of answer.addresses) if (wanted.has(address.ip)) found.set(address.ip, address);
-        hasMore = answer.hasMore;
+        for (const address of answer.addresses.filter(({ ip }) => wanted.has(ip))) found.set(address.ip, address);
+        const known = seen.size;
+        for (const key of entryKeys(answer)) seen.add(key);
+        // Pages that lead in a circle have no end.
+        hasMore = answer.hasMore && seen.size > known;
       }
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;

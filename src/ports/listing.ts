@@ -83,7 +83,7 @@ function problemOf<T>(
 /** As much of the account's list as a pass needs. */
 export interface Listing {
   readonly addresses: readonly Address[];
-  /** True when every page was read and nothing shows that the list changed meanwhile; see {@link readList}. */
+  /** True when every page was read, every entry was understood, and nothing shows that the list changed meanwhile; see {@link readList}. */
   readonly isComplete: boolean;
   /** How many addresses the account has; absent when the list was not read, or is not complete and tells no total. */
   readonly total?: number;
@@ -101,16 +101,19 @@ export async function readAllPages(
   options: { readonly isVerified?: boolean; readonly firstPage?: AddressPage } = {},
 ): Promise<Listing> {
   const pages: string[] = [];
+  let isClear = true;
   const readPage = async (page: number): Promise<ListPage<Entry>> => {
     const answer = page === 1 && options.firstPage !== undefined ? options.firstPage : await provider.listPage(page);
-    const { addresses, others = [], hasMore, total } = answer;
+    const { addresses, others = [], unclear = [], hasMore, total } = answer;
     pages.push(pageText(answer));
-    const items = [...addresses.map((address) => ({ key: address.ip, address })), ...others.map((key) => ({ key }))];
+    isClear &&= unclear.length === 0;
+    const rest = [...others, ...unclear].map((key) => ({ key }));
+    const items = [...addresses.map((address) => ({ key: address.ip, address })), ...rest];
     return { items, hasMore, ...(total === undefined ? {} : { total }) };
   };
   const words = { keyOf: ({ key }: Entry) => key, noun: "addresses", totalField: "the total" };
   const { items, problem, total: told } = await readList(readPage, words);
-  const isWhole = problem === undefined;
+  const isWhole = problem === undefined && isClear;
   const needsProof = options.isVerified === true || told === undefined;
   const isComplete = isWhole && needsProof ? await showsAgain(provider, pages.slice(0, -1)) : isWhole;
   const total = told ?? (isComplete ? items.length : undefined);
@@ -133,7 +136,12 @@ async function showsAgain(provider: IPProviderReader, pages: readonly string[]):
   return true;
 }
 
+/** What tells the entries of a page apart. */
+export function entryKeys({ addresses, others = [], unclear = [] }: AddressPage): readonly string[] {
+  return [...addresses.map(({ ip }) => ip), ...others, ...unclear];
+}
+
 /** The entries of a page, in whatever order they came, and the total. */
-function pageText({ addresses, others = [], total }: AddressPage): string {
-  return `${total ?? "no total"} ${[...addresses.map(({ ip }) => ip), ...others].toSorted()}`;
+function pageText(page: AddressPage): string {
+  return `${page.total ?? "no total"} ${entryKeys(page).toSorted()}`;
 }

@@ -11,6 +11,8 @@ export interface AddressPage {
   readonly addresses: readonly Address[];
   /** What else the page has, by their ids: what is of the other IP family. Absent = nothing. */
   readonly others?: readonly string[];
+  /** Entries that cannot be understood, each by a text of its own: any address that is looked for may be one of them, so that no list with one of them is complete. Absent = none. */
+  readonly unclear?: readonly string[];
   /** True when there is a page after this one. */
   readonly hasMore: boolean;
   /** How many entries the account's list has over all pages; absent where the API does not say. */

@@ -60,6 +60,27 @@ test("a list that never ends is not read for longer than the confirmation may ta
   expect(confirmations.map(({ kind }) => kind)).toEqual(["pending", "pending", "pending"]);
 });
 
+test("a list whose pages lead in a circle is read until one shows nothing new, and each address by itself then", async () => {
+  const clock = new FakeClock();
+  const provider = new MemoryIPProvider({ clock, cloud: new Cloud({ state: completeState({}) }) });
+  const calls: string[] = [];
+  provider.listPage = async (page) => {
+    calls.push(`list ${page}`);
+    return { addresses: [{ ip: "203.0.113.9", region: "fsn1", isLocked: false }], hasMore: true };
+  };
+  provider.getAddress = async (ip) => {
+    calls.push(`get ${ip}`);
+    return { ip, region: "fsn1", holderID: "1", isLocked: false };
+  };
+  const confirmer = new Confirmer(provider, clock, 5000, new AbortController().signal);
+  const ended = Promise.all(
+    IPS.map((ip) => confirmer.confirm({ ip, actionID: "" }, ({ holderID }) => holderID !== undefined)),
+  );
+  await clock.advance(6000);
+  expect((await ended).map(({ kind }) => kind)).toEqual(["confirmed", "confirmed", "confirmed"]);
+  expect(calls).toEqual(["list 1", "list 2", ...IPS.map((ip) => `get ${ip}`)]);
+});
+
 test.for(["rate-limited", "unauthorized", "forbidden"] as const)(
   "a confirmation is left to a later run as soon as a reading is refused as %s",
   async (failure) => {

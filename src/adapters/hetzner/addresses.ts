@@ -18,7 +18,7 @@ import { firstAddressOf } from "../../model/ipv6-network.ts";
 import type { ListPage } from "../../ports/listing.ts";
 import type { AcceptedAction, AddressPage, Buyer, IPProvider, IPProviderReader } from "../../ports/providers.ts";
 import type { Clock } from "../../ports/system.ts";
-import { AnswerFault, IPV4, list, map, maybe, object, read, type Schema } from "../http/answer.ts";
+import { AnswerFault, IPV4, list, map, maybe, object, read, type Schema, TEXT } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { SharedRead } from "../http/shared-read.ts";
 import { ActionPoll } from "./actions.ts";
@@ -35,12 +35,15 @@ import {
   withQuery,
   writing,
 } from "./api.ts";
+import { Doubts } from "./doubts.ts";
 import {
   aboutAddress,
   type FloatingIP,
   floatingIPSchema,
   holds,
   isOwn,
+  type ListedFloatingIP,
+  listedSchema,
   NETWORK,
   OWNER_LABEL,
   type OwnFloatingIP,
@@ -49,9 +52,6 @@ import {
 
 /** How many items a page of a list has: the most that the API gives. */
 const PAGE_SIZE = 50;
-
-/** How long an address counts as locked after its action could first not be read, milliseconds. */
-const LONGEST_DOUBT_MS = 10_000;
 
 /** Returns the ports over Hetzner's API, one for each family. They ask for actions together. */
 export function addressPorts(client: Client, clock: Clock): Readonly<Record<IPFamily, IPProvider>> {
@@ -77,6 +77,13 @@ interface Move {
   readonly to: string | undefined;
 }
 
+/** What a reading of the whole list has shown of one family. */
+interface Everything {
+  readonly ids: ReadonlySet<string>;
+  /** True where an entry cannot be understood, whatever it is. */
+  readonly hasUnclear: boolean;
+}
+
 /** Where an address is bought. */
 type BuyingPlace = Parameters<IPProvider["create"]>[0];
 
@@ -85,24 +92,24 @@ class FloatingIPs {
   readonly #client: Client;
   readonly #family: IPFamily;
   readonly #item: Schema<FloatingIP>;
+  readonly #listed: Schema<ListedFloatingIP>;
   readonly #seen = new SeenFloatingIPs();
   readonly #poll: ActionPoll;
-  /** The ids of those that are of the family. */
-  readonly #everything: SharedRead<ReadonlySet<string>>;
+  readonly #everything: SharedRead<Everything>;
   /** By id what this process has sent on its way. */
   readonly #moves = new Map<string, Move>();
   /** The ids of those whose last change may be under way, or was refused since another one is. */
   readonly #doubtful = new Set<string>();
-  /** By id since when nobody says whether what was begun has ended, monotonic milliseconds. */
-  readonly #unreadSinceMs = new Map<string, number>();
-  readonly #clock: Clock;
+  /** By id whether what was begun has ended. */
+  readonly #doubts: Doubts;
 
   constructor(client: Client, family: IPFamily, { poll, clock }: { readonly poll: ActionPoll; readonly clock: Clock }) {
     this.#client = client;
     this.#family = family;
     this.#item = floatingIPSchema(family);
+    this.#listed = listedSchema(family);
     this.#poll = poll;
-    this.#clock = clock;
+    this.#doubts = new Doubts(clock);
     this.#everything = new SharedRead(() => this.#readEverything());
   }
 
@@ -125,24 +132,27 @@ class FloatingIPs {
   }
 
   async #listPage(page: number): Promise<AddressPage> {
-    const { items, hasMore, total } = await this.#client.call(this.#pageCall(page));
+    const { items: listed, hasMore, total } = await this.#client.call(this.#pageCall(page));
+    const items = listed.flatMap((one) => ("item" in one ? one.item : []));
+    const unclear = listed.flatMap((one) => ("item" in one ? [] : one.unclear));
     for (const item of items) this.#seen.see(item);
     const addresses = items.flatMap((item) => (isOwn(item) ? [this.#settled(item)] : []));
     const others = items.flatMap((item) => (isOwn(item) ? [] : [item.id]));
     return {
       addresses: await Promise.all(addresses),
       ...(others.length === 0 ? {} : { others }),
+      ...(unclear.length === 0 ? {} : { unclear }),
       hasMore,
       ...(total === undefined ? {} : { total }),
     };
   }
 
   /** Lists are no snapshots: sorted by id, pages do not slip by what is added. */
-  #pageCall(page: number): HetznerCall<ListPage<FloatingIP>> {
+  #pageCall(page: number): HetznerCall<ListPage<ListedFloatingIP>> {
     return {
       ...reading("list", "", `list the floating IPs (page ${page})`),
       send: (request) => request("GET", withQuery("/floating_ips", { page, per_page: PAGE_SIZE, sort: "id:asc" })),
-      read: (body) => readPage(body, "floating_ips", this.#item),
+      read: (body) => readPage(body, "floating_ips", this.#listed),
     };
   }
 
@@ -203,7 +213,7 @@ class FloatingIPs {
     const address = this.#seen.show(item);
     const move = this.#moves.get(id);
     if (move !== undefined) {
-      const state = await this.#answer(id, this.#poll.stateOf(move.actionID), {
+      const state = await this.#doubts.answer(id, this.#poll.stateOf(move.actionID), {
         unread: "pending",
         believed: "unknown",
       });
@@ -215,32 +225,11 @@ class FloatingIPs {
       return state === "unknown" || isShown ? address : await this.#readAgain(item, address);
     }
     if (!this.#doubtful.has(id)) return address;
-    const isMoving = await this.#answer(id, this.#hasAction(id, address.ip), { unread: true, believed: false });
+    const isMoving = await this.#doubts.answer(id, this.#hasAction(id, address.ip), { unread: true, believed: false });
     if (isMoving) return { ...address, isLocked: true };
     this.#doubtful.delete(id);
     // What ran may have ended between the two answers.
     return await this.#readAgain(item, address);
-  }
-
-  /** What the API says of what was begun. Where it says nothing, that is `unread` for {@link LONGEST_DOUBT_MS}, and then `believed`. */
-  async #answer<T>(
-    id: string,
-    answer: Promise<T>,
-    { unread, believed }: { readonly unread: T; readonly believed: T },
-  ): Promise<T> {
-    try {
-      const told = await answer;
-      this.#unreadSinceMs.delete(id);
-      return told;
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      const nowMs = this.#clock.monotonicMs();
-      const sinceMs = this.#unreadSinceMs.get(id) ?? nowMs;
-      const isOver = nowMs - sinceMs >= LONGEST_DOUBT_MS;
-      if (isOver) this.#unreadSinceMs.delete(id);
-      else this.#unreadSinceMs.set(id, sinceMs);
-      return isOver ? believed : unread;
-    }
   }
 
   /** The address as a new answer has it; as it was where there is no such floating IP any more. */
@@ -253,7 +242,9 @@ class FloatingIPs {
     return await this.#client.call({
       ...reading("action", ip, `read what is done with ${ip}`),
       send: (request) => request("GET", withQuery(`/floating_ips/${id}/actions`, { status: "running" })),
-      read: (body) => readPage(body, "actions", object({ id: ID })).items.length > 0,
+      // One that has ended is left out: a filter that is ignored must not make the address look busy for ever.
+      read: (body) =>
+        readPage(body, "actions", object({ id: ID, status: TEXT })).items.some(({ status }) => status === "running"),
       expected: expectedAs("not-found", false),
     });
   }
@@ -270,7 +261,7 @@ class FloatingIPs {
     { path, to, body }: { readonly path: string; readonly to?: string; readonly body?: object },
   ): Promise<AcceptedAction> {
     const id = await this.#idOf(ip, call);
-    this.#unreadSinceMs.delete(id);
+    this.#doubts.forget(id);
     try {
       const { actionID } = await this.#client.call<{ readonly actionID: string }>({
         ...call,
@@ -405,13 +396,16 @@ class FloatingIPs {
     throw providerError(call, { failure: "not-found", status: 0, reason: "the project has no such floating IP" });
   }
 
-  /** The floating IP that is, or holds, an address; undefined if the project has none. */
+  /** The floating IP that is, or holds, an address; undefined if the project has none. @throws ProviderError `malformed` where it may be one that cannot be understood */
   async #find(ip: string): Promise<OwnFloatingIP | undefined> {
     const known = this.#seen.find(ip);
     if (known !== undefined) return known;
-    const all = await this.#everything.fresh("address");
+    const { ids, hasUnclear } = await this.#everything.fresh("address");
     const found = this.#seen.find(ip);
-    return found !== undefined && all.has(found.id) ? found : undefined;
+    if (found !== undefined && ids.has(found.id)) return found;
+    if (!hasUnclear) return undefined;
+    const reason = "an entry of the list of floating IPs cannot be understood, and no other one has the address";
+    throw providerError(reading("get", ip, `read ${ip}`), { failure: "malformed", status: 200, reason });
   }
 
   /** The address of a floating IP that a server has; undefined for one of another family, and for one that is gone. */
@@ -422,12 +416,12 @@ class FloatingIPs {
     return isOwn(known) ? this.#seen.show(known).ip : undefined;
   }
 
-  /** Returns the ids of the floating IPs of the family that the project has. */
-  async #readEverything(): Promise<ReadonlySet<string>> {
-    const words = { noun: "floating IPs", keyOf: ({ id }: FloatingIP) => id };
-    const items = await listAll(this.#client, words, (page) => this.#pageCall(page));
+  async #readEverything(): Promise<Everything> {
+    const keyOf = (one: ListedFloatingIP): string => ("item" in one ? one.item.id : one.unclear);
+    const listed = await listAll(this.#client, { noun: "floating IPs", keyOf }, (page) => this.#pageCall(page));
+    const items = listed.flatMap((one) => ("item" in one ? one.item : []));
     for (const item of items) this.#seen.see(item);
-    return new Set(items.filter(isOwn).map(({ id }) => id));
+    return { ids: new Set(items.filter(isOwn).map(({ id }) => id)), hasUnclear: items.length < listed.length };
   }
 }
 

@@ -176,10 +176,18 @@ const PAGINATION = object({
   }),
 });
 
-/** Returns the page of a list that an answer holds, its items under `key`. It is the last one where no next page is named: the total may be missing. @throws AnswerFault */
+const LAST_PAGE = object({
+  meta: object({ pagination: object({ next_page: check(ANY, (next) => next === null, "a page or null") }) }),
+});
+
+/**
+ * Returns the page of a list that an answer holds, its items under `key`. It is the last one where the next page is `null`: the total may be missing.
+ * @throws AnswerFault also where neither a next page nor a total is told, so that nobody knows whether this is the whole list
+ */
 export function readPage<T>(body: unknown, key: string, item: Schema<T>): ListPage<T> {
   const { [key]: items = [] } = read(object({ [key]: list(item) }), body);
   const { next_page: next, total_entries: total, last_page: pages } = read(PAGINATION, body).meta.pagination;
+  if (next === undefined && total === undefined) read(LAST_PAGE, body);
   return {
     items,
     hasMore: next !== undefined,

@@ -4,6 +4,7 @@
 //              So flipop changes the rules of a firewall only if its label says that nothing but flipop writes them. It reads them right before, and writes them with
 //              its own added or removed: a rule that a person made by hand stays. Rules of flipop have the description `flipop`, and only those are ever removed.
 //   Servers    A server shows of each of its firewalls whether it is `applied` or `pending`. Besides, actions of this process count until they have ended.
+//              An action that cannot be read for 10 seconds counts no more: the server says it alone then.
 //              Nobody has verified how soon a server shows a change. So one that a firewall names, and that does not show it, is pending, too.
 //   Opening    A server without firewall has everything open, and one with a firewall only what its firewalls open together. So flipop puts no server behind its first
 //              firewall, and takes none from its last.
@@ -12,7 +13,8 @@
 import { compareRules, FIREWALL_LABEL, type Firewall, type PortRange, portText } from "../../model/firewall.ts";
 import { parseLabelSelector, selects } from "../../model/label-selector.ts";
 import type { ListPage } from "../../ports/listing.ts";
-import type { FirewallProvider, FirewallProviderReader } from "../../ports/providers.ts";
+import type { ActionState, FirewallProvider, FirewallProviderReader } from "../../ports/providers.ts";
+import type { Clock } from "../../ports/system.ts";
 import { AnswerFault, list, object, read } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { ActionPoll } from "./actions.ts";
@@ -30,6 +32,7 @@ import {
   withQuery,
   writing,
 } from "./api.ts";
+import { Doubts } from "./doubts.ts";
 import {
   BEGUN,
   type Begun,
@@ -50,13 +53,13 @@ const PAGE_SIZE = 50;
 const LIMITS = { rules: 50, machines: Number.POSITIVE_INFINITY, perMachine: 5 } as const;
 
 /** Returns the port over Hetzner's API. */
-export function firewallPort(client: Client): FirewallProvider {
-  return { ...new Firewalls(client).port };
+export function firewallPort(client: Client, clock: Clock): FirewallProvider {
+  return { ...new Firewalls(client, clock).port };
 }
 
 /** Returns the reading half of the port: there is no method that could write, at run time either. */
-export function firewallReader(client: Client): FirewallProviderReader {
-  const { openPorts: _o, closePorts: _c, addMachines: _a, removeMachines: _r, ...reader } = firewallPort(client);
+export function firewallReader(client: Client, clock: Clock): FirewallProviderReader {
+  const { openPorts: _o, closePorts: _c, addMachines: _a, removeMachines: _r, ...reader } = firewallPort(client, clock);
   return reader;
 }
 
@@ -64,14 +67,17 @@ export function firewallReader(client: Client): FirewallProviderReader {
 class Firewalls {
   readonly #client: Client;
   readonly #poll: ActionPoll;
+  /** By action. */
+  readonly #doubts: Doubts;
   /** By firewall id. */
   readonly #begun = new Map<string, readonly Begun[]>();
   /** By firewall id: servers where its last change ended in an error. */
   readonly #failed = new Map<string, ReadonlySet<string>>();
 
-  constructor(client: Client) {
+  constructor(client: Client, clock: Clock) {
     this.#client = client;
     this.#poll = new ActionPoll(client);
+    this.#doubts = new Doubts(clock);
   }
 
   get port(): FirewallProvider {
@@ -162,15 +168,19 @@ class Firewalls {
   /** What this process has begun at a firewall and has not ended, and where it has failed. */
   async #progressOf(id: string): Promise<{ readonly running: readonly Begun[]; readonly failed: ReadonlySet<string> }> {
     const begun = this.#begun.get(id) ?? [];
-    const states = await Promise.all(
-      begun.map(async (one) => ({ one, state: await this.#poll.stateOf(one.actionID) })),
-    );
+    const states = await Promise.all(begun.map(async (one) => ({ one, state: await this.#stateOf(one) })));
     const running = states.flatMap(({ one, state }) => (state === "pending" ? one : []));
     const failed = states.flatMap(({ one, state }) => (state === "errored" ? (one.server ?? []) : []));
     const later = (this.#begun.get(id) ?? []).filter((one) => !begun.includes(one));
     this.#begun.set(id, [...running, ...later]);
     if (failed.length > 0) this.#failed.set(id, new Set([...(this.#failed.get(id) ?? []), ...failed]));
     return { running, failed: this.#failed.get(id) ?? new Set() };
+  }
+
+  /** How an action stands; unknown, so that its servers are believed, where it cannot be read for long. */
+  #stateOf({ actionID }: Begun): Promise<ActionState> {
+    const unread = { unread: "pending", believed: "unknown" } as const;
+    return this.#doubts.answer<ActionState>(actionID, this.#poll.stateOf(actionID), unread);
   }
 
   async #changeRules(

@@ -7,7 +7,20 @@
 import { type Address, CANONICAL, canonicalIPv6 } from "../../model/address.ts";
 import type { IPFamily } from "../../model/address-source.ts";
 import { canonicalIPv6Network, firstAddressOf, ipv6NetworkOf, networkBits } from "../../model/ipv6-network.ts";
-import { ANY, choose, FLAG, fieldsOf, IPV4, map, maybe, object, type Schema, TEXT, textLike } from "../http/answer.ts";
+import {
+  ANY,
+  choose,
+  FLAG,
+  fieldsOf,
+  IPV4,
+  map,
+  maybe,
+  object,
+  readable,
+  type Schema,
+  TEXT,
+  textLike,
+} from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { ID, refused } from "./api.ts";
 
@@ -38,6 +51,21 @@ export function floatingIPSchema(family: IPFamily): Schema<FloatingIP> {
 }
 
 const OTHER: Schema<FloatingIP> = object({ id: ID, name: TEXT });
+
+/** One entry of the project's list. One that cannot be understood is shown as a text, so that it hides no other: it may be any address. */
+export type ListedFloatingIP = { readonly item: FloatingIP } | { readonly unclear: string };
+
+/** Returns how an entry of a list is read by those who ask about one family. */
+export function listedSchema(family: IPFamily): Schema<ListedFloatingIP> {
+  const schema = floatingIPSchema(family);
+  return map(ANY, (value): ListedFloatingIP => {
+    const item = readable(schema, value);
+    return item === undefined ? { unclear: JSON.stringify(value).slice(0, MOST_SHOWN) } : { item };
+  });
+}
+
+/** Tells apart what cannot be understood. */
+const MOST_SHOWN = 200;
 
 /** Reads an IPv6 network, however it is written, as its canonical text. */
 export const NETWORK: Schema<string> = map(

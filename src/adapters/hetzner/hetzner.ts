@@ -39,7 +39,7 @@ export function openHetzner(
     addresses: { ...addresses.IPv4, ...meter },
     addressesIPv6: { ...addresses.IPv6, ...meter },
     dns: { ...reader.port, ...writer.port, ...meter },
-    firewalls: { ...firewallPort(client), ...meter },
+    firewalls: { ...firewallPort(client, options.clock), ...meter },
     meter,
   };
 }
@@ -58,7 +58,7 @@ export function openHetznerReaders(
     addresses: { ...addresses.IPv4, ...meter },
     addressesIPv6: { ...addresses.IPv6, ...meter },
     dns: { ...new RecordReader(client).port, ...meter },
-    firewalls: { ...firewallReader(client), ...meter },
+    firewalls: { ...firewallReader(client, options.clock), ...meter },
     meter,
   };
 }

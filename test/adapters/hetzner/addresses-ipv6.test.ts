@@ -275,7 +275,7 @@ describe("a purchase of a network", () => {
 
 describe("what the API says otherwise of networks", () => {
   test.each(["2001:db8:1:2::1", "2001:db8:1:2::/129", "203.0.113.0/24", ""])(
-    "an IPv6 network that is %j is malformed for those who ask about IPv6, and nobody else",
+    "an IPv6 network that is %j is unclear for those who ask about IPv6, and nobody else",
     async (ip) => {
       await inProject(
         { floating_ips: [{ ip: "203.0.113.1" }, { ip: NETWORK }] },
@@ -291,8 +291,11 @@ describe("what the API says otherwise of networks", () => {
             floating_ips: { ip: string }[];
           };
           for (const one of body.floating_ips) if (one.ip === NETWORK) one.ip = ip;
-          faults.add({ server: "hetzner", method: "GET", path: "/floating_ips$", status: 200, body, times: 2 });
-          expect(await failure(hetzner.addressesIPv6.listPage(1))).toMatchObject({ failure: "malformed" });
+          faults.add({ server: "hetzner", method: "GET", path: "/floating_ips$", status: 200, body, times: 3 });
+          expect(await hetzner.addressesIPv6.listPage(1)).toMatchObject({
+            ...{ addresses: [], others: ["5001"], unclear: [expect.stringContaining(`"ip":${JSON.stringify(ip)}`)] },
+          });
+          expect(await failure(hetzner.addressesIPv6.getAddress(OTHER))).toMatchObject({ failure: "malformed" });
           expect(await hetzner.addresses.listPage(1)).toMatchObject({ addresses: [{ ip: "203.0.113.1" }], total: 2 });
         },
       );

@@ -52,6 +52,63 @@ describe("the list of floating IPs", () => {
     });
   });
 
+  test.each([
+    ["lacks a field", { id: 7001, type: "ipv4", ip: "203.0.113.2", name: "odd", home_location: null, blocked: false }],
+    ["is of a new type", { id: 7001, type: "anycast", ip: "anycast-7", name: "odd" }],
+    ["is null", null],
+  ])("shows all others where an entry %s, and says of none that it is not there", async (_, odd) => {
+    await inProject({ floating_ips: [{ ip: IP }] }, async ({ hetzner: { addresses }, sandbox, faults, calls }) => {
+      const { body } = sandbox.handle({
+        ...{ method: "GET", path: "/v1/floating_ips", query: new URLSearchParams() },
+        ...{ headers: { authorization: "Bearer secret-token" }, body: undefined },
+      } as never) as { body: { floating_ips: unknown[]; meta: object } };
+      const shown = { ...body, floating_ips: [odd, ...body.floating_ips] };
+      const pagination = {
+        page: 1,
+        per_page: 50,
+        previous_page: null,
+        next_page: null,
+        last_page: 1,
+        total_entries: 2,
+      };
+      faults.add({
+        server: "hetzner",
+        path: "/floating_ips$",
+        times: 0,
+        status: 200,
+        body: { ...shown, meta: { pagination } },
+      });
+      expect(await readAllPages(addresses, { isVerified: true })).toMatchObject({
+        ...{ addresses: [{ ip: IP }], isComplete: false, total: 2 },
+      });
+      expect(await addresses.getAddress(IP)).toMatchObject({ ip: IP });
+      expect(await failure(addresses.getAddress("203.0.113.2"))).toMatchObject({ failure: "malformed" });
+      expect(calls.filter((call) => call.startsWith("POST"))).toEqual([]);
+    });
+  });
+
+  test.each([
+    ["nothing of other pages", {}, "malformed"],
+    ["no next page", { next_page: null }, undefined],
+    ["a total", { total_entries: 1 }, undefined],
+  ])("that tells %s is whole only where it says so", async (_, pagination, expected) => {
+    await inProject({ floating_ips: [{ ip: IP }] }, async ({ hetzner: { addresses }, faults, sandbox }) => {
+      const { body } = sandbox.handle({
+        ...{ method: "GET", path: "/v1/floating_ips", query: new URLSearchParams() },
+        ...{ headers: { authorization: "Bearer secret-token" }, body: undefined },
+      } as never) as { body: object };
+      faults.add({
+        server: "hetzner",
+        path: "/floating_ips$",
+        times: 0,
+        status: 200,
+        body: { ...body, meta: { pagination } },
+      });
+      const error = await failure(addresses.getAddress("203.0.113.2")).catch(() => undefined);
+      expect(error?.failure).toBe(expected);
+    });
+  });
+
   test("is read once for all who look for addresses that were never seen", async () => {
     await inProject({ floating_ips: [{ ip: IP }] }, async ({ hetzner: { addresses }, calls }) => {
       const found = await Promise.all([IP, "203.0.113.2", "203.0.113.3"].map((ip) => addresses.getAddress(ip)));
@@ -173,6 +230,27 @@ describe("an address on its way", () => {
       expect(await failure(other.assign(IP, "43"))).toMatchObject({ failure: "busy", isAmbiguous: false });
       expect(await other.getAddress(IP)).toMatchObject({ holderID: "42", isLocked: true });
       await clock.advance(20_000);
+      expect(await other.getAddress(IP)).toMatchObject({ holderID: "43", isLocked: false });
+    });
+  });
+
+  test("is busy only while an action runs, though the API shows those that have ended, too", async () => {
+    await inProject(state, async ({ hetzner, again, clock, faults }) => {
+      const { actionID } = await hetzner.addresses.assign(IP, "43");
+      const other = again().addresses;
+      expect(await failure(other.assign(IP, "43"))).toMatchObject({ failure: "busy" });
+      await clock.advance(20_000);
+      const pagination = {
+        page: 1,
+        per_page: 25,
+        previous_page: null,
+        next_page: null,
+        last_page: 1,
+        total_entries: 1,
+      };
+      const action = { id: Number(actionID), command: "assign_floating_ip", status: "success", resources: [] };
+      const body = { actions: [action], meta: { pagination } };
+      faults.add({ server: "hetzner", path: "/floating_ips/\\d+/actions$", times: 0, status: 200, body });
       expect(await other.getAddress(IP)).toMatchObject({ holderID: "43", isLocked: false });
     });
   });

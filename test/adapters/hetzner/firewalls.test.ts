@@ -214,6 +214,17 @@ describe("servers", () => {
       });
     }));
 
+  test("are believed once their action cannot be read for 10 seconds: they say themselves whether they have the change", () =>
+    inProject(projectWith({}), async ({ hetzner: { firewalls }, clock, faults }) => {
+      faults.add({ server: "hetzner", path: "/actions$", method: "GET", status: 503, times: 0 });
+      await firewalls.addMachines("38", ["42"]);
+      expect(await knownFirewall(firewalls, "38")).toMatchObject({
+        ...{ machineIDs: ["42"], pendingMachineIDs: ["42"], failedMachineIDs: [] },
+      });
+      await clock.advance(10_000);
+      expect(await knownFirewall(firewalls, "38")).toMatchObject({ machineIDs: ["42"], pendingMachineIDs: [] });
+    }));
+
   test("that do not show a firewall that names them count as pending", () =>
     inProject(projectWith({ servers: [42], selectors: ["role=web"] }), async ({ hetzner, sandbox }) => {
       sandbox.edit(({ servers }) => {
