@@ -6,7 +6,7 @@ import { compareText, type Pool } from "../model/resource.ts";
 import { type Listing, readAllPages } from "../ports/listing.ts";
 import type { IPProviderReader } from "../ports/providers.ts";
 import { type Clock, within } from "../ports/system.ts";
-import { knownHolder, proveGone, withTrueHolder } from "../ports/true-holder.ts";
+import { knownHolder, readGone, withTrueHolder } from "../ports/true-holder.ts";
 import { type AskOptions, CircuitBreaker, PARALLEL_READS, refusalOf, SkewNotes, unusableWhy } from "./asking.ts";
 import { factKey, type ReusableFacts } from "./reusable-facts.ts";
 import { type WantedAddresses, wantedAddresses } from "./wanted-addresses.ts";
@@ -262,7 +262,7 @@ async function readUnconfirmed(
   return await readEach(unconfirmedAmong(known), getUnconfirmed, new CircuitBreaker(skews, Number.POSITIVE_INFINITY));
 }
 
-/** Asks the machines of addresses that the provider does not show: one that is still on its machine is not gone, and nobody knows where it is. */
+/** Asks the machines of addresses that the provider does not show. One that is still on its machine is not gone: it is read once more, for a provider may know it now. */
 async function readMissing(
   provider: IPProviderReader,
   facts: ReadonlyMap<string, AddressFact>,
@@ -270,9 +270,7 @@ async function readMissing(
   skews: SkewNotes,
 ): Promise<ReadonlyMap<string, AddressFact>> {
   const missing = [...facts].flatMap(([ip, { kind }]) => (kind === "gone" && holders.has(ip) ? [ip] : []));
-  const ask = async (ip: string): Promise<undefined> => {
-    await proveGone(provider, ip, holders.get(ip) ?? "");
-  };
+  const ask = (ip: string): Promise<Address | undefined> => readGone(provider, ip, holders.get(ip) ?? "");
   return await readEach(missing, ask, new CircuitBreaker(skews, Number.POSITIVE_INFINITY));
 }
 
@@ -315,7 +313,8 @@ async function readListedAndSingle(
     const isProven = fact.kind !== "gone" || (listing.isComplete && !addresses.has(ip));
     addresses.set(ip, isProven ? fact : notFoundAlone(ip));
   }
-  return { listing, addresses };
+  const isWhole = listing.isComplete && [...doubted.values()].every(({ kind }) => kind === "gone");
+  return { listing: { ...listing, isComplete: isWhole }, addresses };
 }
 
 /** An address is gone when a list and a single read say so. This one the list shows, or it could not be read. */

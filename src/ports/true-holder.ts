@@ -58,35 +58,33 @@ export async function proveFree(
   ip: string,
   machine: string,
 ): Promise<void> {
-  await contradict(provider, { ip, machine, seen: `shows ${ip} on no machine` });
+  const carried = await provider.machineAddresses(machine);
+  if (carried?.includes(ip) === true) contradiction(provider, machine, `shows ${ip} on no machine`);
 }
 
 /**
- * Asks the machine that has an address by what is known, where the account shows no such address. A list can be empty by mistake and say that it is whole. A provider may know addresses from
- * its list alone, so that a single read says the same. One call.
+ * Returns an address that neither the account's list nor a single read shows; undefined when it is gone. A list can be empty by mistake and say that it is whole, and a provider may know addresses
+ * from its list alone. So the machine that has the address by what is known is asked: a provider that finds it there may know the address then. One call; another where the machine has it.
  *
- * @throws ProviderError as {@link proveFree}
+ * @throws ProviderError where the provider contradicts itself, and where the machine cannot be read
  */
-export async function proveGone(
-  provider: Pick<IPProviderReader, "name" | "machineAddresses">,
+export async function readGone(
+  provider: Pick<IPProviderReader, "name" | "machineAddresses" | "getAddress">,
   ip: string,
   machine: string,
-): Promise<void> {
-  await contradict(provider, { ip, machine, seen: `shows no address ${ip}` });
+): Promise<Address | undefined> {
+  const carried = await provider.machineAddresses(machine);
+  if (carried?.includes(ip) !== true) return undefined;
+  return (await provider.getAddress(ip)) ?? contradiction(provider, machine, `shows no address ${ip}`);
 }
 
-async function contradict(
-  provider: Pick<IPProviderReader, "name" | "machineAddresses">,
-  { ip, machine, seen }: { readonly ip: string; readonly machine: string; readonly seen: string },
-): Promise<void> {
-  const carried = await provider.machineAddresses(machine);
-  if (carried?.includes(ip) !== true) return;
+function contradiction({ name }: Pick<IPProviderReader, "name">, machine: string, shown: string): never {
   throw new ProviderError({
-    provider: provider.name,
+    provider: name,
     failure: "unavailable",
     operation: "machine",
     subject: machine,
     status: 0,
-    message: `${provider.name} ${seen}, and machine ${machine} has it.`,
+    message: `${name} ${shown}, and machine ${machine} has it.`,
   });
 }

@@ -62,9 +62,10 @@ export function withoutSubjects(text: string, subjects: ReadonlySet<string>): st
   const unquoted = text.replace(/(?<=\b[a-z]+s) "([^"]+)"/g, (quoted, name) => (subjects.has(name) ? "" : quoted));
   // An IPv6 address is one word.
   const known = unquoted.replace(/[\da-f]*:[\da-f:]*:[\da-f:]*/gi, (word) => (subjects.has(word) ? "them" : word));
-  return known.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) =>
-    subjects.has(word) && !isPlainWord(word) ? "them" : word,
+  const bare = known.replace(/"([^"]+)"/g, (quoted, name) =>
+    subjects.has(name) && !isPlainWord(name) ? "them" : quoted,
   );
+  return bare.replace(/[\w*](?:[\w.*-]*[\w*])?/g, (word) => (subjects.has(word) && !isPlainWord(word) ? "them" : word));
 }
 
 /** A name that is made of letters alone may be a word of the sentence. */

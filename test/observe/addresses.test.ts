@@ -356,10 +356,25 @@ describe("an address that neither the list nor a single read shows", () => {
   test("is not gone while the machine that has it by status shows it", async () => {
     const { provider, pool } = missing(101);
     const { facts } = await read(provider, pool);
+    expect(facts).toMatchObject({ isComplete: false });
     expect(facts?.addresses.get("203.0.0.0")).toMatchObject({
       kind: "gap",
       error: "digitalocean shows no address 203.0.0.0, and machine 101 has it.",
     });
+  });
+
+  test("is known where a single read shows it once that machine was read", async () => {
+    const { provider, pool } = missing(101);
+    const address = { ip: "203.0.0.0", region: "nyc3", holderID: "101", isLocked: false };
+    let isSeen = false;
+    provider.machineAddresses = async () => {
+      isSeen = true;
+      return [address.ip];
+    };
+    provider.getAddress = async () => (isSeen ? address : undefined);
+    const { facts } = await read(provider, pool);
+    expect(facts?.addresses.get("203.0.0.0")).toEqual({ kind: "known", address });
+    expect(facts).toMatchObject({ isComplete: false });
   });
 
   test.each([

@@ -58,6 +58,13 @@ describe("an error that several things share", () => {
   });
 });
 
+test("a name in quotes leaves none behind", () => {
+  const text = 'Hetzner does not allow this token to write the A records of "www.example.com".';
+  expect(withoutSubjects(text, new Set(["www.example.com"]))).toBe(
+    "Hetzner does not allow this token to write the A records of them.",
+  );
+});
+
 test("a name that is a word of the sentence stays one", () => {
   const text = 'Provider "hetzner" cannot be used: set HCLOUD_TOKEN or HCLOUD_TOKEN_FILE.';
   expect(withoutSubjects(text, new Set(["set"]))).toBe(text);
