@@ -63,6 +63,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
     "32e nothing was bought",
     "status lost with a creation in the region unanswered: one address that may be it",
     "status lost with a creation unanswered, and an address of somebody else",
+    "a purchase whose answer, status and annotation are lost at once is told",
   ],
   "behind another firewall, a server that leaves the one with the ports is shut": [1, 2, 3, 4, 5, 6, 7, 8].map(
     (write) => `killed before write ${write} of the deletion of a RoutedIP`,
