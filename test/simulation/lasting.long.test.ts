@@ -7,8 +7,8 @@ import { WatchSimulation } from "./watch-simulation.ts";
 
 /** How many histories are played: one of each world; `npm run play -- --lasting` plays any number. */
 const SEEDS = 11;
-/** One or two of each. */
-const RESTLESS_SEEDS = 6;
+/** Of each. */
+const RESTLESS_SEEDS = 3;
 /** How much of a broken history is shown. */
 const MOST_LINES = 80;
 
