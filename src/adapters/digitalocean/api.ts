@@ -192,5 +192,11 @@ export function readPage<T>(
   if (items.length === 0 && total > (page - 1) * PAGE_SIZE && (page === 1 || !mayShrink)) {
     throw new AnswerFault(`${key} is empty although meta.total is ${total}`);
   }
-  return { items, hasMore: page * PAGE_SIZE < total, total };
+  return { items, hasMore: page * PAGE_SIZE < total || namesNextPage(body), total };
+}
+
+/** True where a page says that another one follows. It holds whatever the total says: a list that names a next page is not whole without it. */
+function namesNextPage(body: unknown): boolean {
+  const { next } = fieldsOf(fieldsOf(fieldsOf(body)["links"])["pages"]);
+  return next !== undefined && next !== null && next !== "";
 }

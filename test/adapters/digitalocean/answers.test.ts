@@ -51,6 +51,22 @@ describe("answers", () => {
       { addresses: [{ ip, region: "nyc3", isLocked: false }], hasMore: true, total: 201 },
     ],
     [
+      "a page that names a next one, whatever the total says",
+      list,
+      { reserved_ips: [addressJSON(ip)], links: { pages: { next: "https://x/?page=2" } }, meta: { total: 1 } },
+      { addresses: [{ ip, region: "nyc3", isLocked: false }], hasMore: true, total: 1 },
+    ],
+    [
+      "a page that names an earlier one only as the last",
+      list,
+      {
+        reserved_ips: [addressJSON(ip)],
+        links: { pages: { prev: "https://x/?page=1", next: null } },
+        meta: { total: 1 },
+      },
+      { addresses: [{ ip, region: "nyc3", isLocked: false }], hasMore: false, total: 1 },
+    ],
+    [
       "a page that says there is nothing",
       list,
       { reserved_ips: [], meta: { total: 0 } },

@@ -248,6 +248,7 @@ describe("malformed answers about firewalls", () => {
 
 describe("pages that change while they are read", () => {
   const all = Array.from({ length: 201 }, (_, at) => firewallJSON({ id: id.slice(0, -4) + (1000 + at) }));
+  const next = { links: { pages: { next: "https://api.digitalocean.com/v2/firewalls?page=2" } } };
   const droplets = Array.from({ length: 201 }, (_, at) => ({ ...dropletJSON(at + 1, []), tags: ["k8s"] }));
   test.for([
     [
@@ -267,6 +268,21 @@ describe("pages that change while they are read", () => {
       tagged,
       [dropletPage(droplets.slice(0, 200), 450), dropletPage(droplets.slice(200), 201)],
       "meta.total changed from 450 to 201 between pages",
+    ],
+    [
+      "a total that counts the first page only, beside a page that follows",
+      list,
+      [{ ...firewallPage(all.slice(0, 200), 200), ...next }, firewallPage(all.slice(200), 200)],
+      "the pages hold 201 firewalls although meta.total is 200",
+    ],
+    [
+      "a page that is shown again, and names a next one for ever",
+      list,
+      [
+        { ...firewallPage(all.slice(0, 3), 3), ...next },
+        { ...firewallPage(all.slice(0, 3), 3), ...next },
+      ],
+      "page 2 shows nothing new although more pages follow",
     ],
   ] as const)("are an error, never the whole: %s", async ([, call, pages, reason]) => {
     const replies = pages.map((json) => ({ json }));
