@@ -134,6 +134,26 @@ describe("bin/flipop", () => {
   });
 });
 
+describe("what starts the program", () => {
+  test.for<readonly [text: string, variables: Readonly<Record<string, string>>]>([
+    ["no", { NO_COLOR: "1", FORCE_COLOR: "1" }],
+    ["no", { NO_COLOR: "1", FORCE_COLOR: "" }],
+    ["colour", { NO_COLOR: "", FORCE_COLOR: "1" }],
+    ["colour", { NODE_DISABLE_COLORS: "1", FORCE_COLOR: "1" }],
+  ])(
+    "lets Node say nothing of variables that contradict each other, and gives %s where they are %j",
+    ([text, variables]) => {
+      const env = { PATH: process.env["PATH"], HOME: dir, ...variables };
+      const { stdout, stderr } = spawnSync(CHECKOUT, ["plan", "--sandbox"], { encoding: "utf8", env });
+      expect(stderr).not.toContain("Warning");
+      expect(stdout.includes("\u001b[")).toBe(text === "colour");
+    },
+  );
+});
+
+/** What the launcher gives every Node that it starts. */
+const FLAGS = ["--max-semi-space-size=8"];
+
 const GIVEN = `console.log(JSON.stringify([process.execArgv, process.title, process.argv.slice(2), process.exitCode = 7]))`;
 
 describe("the launcher", () => {
@@ -149,7 +169,7 @@ describe("the launcher", () => {
     const start = [join(root, "bin/start.js"), ...after, "plan", "a b", ""];
     const own = ["-r", join(root, "disguise.cjs")];
     const { stdout, stderr, status } = run("plan", "a b", "");
-    expect(stdout.split("\n").slice(0, -1)).toEqual(["--max-semi-space-size=8", ...before, ...own, ...start]);
+    expect(stdout.split("\n").slice(0, -1)).toEqual([...FLAGS, ...before, ...own, ...start]);
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
   });
 
@@ -164,12 +184,7 @@ describe("the launcher", () => {
     mkdirSync(join(root, "node_modules"), { recursive: true });
     const { stdout, stderr, status } = run("plan");
     expect({ stderr, status }).toEqual({ stderr: "", status: 7 });
-    expect(JSON.parse(stdout)).toEqual([
-      expect.arrayContaining(["--max-semi-space-size=8"]),
-      expect.any(String),
-      ["plan"],
-      7,
-    ]);
+    expect(JSON.parse(stdout)).toEqual([expect.arrayContaining(FLAGS), expect.any(String), ["plan"], 7]);
   });
 
   test("runs the program in its own process where that can become no other one, as on Windows", () => {
