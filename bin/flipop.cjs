@@ -91,7 +91,9 @@ function start(node) {
   const { title, args } = called();
   // Pages of big lists are garbage as soon as they are read. A small young generation gives their memory back early: with
   // 50,000 pods the peak is 200 MB instead of 280, in no more time (measured on Node 24.21).
-  const flags = ["--max-semi-space-size=8", ...(title === undefined ? [] : [`--title=${title}`]), ...process.execArgv];
+  // Every Node that is new enough knows --disable-sigusr1. The signal does nothing then, instead of opening a port for a debugger.
+  const own = ["--max-semi-space-size=8", "--disable-sigusr1"];
+  const flags = [...own, ...(title === undefined ? [] : [`--title=${title}`]), ...process.execArgv];
   if (canBecome) process.execve(node, [node, ...flags, START, ...args], process.env);
   else startChild(node, [...flags, START, ...args]);
 }

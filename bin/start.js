@@ -16,6 +16,9 @@ else if (FORCE_COLOR !== undefined) {
   delete process.env["NODE_DISABLE_COLORS"];
 }
 
+// Node opens a port for a debugger at SIGUSR1 where nobody listens for it, and the launcher has not started this process, as in an image.
+process.on("SIGUSR1", () => undefined);
+
 const oneFile = fileURLToPath(new URL("../lib/main.cjs", import.meta.url));
 const bundle = new URL("../lib/main.js", import.meta.url);
 if (existsSync(oneFile)) {

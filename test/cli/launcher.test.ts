@@ -149,10 +149,38 @@ describe("what starts the program", () => {
       expect(stdout.includes("\u001b[")).toBe(text === "colour");
     },
   );
+
+  test.for<readonly [name: string, program: string]>([
+    ["bin/flipop", CHECKOUT],
+    ["bin/start.js", join(dirname(realpathSync(CHECKOUT)), "start.js")],
+  ])(
+    "goes on after a stray SIGUSR1, and opens no door for a debugger: %s",
+    { timeout: 60_000 },
+    async ([, program]) => {
+      const env = { PATH: process.env["PATH"], HOME: dir };
+      const child = spawn(process.execPath, [program, "reconcile", "--watch", "--sandbox"], { env });
+      try {
+        let text = "";
+        for (const stream of [child.stdout, child.stderr])
+          stream.on("data", (chunk) => {
+            text += chunk;
+          });
+        const closed = once(child, "close");
+        await expect.poll(() => text, { timeout: 20_000 }).toContain("watching for changes");
+        child.kill("SIGUSR1");
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        child.kill("SIGTERM");
+        expect(await closed).toEqual([143, null]);
+        expect(text).not.toContain("Debugger");
+      } finally {
+        child.kill("SIGKILL");
+      }
+    },
+  );
 });
 
 /** What the launcher gives every Node that it starts. */
-const FLAGS = ["--max-semi-space-size=8"];
+const FLAGS = ["--max-semi-space-size=8", "--disable-sigusr1"];
 
 const GIVEN = `console.log(JSON.stringify([process.execArgv, process.title, process.argv.slice(2), process.exitCode = 7]))`;
 
@@ -241,7 +269,24 @@ describe("the launcher on an old Node, which stays beside the program", () => {
     expect(JSON.parse(stdout).slice(1, 3)).toEqual(["kubectl flipop", ["plan", "a b"]]);
   });
 
-  test.for(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)(
+  test("keeps SIGUSR1 from the program, which it would reach as a wish for a debugger, and goes on", async () => {
+    const child = old(LISTENER).start();
+    const closed = once(child, "close");
+    await until(child.stdout, "pid");
+    let text = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        text += chunk;
+      });
+    child.kill("SIGUSR1");
+    for (const count of [1, 2, 3]) {
+      child.kill("SIGTERM");
+      await expect.poll(() => text).toBe("SIGTERM\n".repeat(count));
+    }
+    expect(await closed).toEqual([9, null]);
+  });
+
+  test.for(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const)(
     "passes each %s on once, also two in a row",
     async (signal) => {
       const child = old(LISTENER).start();
