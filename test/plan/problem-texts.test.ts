@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AddressFact } from "../../src/model/address.ts";
+import type { FirewallFact } from "../../src/model/firewall.ts";
 import type { Observation } from "../../src/model/observation.ts";
 import type { Condition, IPStatus, Pool } from "../../src/model/resource.ts";
 import { plan } from "../../src/plan/plan.ts";
@@ -159,6 +160,32 @@ describe("the condition Ready of a pool on whose addresses nothing serves", () =
       status: "False",
       message: "No address is active. Firewall web: It could not be read in this pass: no answer.",
     });
+  });
+
+  test("and so does the hold of the address, which waits for a node", () => {
+    const holdsWith = (web: FirewallFact): readonly unknown[] => {
+      const observation = anObservation({
+        pools: [aRoutedIP({ spec: { ips: [A] } })],
+        nodes: nodes(2),
+        addresses: [known(A)],
+        firewalls: [{ ...firewallFacts([aFirewall()]), firewalls: new Map([["web", web]]) }],
+      });
+      return plan(observation, {}).holds.filter(({ kind }) => kind === "assign-ip");
+    };
+    expect(holdsWith({ kind: "gap", error: "no answer" })).toEqual([
+      expect.objectContaining({
+        subject: A,
+        reason: "NoCandidate",
+        detail: "firewall web keeps each of them away: it could not be read in this pass: no answer",
+        waitsFor: "node",
+        needsPerson: false,
+      }),
+    ]);
+    expect(holdsWith({ kind: "gone" })).toEqual([
+      expect.objectContaining({
+        detail: "firewall web keeps each of them away: the account has no such firewall: web",
+      }),
+    ]);
   });
 
   test("is NoActiveIP where no person is needed", () => {

@@ -1,6 +1,7 @@
 import type { Place } from "../../model/action.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { NodeVerdict, Obstacle } from "../../model/plan.ts";
+import { REASONS } from "../../model/reason.ts";
 import { compareText, ownerText } from "../../model/resource.ts";
 import { nodeSubject } from "../../model/retry-subject.ts";
 import { obstacle } from "../holds.ts";
@@ -23,7 +24,7 @@ export interface Candidate {
  * The matches that can take an address, in the order they are served: those with the fewest addresses of the pool, then machines with room before those an address must leave
  * first, then those with the fewest addresses of anybody, else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any
  * are returned with the reason; of these `coming` has those whose machine is just being cleared, and `lastResort` those whose machine a parked address would leave. `closed` says
- * why there is none: what the first one waits for that only the next attempt at the firewall keeps from taking one, or that addresses which no object names have them all. Pure.
+ * why there is none: what the first one waits for that only the next attempt at the firewall keeps from taking one, that addresses which no object names have them all, or that the firewall keeps them all away. Pure.
  */
 export function findCandidates(
   view: PoolView,
@@ -69,8 +70,7 @@ export function findCandidates(
     strange.push(...ofNobody(availability, verdicts));
     skipped.push(...verdicts);
   }
-  const others = candidates.length + coming.length + skipped.length - strange.length;
-  const closed = obstacles.find(({ waitsFor }) => waitsFor === "retry") ?? takenBy(view, strange, others);
+  const closed = nobodyTakesIt(view, { candidates, coming, skipped, obstacles, strange });
   const ordered = (some: readonly Candidate[]): readonly Candidate[] => inTurn(some, view, ledger);
   return { candidates: ordered(candidates), coming, lastResort: ordered(lastResort), skipped, closed };
 }
@@ -93,6 +93,38 @@ function takenBy({ managed }: PoolView, [first]: readonly NodeVerdict[], others:
   const detail = `each node that it could go to carries an address that no object names, such as ${first.detail} on ${first.nodeName}`;
   const advice = `Put ${first.detail} into the spec.ips of a pool, or detach it.`;
   return obstacle("NoCandidate", detail, { needsPerson: true, advice, waitsFor: "node" });
+}
+
+/** Why there is no candidate, where more is known than that no match can take an address. */
+function nobodyTakesIt(
+  view: PoolView,
+  {
+    candidates,
+    coming,
+    skipped,
+    obstacles,
+    strange,
+  }: {
+    readonly candidates: readonly Candidate[];
+    readonly coming: readonly Candidate[];
+    readonly skipped: readonly NodeVerdict[];
+    readonly obstacles: readonly Obstacle[];
+    readonly strange: readonly NodeVerdict[];
+  },
+): Obstacle | undefined {
+  const others = candidates.length + coming.length + skipped.length - strange.length;
+  const why = obstacles.find(({ waitsFor }) => waitsFor === "retry") ?? takenBy(view, strange, others);
+  const isAllClosed = candidates.length === 0 && obstacles.length === skipped.length;
+  return why ?? (isAllClosed ? keptAway(view, obstacles) : undefined);
+}
+
+/** Why a pool gets no node where its firewall keeps every match away; undefined where it keeps none. */
+function keptAway({ pool }: PoolView, [first]: readonly Obstacle[]): Obstacle | undefined {
+  if (first === undefined) return undefined;
+  const text = REASONS[first.reason].text.replace(/\.$/, "");
+  const why = [text.charAt(0).toLowerCase() + text.slice(1), first.detail].filter((part) => part !== "");
+  const detail = `firewall ${pool.firewall?.firewall} keeps each of them away: ${why.join(": ")}`;
+  return obstacle("NoCandidate", detail, { waitsFor: "node" });
 }
 
 /** True if some match can take an address. Pure. */
