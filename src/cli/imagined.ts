@@ -9,6 +9,7 @@ import { editWorld } from "../rehearse/edited-world.ts";
 import { listText } from "../report/text/layout.ts";
 import type { EditsTold } from "../report/text/plan-entries.ts";
 import { documentsInSteps } from "../validate/documents.ts";
+import { refusedNames } from "../validate/object-names.ts";
 import { parseDuration } from "./flag-values.ts";
 import type { PlanFlags } from "./flags.ts";
 import { heeding } from "./heed.ts";
@@ -118,6 +119,8 @@ function fileObject(
   if (group !== GROUP || of === undefined) return { ignored: `${object["kind"]} ${where}/${name}` };
   if (version !== VERSION)
     throw new ConfigError("invalid", `${from}: apiVersion is ${GROUP}/${version}; flipop reads ${GROUP}/${VERSION}.`);
+  const [refused] = refusedNames(metadata);
+  if (refused !== undefined) throw new ConfigError("invalid", `${from}: metadata.${refused.field} ${refused.message}.`);
   return { object: { of, namespace: where, name, object } };
 }
 

@@ -1,11 +1,12 @@
 import type { Finding } from "../model/finding.ts";
 import { nearest } from "../model/nearest.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
-import { GROUP, isNamespaceName, isSubdomain } from "../model/resource.ts";
+import { GROUP } from "../model/resource.ts";
 import { eachInSteps, type Steps } from "../plan/steps.ts";
 import { type CheckedObject, findingOf } from "./checked-object.ts";
 import { documentsInSteps, type ManifestDocument, type Path, pathSteps, pathText } from "./documents.ts";
 import { type Remark, remarksOn, type SpecObject } from "./meaning.ts";
+import { refusedNames } from "./object-names.ts";
 import { relationsOf } from "./relations.ts";
 import { type KindSchema, meantWord, type SchemaFault } from "./schema.ts";
 
@@ -155,20 +156,14 @@ class Check {
   }
 
   #nameFindings(metadata: Fields, ref: string): readonly Finding[] {
-    const { name, generateName, namespace } = metadata;
-    const said = (field: string, wanted: string, value: unknown): Finding =>
-      this.#finding("FLP202", ["metadata", field], `wants ${wanted}, not ${JSON.stringify(value)}`, "value", ref);
-    const isNamed = name !== undefined || generateName !== undefined;
+    const isNamed = metadata["name"] !== undefined || metadata["generateName"] !== undefined;
     return [
       ...(isNamed || !isFields(this.#object["metadata"])
         ? []
         : [this.#finding("FLP203", ["metadata", "name"], "is required", "key", ref)]),
-      ...(typeof name === "string" && !isSubdomain(name)
-        ? [said("name", "lower case letters, digits, - and .", name)]
-        : []),
-      ...(typeof namespace === "string" && namespace !== "" && !isNamespaceName(namespace)
-        ? [said("namespace", "lower case letters, digits and -", namespace)]
-        : []),
+      ...refusedNames(metadata).map(({ field, message }) =>
+        this.#finding("FLP202", ["metadata", field], message, "value", ref),
+      ),
     ];
   }
 

@@ -257,6 +257,14 @@ spec:
       "{apiVersion: flipop.digitalocean.com/v1alpha1, kind: floatingIPPool, metadata: {name: a}}\n",
       "flipop.digitalocean.com has no kind floatingIPPool. Did you mean FloatingIPPool?",
     ],
+    [
+      '{apiVersion: flipop.digitalocean.com/v1alpha1, kind: FloatingIPPool, metadata: {name: ".."}}\n',
+      'metadata.name wants lower case letters, digits, - and ., not "..".',
+    ],
+    [
+      "{apiVersion: flipop.digitalocean.com/v1alpha1, kind: FloatingIPPool, metadata: {name: a, namespace: A/b}}\n",
+      'metadata.namespace wants lower case letters, digits and -, not "A/b".',
+    ],
   ] as const)("a file with %j is refused by name", async ([text, why]) => {
     const file = join(root, "bad.yaml");
     writeFileSync(file, text);
