@@ -144,7 +144,10 @@ describe("what starts the program", () => {
     "lets Node say nothing of variables that contradict each other, and gives %s where they are %j",
     ([text, variables]) => {
       const env = { PATH: process.env["PATH"], HOME: dir, ...variables };
-      const { stdout, stderr } = spawnSync(CHECKOUT, ["plan", "--sandbox"], { encoding: "utf8", env });
+      const { stdout, stderr } = spawnSync(CHECKOUT, ["plan", `--sandbox=${mkdtempSync(join(dir, "sandbox-"))}`], {
+        encoding: "utf8",
+        env,
+      });
       expect(stderr).not.toContain("Warning");
       expect(stdout.includes("\u001b[")).toBe(text === "colour");
     },
@@ -157,8 +160,9 @@ describe("what starts the program", () => {
     "goes on after a stray SIGUSR1, and opens no door for a debugger: %s",
     { timeout: 60_000 },
     async ([, program]) => {
+      const sandbox = mkdtempSync(join(dir, "sandbox-"));
       const env = { PATH: process.env["PATH"], HOME: dir };
-      const child = spawn(process.execPath, [program, "reconcile", "--watch", "--sandbox"], { env });
+      const child = spawn(process.execPath, [program, "reconcile", "--watch", `--sandbox=${sandbox}`], { env });
       try {
         let text = "";
         for (const stream of [child.stdout, child.stderr])
