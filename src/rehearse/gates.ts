@@ -6,7 +6,7 @@ import { GATE_IDS, GATES, type GateID, gateOf, isUnread } from "../model/gates.t
 import { labelsAskedFor, nearestSelector } from "../model/nearest.ts";
 import { type NodeFacts, podSelectorKey } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
+import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import type { IPStatus, Pool, RecordSet } from "../model/resource.ts";
 import { nodeSubject } from "../model/retry-subject.ts";
 import { judgeAll, type Violation } from "../plan/nodes/match.ts";
@@ -192,7 +192,7 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
   if (pool === undefined) return [];
   const isMatch = pool.matching.includes(nodeName);
   const skip = pool.skipped.find((one) => one.nodeName === nodeName);
-  const id = skip === undefined ? undefined : gateOf(skip.reason);
+  const id = skip?.isOfFirewall === true ? "firewall" : skip && gateOf(skip.reason);
   const others = Object.entries(pool.status.ips).flatMap(([address, entry]) =>
     address !== ip && entry.nodeName === nodeName && entry.state === "active" ? [address] : [],
   );
@@ -202,7 +202,7 @@ export function takingGates(seen: Seen, nodeName: string, ip?: string): readonly
     .filter((gate) => gate !== "firewall" || id === "firewall")
     .map((gate): Gate => {
       if (gate === "free" && ofOwn !== undefined) return ofOwn;
-      if (skip !== undefined && id === gate) return shut(gate, skip, skip.detail);
+      if (skip !== undefined && id === gate) return toldOf(gate, skip);
       if (gate === "machine" && !isMatch) return machineGate(seen, nodeName);
       return { id: gate, pass: isMatch ? true : undefined, detail: "" };
     });
@@ -225,11 +225,13 @@ function gateOfOwn(own: readonly string[], most: number, ip: string | undefined)
   return { id: "free", pass: false, detail, about };
 }
 
-/** Returns the gate of an object's firewall; none where it has no firewall. What a person must do there shuts it, whatever the reason is. Pure. */
+/** Returns the gate of an object's firewall; none where it has no firewall. Nobody knows of one that could not be read. What a person must do there shuts it, whatever the reason is. Pure. */
 export function firewallGates(seen: Seen): readonly Gate[] {
   if (!("firewall" in seen.object) || seen.object.firewall === undefined) return [];
   const held = holdsOf(seen).filter(({ kind }) => kind === "open-ports" || kind === "add-to-firewall");
   const found = held.flatMap(gateOfHold).find(({ id }) => id === "firewall");
+  const hidden = held.find(({ reason }) => isUnread(reason));
+  if (found === undefined && hidden !== undefined) return [unread("firewall", hidden)];
   const asked = held.find(({ needsPerson }) => needsPerson);
   return [found ?? (asked === undefined ? open("firewall") : shut("firewall", asked))];
 }
@@ -303,6 +305,15 @@ function shut(
   about?: string,
 ): Gate {
   return { id, pass: false, reason, detail, ...(about === undefined ? {} : { about }) };
+}
+
+/** The gate of a match that is passed over. Nobody knows of what could not be read. */
+function toldOf(id: GateID, { reason, detail }: Pick<NodeVerdict, "reason" | "detail">): Gate {
+  return isUnread(reason) ? unread(id, { reason, detail }) : shut(id, { reason, detail }, detail);
+}
+
+function unread(id: GateID, { reason, detail }: Pick<NodeVerdict, "reason" | "detail">): Gate {
+  return { id, pass: undefined, isUnread: true, reason, detail };
 }
 
 function open(id: GateID): Gate {

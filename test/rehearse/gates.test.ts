@@ -249,6 +249,19 @@ describe.for(GATE_IDS)("the gate %s", (id) => {
   });
 });
 
+test("a firewall that could not be read is unknown, and not open, for a node, for an address and for the object", () => {
+  const unread = { ...firewallFacts([]), firewalls: new Map([["web", { kind: "gap", error: "no answer" } as const]]) };
+  const observation = anObservation({
+    pools: [aRoutedIP({ spec: { ips: [A] } })],
+    nodes: nodes(2),
+    addresses: [known(A)],
+    firewalls: [unread],
+  });
+  const gate = { id: "firewall", isUnread: true, reason: "Unreadable", detail: "no answer" };
+  for (const subject of [NODE, PAIR, ADDRESS, OBJECT])
+    expect(shutIn(observation, subject), subject.kind).toContainEqual(expect.objectContaining(gate));
+});
+
 test("a node whose last attempt failed is told to be tried later, and not to wait for an address", () => {
   const retries = [
     { subject: "node/n2", attempts: 1, nextAttemptTime: "2026-08-01T12:01:00.000Z", error: "no such machine" },
