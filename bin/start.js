@@ -8,10 +8,8 @@ process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
 // Whoever listens for that keeps the channel open, and with it the process, also when its work is done.
 process.channel?.unref();
 
-// Node writes a warning of its own, also between lines of JSON, where one variable asks for colour and another one for none.
-const { NO_COLOR, FORCE_COLOR } = process.env;
-if (NO_COLOR) delete process.env["FORCE_COLOR"];
-else if (FORCE_COLOR !== undefined) {
+// Node writes a warning of its own, also between lines of JSON, where one variable asks for colour and another one for none. The first one counts.
+if (process.env["FORCE_COLOR"] !== undefined) {
   delete process.env["NO_COLOR"];
   delete process.env["NODE_DISABLE_COLORS"];
 }

@@ -123,12 +123,12 @@ function widthOf(columns: number | undefined): { readonly width?: number } {
 const LEAST_COLUMNS = 40;
 const USUAL_COLUMNS = 80;
 
-/** Returns whether a stream gets colour. Precedence: flag, NO_COLOR unless empty, FORCE_COLOR (`0` and `false` = off), TERM=dumb, terminal or not. */
+/** Returns whether a stream gets colour. Precedence: flag, FORCE_COLOR (`0` and `false` = off), NO_COLOR unless empty, TERM=dumb, terminal or not. */
 export function isColourOn(flag: "auto" | "always" | "never", env: Environment, isTTY: boolean): boolean {
   if (flag !== "auto") return flag === "always";
-  if (env["NO_COLOR"]) return false;
   const force = env["FORCE_COLOR"];
   if (force !== undefined) return force !== "0" && force !== "false";
+  if (env["NO_COLOR"]) return false;
   return env["TERM"] !== "dumb" && isTTY;
 }
 

@@ -4,9 +4,7 @@ import { isColourOn } from "../../src/cli/session.ts";
 test.for([
   ["always", { NO_COLOR: "1" }, false, true],
   ["never", { FORCE_COLOR: "1" }, true, false],
-  ["auto", { FORCE_COLOR: "1" }, false, true],
-  ["auto", { FORCE_COLOR: "1", NO_COLOR: "1" }, true, false],
-  ["auto", { FORCE_COLOR: "1", NO_COLOR: "" }, false, true],
+  ["auto", { FORCE_COLOR: "1", NO_COLOR: "1" }, false, true],
   ["auto", { FORCE_COLOR: "0" }, true, false],
   ["auto", { NO_COLOR: "1" }, true, false],
   ["auto", { NO_COLOR: "" }, true, true],

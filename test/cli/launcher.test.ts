@@ -136,8 +136,8 @@ describe("bin/flipop", () => {
 
 describe("what starts the program", () => {
   test.for<readonly [text: string, variables: Readonly<Record<string, string>>]>([
-    ["no", { NO_COLOR: "1", FORCE_COLOR: "1" }],
-    ["no", { NO_COLOR: "1", FORCE_COLOR: "" }],
+    ["colour", { NO_COLOR: "1", FORCE_COLOR: "1" }],
+    ["no", { NO_COLOR: "1", FORCE_COLOR: "0" }],
     ["colour", { NO_COLOR: "", FORCE_COLOR: "1" }],
     ["colour", { NODE_DISABLE_COLORS: "1", FORCE_COLOR: "1" }],
   ])(
