@@ -245,7 +245,9 @@ export function checkAnnotation(monitor: Monitor, process: Process, call: SimCal
   const wasLocked = world.address(address)?.locked === true && !isBusy;
   const shows = (shown: Reading | "failed" | undefined): boolean =>
     shown !== undefined && shown !== "failed" && (!shown.isLocked || wasLocked) && shown.holderID === machine;
-  const isVerified = shows(reading) || shows(process.readings.listed.get(address));
+  // While the account is listed again, what was known stands.
+  const { listed, former } = process.readings;
+  const isVerified = shows(reading ?? former.get(address)) || shows(listed.get(address));
   return isVerified ? [] : [{ invariant: "annotation", text: `${what}, last read as ${JSON.stringify(reading)}` }];
 }
 

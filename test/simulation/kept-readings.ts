@@ -31,6 +31,7 @@ export class KeptReadings extends Readings {
 
   override clear(): void {
     this.isActing = false;
+    this.former.clear();
     this.singly.clear();
     this.nodes.clear();
     this.learnedMs.clear();
@@ -45,6 +46,7 @@ export class KeptReadings extends Readings {
   #forgetAddresses(family: IPFamily): void {
     this.#keepsAddresses.delete(family);
     this.listedMs = undefined;
+    for (const [ip, reading] of this.newest) if (familyOf(ip) === family) this.former.set(ip, reading);
     for (const memory of [this.newest, this.everSingly, this.listed, this.seen])
       for (const ip of memory.keys()) if (familyOf(ip) === family && !this.singly.has(ip)) memory.delete(ip);
   }

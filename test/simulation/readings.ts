@@ -33,6 +33,8 @@ export class Readings {
   readonly singly: Set<string> = new Set();
   /** Addresses that were asked for by themselves, in this pass or in one whose facts it reuses: one that is gone is believed to be gone. */
   readonly everSingly: Set<string> = new Set();
+  /** As {@link newest}, what passes before this one were shown, and what this one has not been shown anew since it began to list the account. */
+  readonly former: Map<string, Reading | "failed"> = new Map();
   /** What a list said of an address that had been read by itself before. */
   readonly listed: Map<string, Reading> = new Map();
   /** The newest of each address that decisions rest on: those of the account's list while the world is observed, then single ones. */
@@ -59,6 +61,7 @@ export class Readings {
     this.listedMs = undefined;
     for (const memory of [
       this.newest,
+      this.former,
       this.singly,
       this.everSingly,
       this.listed,
