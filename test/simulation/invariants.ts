@@ -216,6 +216,11 @@ function isDisowned({ records, simulation }: Monitor, ip: string): boolean {
   return records.told.has(ip) && !isOpen && records.namers(ip).length === 0;
 }
 
+/** The newest reading of an address. While the account is listed again, what was known stands. */
+function readingOf({ readings: { newest, former } }: Process, ip: string): Reading | "failed" | undefined {
+  return newest.get(ip) ?? former.get(ip);
+}
+
 /** What writing or clearing a node's annotations breaks. */
 export function checkAnnotation(monitor: Monitor, process: Process, call: SimCall): readonly Violation[] {
   const { world } = monitor.simulation;
@@ -238,16 +243,14 @@ export function checkAnnotation(monitor: Monitor, process: Process, call: SimCal
       ? [{ invariant: "annotation", text: `${what} although ${addressAnnotation} is healthy there` }]
       : [];
   }
+  const reading = readingOf(process, address);
   const machine = String(dropletOf(node));
-  const reading = process.readings.newest.get(address);
   // One that was locked by hand stays where it is: only a change under way makes its place uncertain.
   const isBusy = world.cloud.state.actions.some((action) => action.ip === address && action.status === "in-progress");
   const wasLocked = world.address(address)?.locked === true && !isBusy;
   const shows = (shown: Reading | "failed" | undefined): boolean =>
     shown !== undefined && shown !== "failed" && (!shown.isLocked || wasLocked) && shown.holderID === machine;
-  // While the account is listed again, what was known stands.
-  const { listed, former } = process.readings;
-  const isVerified = shows(reading ?? former.get(address)) || shows(listed.get(address));
+  const isVerified = shows(reading) || shows(process.readings.listed.get(address));
   return isVerified ? [] : [{ invariant: "annotation", text: `${what}, last read as ${JSON.stringify(reading)}` }];
 }
 
