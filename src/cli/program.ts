@@ -260,7 +260,7 @@ function addSnapshot(program: Command, open: Program["open"], onExit: Program["o
     program.command("snapshot").description("Write what flipop sees to a file, for plan --from and bug reports."),
     SNAPSHOT,
   )
-    .addArgument(new Argument("[FILE]", "file to make; standard output by default"))
+    .addArgument(new Argument("[FILE]", "file to make; standard output by default, and for -"))
     .addHelpText("after", examplesOf("snapshot"))
     .action(async (file: string | undefined, _: unknown, self: Command) => {
       const flags = self.optsWithGlobals<SnapshotFlags>();

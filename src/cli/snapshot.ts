@@ -21,8 +21,9 @@ import { readLease, readWorkloads } from "./status.ts";
 import type { Planner, Reader } from "./wiring.ts";
 import { yamlText } from "./yaml-text.ts";
 
-/** Runs `snapshot`: writes what one pass observes as YAML, to a new file or to standard output. Never writes to the cluster or a provider. Returns the exit code. */
-export async function runSnapshot(session: Session, file: string | undefined, flags: SnapshotFlags): Promise<number> {
+/** Runs `snapshot`: writes what one pass observes as YAML, to a new file or, without one and for `-`, to standard output. Never writes to the cluster or a provider. Returns the exit code. */
+export async function runSnapshot(session: Session, name: string | undefined, flags: SnapshotFlags): Promise<number> {
+  const file = name === "-" ? undefined : name;
   if (file !== undefined) await refuseUnwritable(file, flags.force ?? false);
   const { withPlanner } = await session.loadWiring();
   const config = resolveConfig(flags, session.env, session);

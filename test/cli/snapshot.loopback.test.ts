@@ -106,7 +106,8 @@ describe("flipop snapshot", () => {
     writeFileSync(file, "mine", { mode: 0o644 });
     expect(await flipop(sandbox, "snapshot", file, "--force")).toMatchObject({ exitCode: 0 });
     expect([statSync(file).mode & 0o777, readFileSync(file, "utf8").includes("kind: Snapshot")]).toEqual([0o600, true]);
-    expect((await flipop(sandbox, "snapshot")).stdout).toContain("kind: Snapshot");
+    for (const none of [[], ["-"]])
+      expect((await flipop(sandbox, "snapshot", ...none)).stdout).toContain("kind: Snapshot");
     expect(await flipop(sandbox, "snapshot", at("no/such/folder.yaml"))).toMatchObject({ exitCode: 78 });
   });
 
