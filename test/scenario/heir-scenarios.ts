@@ -117,11 +117,7 @@ function ofHindered(scenario: Register): void {
         await world.pools.create("heir", { ...spec, ...NAMED, ...PODS });
         world.fail({ side: "cluster", operation: "listPods", kind: "400", times: 0 });
         await world.pools.delete("web");
-        for (let round = 0; round < 3; round += 1) {
-          await world.pass();
-          expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
-          world.advance(61 * SECOND);
-        }
+        await staysNamed(world);
         world.clearFaults();
         await atRest(world);
         expect(await world.pools.existing()).toEqual(["heir"]);
@@ -137,11 +133,7 @@ function ofHindered(scenario: Register): void {
       world.fail({ side: "cloud", operation: "create", kind: "403", times: 0 });
       await world.pools.create("heir", { desiredIPs: 1, ...NAMED });
       await world.pools.delete("web");
-      for (let round = 0; round < 3; round += 1) {
-        await world.pass();
-        expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
-        world.advance(61 * SECOND);
-      }
+      await staysNamed(world);
       const { conditions } = await world.pools.status("heir");
       expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({ status: "True" });
       world.clearFaults();
@@ -165,11 +157,7 @@ function ofHindered(scenario: Register): void {
         world.fail({ side: "cloud", operation, kind: "403", times: 0 });
         await world.routedIPs.create("vip", NAMED);
         await world.pools.delete("web");
-        for (let round = 0; round < 3; round += 1) {
-          await world.pass();
-          expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
-          world.advance(61 * SECOND);
-        }
+        await staysNamed(world);
         world.clearFaults();
         world.advance(600 * SECOND);
         await atRest(world);
@@ -188,11 +176,7 @@ function ofHindered(scenario: Register): void {
     world.fail({ side: "cloud", operation: "firewalls", kind: "403", times: 0 });
     await world.routedIPs.create("vip", { address: bought(1), ...NAMED });
     await world.pools.delete("web");
-    for (let round = 0; round < 3; round += 1) {
-      await world.pass();
-      expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
-      world.advance(61 * SECOND);
-    }
+    await staysNamed(world);
     world.clearFaults();
     await atRest(world);
     expect(await world.pools.existing()).toEqual([]);
@@ -656,4 +640,13 @@ function withoutHeir(scenario: Register): void {
     expect(world.cloud.boughtNow()).toEqual([]);
     expect(await world.pools.existing()).toEqual([]);
   });
+}
+
+/** Three passes, a minute apart, after which the name shows what the deleted pool had. */
+async function staysNamed(world: World): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+    world.advance(61 * SECOND);
+  }
 }

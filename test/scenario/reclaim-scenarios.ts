@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { FINALIZER } from "../../src/model/resource.ts";
+import { type Condition, FINALIZER } from "../../src/model/resource.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderPlan } from "../../src/report/text/plan.ts";
 import { conditionsText, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
@@ -126,15 +126,7 @@ export function reclaimScenarios(scenario: Register): void {
     await world.pools.create("web", { desiredIPs: 2, reclaimPolicy: "Delete" });
     await world.pass();
     await world.pools.delete("web");
-    const told: Promise<string>[] = [];
-    world.takesMs = ({ method }) => {
-      if (method !== "unassign") return undefined;
-      told.push(world.pools.status("web").then(({ conditions }) => conditionsText(conditions)));
-      return MINUTE;
-    };
-    await world.pass();
-    world.takesMs = undefined;
-    const texts = await Promise.all(told);
+    const texts = await toldDuring(world, "unassign", () => world.pools.status("web"));
     expect(texts).not.toEqual([]);
     for (const text of texts) expect(text).toMatch(/^Ready=False \(Deleting\)/);
     expect(await world.pools.existing()).toEqual([]);
@@ -159,15 +151,7 @@ export function reclaimScenarios(scenario: Register): void {
       await publishedNodes(world, "digitalocean", ["n1", "n2"], { reclaimPolicy: "Delete" });
       world.dnsSafety.allowEnd(WWW);
       await world.recordSets.delete("nodes");
-      const told: Promise<string>[] = [];
-      world.takesMs = ({ method }) => {
-        if (method !== "writeRecords") return undefined;
-        told.push(world.recordSets.status("nodes").then(({ conditions }) => conditionsText(conditions)));
-        return MINUTE;
-      };
-      await world.pass();
-      world.takesMs = undefined;
-      const texts = await Promise.all(told);
+      const texts = await toldDuring(world, "writeRecords", () => world.recordSets.status("nodes"));
       expect(texts).not.toEqual([]);
       for (const text of texts) expect(text).toMatch(/^Ready=False \(Deleting\)/);
       expect(await world.recordSets.existing()).toEqual([]);
@@ -684,4 +668,21 @@ function withoutFinalizer(scenario: Register, kind: "403" | "500"): void {
     world.advance(10 * MINUTE);
     await world.pass();
   });
+}
+
+/** Passes while each call of a method takes a minute. Returns what the conditions of an object say whenever one begins. */
+async function toldDuring(
+  world: World,
+  slow: string,
+  read: () => Promise<{ readonly conditions: readonly Condition[] }>,
+): Promise<readonly string[]> {
+  const told: Promise<string>[] = [];
+  world.takesMs = ({ method }) => {
+    if (method !== slow) return undefined;
+    told.push(read().then(({ conditions }) => conditionsText(conditions)));
+    return MINUTE;
+  };
+  await world.pass();
+  world.takesMs = undefined;
+  return await Promise.all(told);
 }
