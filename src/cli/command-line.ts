@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { type Command, CommanderError } from "commander";
 import { ConfigError } from "../model/errors.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import { EXIT, exitCodeOfError } from "../report/exit-code.ts";
+import { type EndSignal, EXIT, exitCodeOfError, SIGNAL_CODES } from "../report/exit-code.ts";
 import { errorDocument } from "../report/json/document.ts";
 import { errorMarkdown } from "../report/markdown/markdown.ts";
 import { categoryOf, errorText, messageOf } from "../report/text/errors.ts";
@@ -162,15 +162,13 @@ async function reportError(session: Session, error: unknown): Promise<number> {
   return exitCode;
 }
 
-const SIGNAL_CODES = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
-
 /**
  * Runs the process's own command line and sets its exit code; the process ends by itself once all output is written. The
  * first SIGINT, SIGTERM or SIGHUP (its terminal is gone) asks the command to end in order, the second ends the process at once.
  */
 export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<void> {
   const stopping = new AbortController();
-  let stoppedBy: keyof typeof SIGNAL_CODES | undefined;
+  let stoppedBy: EndSignal | undefined;
   let isCallLeft = false;
   let isEndMeant = false;
   let isOutputLost = false;
@@ -179,7 +177,7 @@ export async function runProcess(loadWiring: () => Promise<Wiring>): Promise<voi
     isOutputLost = true;
     process.exitCode = codeWhereLost(process.exitCode);
   };
-  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
+  for (const signal of Object.keys(SIGNAL_CODES) as EndSignal[]) {
     process.on(signal, () => {
       if (stoppedBy !== undefined) process.exit(SIGNAL_CODES[signal]);
       stoppedBy = signal;

@@ -1,3 +1,4 @@
+import { whyUnread } from "../adapters/files/read-bytes.ts";
 import { proxyChoice } from "../adapters/http/proxy-choice.ts";
 import { type Send, sender } from "../adapters/http/request.ts";
 import type { Receiver, Undelivered } from "../adapters/notify/notify.ts";
@@ -13,7 +14,7 @@ import { countText } from "../report/text/layout.ts";
 import type { WatchedPass } from "../watch/watch-loop.ts";
 import { passwordsIn, readVersion, resolveProxies } from "./environment.ts";
 import { warnOfPlainText, writeLine } from "./output.ts";
-import { readPassword, readSecretFile, whyUnread } from "./providers.ts";
+import { readPassword, readSecretFile } from "./providers.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
 import type { Session } from "./session.ts";
 
@@ -213,7 +214,7 @@ function linesOf(path: string): readonly { readonly text: string; readonly place
   } catch (cause) {
     throw new ConfigError(
       "permission",
-      `Cannot read the file ${path} of --notify-file (${whyUnread(cause)}). Correct the path or its permissions.`,
+      `Cannot read the file ${path} of --notify-file (${whyUnread(cause) ?? "unreadable"}). Correct the path or its permissions.`,
       { cause },
     );
   }

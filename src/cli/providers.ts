@@ -1,4 +1,4 @@
-import { readTextNow, Unfit } from "../adapters/files/read-bytes.ts";
+import { readTextNow, whyUnread } from "../adapters/files/read-bytes.ts";
 import type { ProviderOptions } from "../adapters/http/api-client.ts";
 import { type Opened, PROVIDER_ENTRIES, PROVIDERS, type ProviderEntry, webhookEntry } from "../adapters/registry.ts";
 import { sourceText } from "../model/address-source.ts";
@@ -258,7 +258,7 @@ function readTokenFile({ variable, path }: { readonly variable: string; readonly
   try {
     return readSecretFile(path);
   } catch (cause) {
-    const why = whyUnread(cause);
+    const why = whyUnread(cause) ?? "unreadable";
     throw new ConfigError(
       "permission",
       `Cannot read the token file ${path} that ${variable} names (${why}). Correct the path or its permissions.`,
@@ -273,10 +273,4 @@ const MOST_BYTES = 1 << 20;
 /** Returns the text of a file with a token, a secret or URLs as it is now. @throws as {@link readTextNow} does */
 export function readSecretFile(path: string): string {
   return readTextNow(path, MOST_BYTES);
-}
-
-/** Returns why {@link readSecretFile} failed, for texts. */
-export function whyUnread(error: unknown): string {
-  if (error instanceof Unfit) return error.why;
-  return error instanceof Error && "code" in error ? String(error.code) : "unreadable";
 }

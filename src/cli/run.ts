@@ -11,7 +11,15 @@ import type { Hold } from "../model/plan.ts";
 import type { PassResult, ReportFailure, RunEnd, Selection } from "../model/run.ts";
 import { parseTime } from "../model/time.ts";
 import { Interrupted } from "../observe/interrupt.ts";
-import { EXIT, exitCodeOfError, exitCodeOfRun, isSuccess, troubleText } from "../report/exit-code.ts";
+import {
+  type EndSignal,
+  EXIT,
+  exitCodeOfError,
+  exitCodeOfRun,
+  isSuccess,
+  SIGNAL_CODES,
+  troubleText,
+} from "../report/exit-code.ts";
 import { lockedDocument } from "../report/json/document.ts";
 import { outcomeField } from "../report/json/run.ts";
 import { whatFailed, whatKeptBack } from "../report/last-result.ts";
@@ -146,9 +154,8 @@ export function exitCodeOfEnd(
   return signal.aborted ? exitCodeOfSignal(signal) : exitCodeOfRun(result, { partialOk });
 }
 
-function exitCodeOfSignal(signal: AbortSignal): number {
-  if (signal.reason === "SIGHUP") return EXIT.hungUp;
-  return signal.reason === "SIGTERM" ? EXIT.terminated : EXIT.interrupted;
+function exitCodeOfSignal({ reason }: AbortSignal): number {
+  return SIGNAL_CODES[reason as EndSignal] ?? EXIT.interrupted;
 }
 
 /** True for a selection of everything that the process works for. */

@@ -35,7 +35,13 @@ export function whyHeld({ reason, object, detail }: Hold): string {
   if (tell === "namesake") return sentence(`Several firewalls are named ${detail}`);
   if (tell === "owner" && detail.startsWith("owned by ")) return sentence(`It is ${detail}`);
   if (tell === "detail") return sentence(capital(detail));
-  return sentence(`${general.replace(/\.$/, "")}: ${detail}`);
+  return sentence(withDetail(general, detail));
+}
+
+/** Returns a sentence with its particulars behind it, and no full stop: `It could not be read in this pass: no answer`. Without a detail the sentence alone. Pure. */
+export function withDetail(text: string, detail: string): string {
+  const general = text.replace(/\.$/, "");
+  return detail === "" ? general : `${general}: ${detail}`;
 }
 
 /** Returns the text with a full stop at its end, unless it ends as a sentence does. */

@@ -27,6 +27,21 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
+/** The signals that end a run in order. */
+export type EndSignal = "SIGHUP" | "SIGINT" | "SIGTERM";
+
+/** The code of a run that one of these signals ended. */
+export const SIGNAL_CODES: Readonly<Record<EndSignal, number>> = {
+  SIGHUP: EXIT.hungUp,
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+};
+
+/** True for the code of a run that a signal ended. Pure. */
+export function isSignalled(exitCode: number): boolean {
+  return Object.values(SIGNAL_CODES).includes(exitCode);
+}
+
 /** What each exit code means, and whether it helps to run once more. */
 const MEANINGS: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, retry: string]>> = {
   done: [

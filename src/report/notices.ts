@@ -6,7 +6,7 @@ import type { Outcome, PassResult } from "../model/run.ts";
 import { contentHash, plain } from "../model/text.ts";
 import { timestamp } from "../model/time.ts";
 import { newlyStalled, type ToldPass } from "./events.ts";
-import { EXIT, isSuccess } from "./exit-code.ts";
+import { isSignalled, isSuccess } from "./exit-code.ts";
 import { API_VERSION, type JSONObject } from "./json/document.ts";
 import { objectField } from "./json/plan.ts";
 import { outcomeField } from "./json/run.ts";
@@ -90,8 +90,7 @@ export function failedRun(
   result: PassResult,
   { exitCode, lastResult, atMs }: { readonly exitCode: number; readonly lastResult: string; readonly atMs: number },
 ): readonly FailedRunNotice[] {
-  const isEnded = ([EXIT.hungUp, EXIT.interrupted, EXIT.terminated] as readonly number[]).includes(exitCode);
-  if (isSuccess(exitCode) || isEnded || lastResult.startsWith(`${exitCode} `)) return [];
+  if (isSuccess(exitCode) || isSignalled(exitCode) || lastResult.startsWith(`${exitCode} `)) return [];
   return [{ kind: "run", exitCode, message: runSummary(result), atMs }];
 }
 

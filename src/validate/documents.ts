@@ -13,10 +13,10 @@ import {
   type Pair,
   Parser,
   type Tags,
+  visit,
   type YAMLMap,
 } from "yaml";
 import { atOnce, type Steps } from "../plan/steps.ts";
-import { keysThatStandTwice } from "./unique-keys.ts";
 
 /** A place in a text, both numbers counted from 1. */
 export interface Position {
@@ -175,6 +175,25 @@ function faultsOf(document: Document): readonly { readonly offset: number; reado
     const message = error instanceof Error ? firstLine(error.message) : "its aliases cannot be resolved";
     return [{ offset: document.contents?.range?.[0] ?? 0, message: `not YAML: ${message}` }];
   }
+}
+
+/**
+ * Returns where each key stands that its object has already, as offsets in the text in its order. The parser could tell, too. But it compares each key with all before it, which
+ * takes seconds for ten thousand keys.
+ */
+function keysThatStandTwice(document: Document): readonly number[] {
+  const offsets: number[] = [];
+  visit(document, {
+    Map: (_, { items }) => {
+      const names = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (names.has(key.value)) offsets.push(key.range?.[0] ?? 0);
+        names.add(key.value);
+      }
+    },
+  });
+  return offsets.sort((a, b) => a - b);
 }
 
 function firstLine(text: string): string {

@@ -22,7 +22,7 @@ import {
   readErrorBody,
   refusedCall,
 } from "../http/failures.ts";
-import { type RateLimitReport, toldRateLimit } from "../http/limits.ts";
+import { MOMENT_MS, type RateLimitReport, toldRateLimit } from "../http/limits.ts";
 import type { AnswerHeaders } from "../http/request.ts";
 import { ALLOWANCE } from "./allowance.ts";
 import { loadSDK, type SDK } from "./sdk.ts";
@@ -98,14 +98,12 @@ function requestIDOf(answer: Answer): string | undefined {
   return typeof id === "string" && id !== "" ? oneLine(id).slice(0, 100) : undefined;
 }
 
-/** Short enough for an urgent call to be made again. */
-const MOMENT_MS = 2000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * What DigitalOcean's headers say. A 429 lasts until `ratelimit-reset`, and for an hour at most. One that says no time lasts for a moment, and for a minute where the next call is
- * refused, too: so a provider that refuses every second call lets addresses move.
+ * What DigitalOcean's headers say. A 429 lasts until `ratelimit-reset`, and for an hour at most. One without a time lasts for a moment, so that an urgent call is made again soon.
+ * Where the next call is refused, too, it lasts for a minute.
  * `ratelimit-remaining: 0` lasts until the reset, and for a minute at most, because it may speak of the burst limit while the
  * reset speaks of the hourly one.
  * @see https://docs.digitalocean.com/reference/api/reference/#rate-limit (verified 2026-08-07)

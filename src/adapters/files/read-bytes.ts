@@ -46,7 +46,7 @@ export async function* readChunks(
 }
 
 /**
- * Returns the text of a small file at once: of one that is read again and again while the process works, such as a token. So it is no pipe, of which everything is read once.
+ * Returns the text of a small file at once. The process reads such a file again and again, as one with a token. So it must not be a pipe: what was read from a pipe is gone.
  * @throws Unfit for a pipe, and for a file that is too large; the system's error where it cannot be read
  */
 export function readTextNow(path: string, mostBytes: number): string {
@@ -105,8 +105,14 @@ async function nextChunk(file: FileHandle): Promise<Buffer | "not-yet"> {
   }
 }
 
+/** Returns why a file could not be read, for texts: a code such as `EACCES`, or what is wrong with what is there. Undefined where the error does not say. */
+export function whyUnread(error: unknown): string | undefined {
+  if (error instanceof Unfit) return error.why;
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}
+
 /** What is there is no file to read. */
-export class Unfit extends ConfigError {
+class Unfit extends ConfigError {
   override readonly name: string = "Unfit";
   /** Without the path: `it is a pipe, and nobody has written to it for 10 s`. */
   readonly why: string;

@@ -396,7 +396,10 @@ class FloatingIPs {
     throw providerError(call, { failure: "not-found", status: 0, reason: "the project has no such floating IP" });
   }
 
-  /** The floating IP that is, or holds, an address; undefined if the project has none. @throws ProviderError `malformed` where it may be one that cannot be understood */
+  /**
+   * The floating IP that is, or holds, an address; undefined if the project has none.
+   * @throws ProviderError `malformed` where the list has an entry that cannot be understood: that may be the one
+   */
   async #find(ip: string): Promise<OwnFloatingIP | undefined> {
     const known = this.#seen.find(ip);
     if (known !== undefined) return known;

@@ -181,8 +181,8 @@ const LAST_PAGE = object({
 });
 
 /**
- * Returns the page of a list that an answer holds, its items under `key`. It is the last one where the next page is `null`: the total may be missing.
- * @throws AnswerFault also where neither a next page nor a total is told, so that nobody knows whether this is the whole list
+ * Returns the page of a list that an answer holds, its items under `key`. Where its next page is `null` it is the last one. It need not tell a total.
+ * @throws AnswerFault also where it tells neither a next page nor a total: nobody knows then whether the list is whole
  */
 export function readPage<T>(body: unknown, key: string, item: Schema<T>): ListPage<T> {
   const { [key]: items = [] } = read(object({ [key]: list(item) }), body);

@@ -287,7 +287,7 @@ function retryAfterMs(header: string | undefined, nowMs: number): number | undef
 }
 
 /** The longest that an urgent call waits for the limit, milliseconds. */
-const MOMENT_MS = 2000;
+export const MOMENT_MS = 2000;
 /** So often an urgent call that was refused for a moment is made again. */
 const MOST_REPEATS = 2;
 /** So often it waits again where other calls that waited were faster. */

@@ -4,7 +4,7 @@ import type { KubeConfig } from "@kubernetes/client-node/dist/config.js";
 import { ConfigError } from "../../model/errors.ts";
 import { isTokenText, UNUSABLE_TOKEN } from "../../model/text.ts";
 import type { Clock, Secrets } from "../../ports/system.ts";
-import { readBytes, Unfit } from "../files/read-bytes.ts";
+import { readBytes, whyUnread } from "../files/read-bytes.ts";
 import type { TLSFacts } from "../http/agents.ts";
 import { type Connection, type Impersonation, optional } from "./call.ts";
 import { type ExecCredential, ExecLogin, runExecPlugin } from "./exec-plugin.ts";
@@ -234,8 +234,7 @@ export async function readSmallFile(file: string): Promise<string> {
 
 /** Returns why {@link readSmallFile} failed, for texts: a code such as `EACCES`, or what is wrong with the file. */
 export function whyUnreadable(error: unknown): string {
-  if (error instanceof Unfit) return error.why;
-  return (error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined) ?? "unknown error";
+  return whyUnread(error) ?? "unknown error";
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Place } from "../../model/action.ts";
+import { withDetail } from "../../model/hold.ts";
 import type { NodeFacts } from "../../model/node.ts";
 import type { NodeVerdict, Obstacle } from "../../model/plan.ts";
 import { REASONS } from "../../model/reason.ts";
@@ -121,9 +122,8 @@ function nobodyTakesIt(
 /** Why a pool gets no node where its firewall keeps every match away; undefined where it keeps none. */
 function keptAway({ pool }: PoolView, [first]: readonly Obstacle[]): Obstacle | undefined {
   if (first === undefined) return undefined;
-  const text = REASONS[first.reason].text.replace(/\.$/, "");
-  const why = [text.charAt(0).toLowerCase() + text.slice(1), first.detail].filter((part) => part !== "");
-  const detail = `firewall ${pool.firewall?.firewall} keeps each of them away: ${why.join(": ")}`;
+  const why = withDetail(REASONS[first.reason].text, first.detail);
+  const detail = `firewall ${pool.firewall?.firewall} keeps each of them away: ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
   return obstacle("NoCandidate", detail, { waitsFor: "node" });
 }
 

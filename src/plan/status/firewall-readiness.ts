@@ -1,16 +1,8 @@
-import { sentence } from "../../model/hold.ts";
+import { sentence, withDetail } from "../../model/hold.ts";
 import { REASONS } from "../../model/reason.ts";
 import { isLetIn, unfinishedAt } from "../firewalls/firewall-target.ts";
 import type { PoolView } from "../pool-view.ts";
 import type { Readiness } from "./conditions.ts";
-
-/** Returns why nothing may be changed at an object's firewall, such as that it cannot be read; undefined when it may be, or there is none. Pure. */
-export function blockedFirewall({ firewall: target, pool }: PoolView): Readiness | undefined {
-  if (target.kind !== "blocked") return undefined;
-  const { reason, detail } = target;
-  const text = REASONS[reason].text.replace(/\.$/, "");
-  return { isTrue: false, reason, message: sentence(`Firewall ${pool.firewall?.firewall}: ${text}: ${detail}`) };
-}
 
 /**
  * Returns why an object is not ready for its firewall's sake; undefined when that is as it should be, or there is none. An object
@@ -20,7 +12,10 @@ export function blockedFirewall({ firewall: target, pool }: PoolView): Readiness
 export function firewallReadiness(view: PoolView): Readiness | undefined {
   const { firewall: target, managed, inUse, pool } = view;
   if (target.kind === "none") return undefined;
-  if (target.kind === "blocked") return blockedFirewall(view);
+  if (target.kind === "blocked") {
+    const why = withDetail(REASONS[target.reason].text, target.detail);
+    return { isTrue: false, reason: target.reason, message: sentence(`Firewall ${pool.firewall?.firewall}: ${why}`) };
+  }
   const served = managed.flatMap(({ ip, standing }) =>
     standing.kind === "placed" && inUse.has(ip) ? [standing.on] : [],
   );

@@ -30,7 +30,7 @@ import { countedIPs, type Decision, isAsked, isStaying, type PoolView, remembere
 import { inTime } from "../retries.ts";
 import { withoutNodes } from "../verdicts.ts";
 import { type ConditionFacts, conditionsOf, type Readiness } from "./conditions.ts";
-import { blockedFirewall, firewallReadiness } from "./firewall-readiness.ts";
+import { firewallReadiness } from "./firewall-readiness.ts";
 import { drainField, type IsAwaited, ipStatuses, storedPlace } from "./ip-status.ts";
 import { dnsError, dnsReadiness, isOpenName, raisedText } from "./name-readiness.ts";
 
@@ -88,7 +88,7 @@ function poolStatus(decision: Decision, own: OwnPlan): RoutedIPStatus {
     ips,
     own,
     firewall: firewallReadiness(view),
-    blockedFirewall: blockedFirewall(view),
+    isFirewallBlocked: view.firewall.kind === "blocked",
     emptyTarget,
     waiting: waitingText(own),
     hosts,
@@ -355,7 +355,8 @@ interface PoolReadinessFacts {
   readonly waiting: string | undefined;
   /** Why it is not ready for its firewall's sake; undefined when it is. */
   readonly firewall: Readiness | undefined;
-  readonly blockedFirewall: Readiness | undefined;
+  /** True where nothing may be changed at its firewall, such as one that cannot be read: then no node may take an address. */
+  readonly isFirewallBlocked: boolean;
   /** As {@link PoolView.emptyTarget}. */
   readonly emptyTarget: PoolView["emptyTarget"];
   /** As {@link PoolView.hosts}. */
@@ -373,7 +374,11 @@ const KEPT_TEXTS: Readonly<Record<NonNullable<NamePlan["kept"]>, string>> = {
   "to-others": "The DNS name is left to others' records.",
 };
 
-function noneActive({ own: { holds, names }, blockedFirewall: shut }: PoolReadinessFacts, unread: number): Readiness {
+function noneActive(
+  { own: { holds, names }, firewall, isFirewallBlocked }: PoolReadinessFacts,
+  unread: number,
+): Readiness {
+  const shut = isFirewallBlocked ? firewall : undefined;
   const { kept } = names.present;
   const records = kept === undefined ? "" : ` ${KEPT_TEXTS[kept]}`;
   const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));

@@ -4,7 +4,7 @@ import { LAST_SUCCESS_ANNOTATION } from "../../model/lease-annotations.ts";
 import { CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, type MeterReading } from "../../model/meter.ts";
 import type { Hold, NodeVerdict, Plan, PoolAssessment, RecordSetAssessment } from "../../model/plan.ts";
 import type { Outcome, RunEnd } from "../../model/run.ts";
-import { EXIT, isSuccess } from "../exit-code.ts";
+import { EXIT, isSuccess, SIGNAL_CODES } from "../exit-code.ts";
 import { isRouted } from "../overview.ts";
 import { type LabelName, METRICS, type MetricName } from "./metrics.ts";
 import { addressKey, namesOf, nameTotalsKey, type Totals } from "./totals.ts";
@@ -102,7 +102,7 @@ const RESULTS: ReadonlyMap<string, readonly number[]> = new Map<string, readonly
   ["temporary", [EXIT.temporary]],
   ["not-permitted", [EXIT.notPermitted]],
   ["invalid-configuration", [EXIT.invalidConfiguration]],
-  ["interrupted", [EXIT.hungUp, EXIT.interrupted, EXIT.terminated]],
+  ["interrupted", Object.values(SIGNAL_CODES)],
 ]);
 
 /** Returns what is told of every run, however it ended. */
