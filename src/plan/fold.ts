@@ -18,7 +18,7 @@ import type { NodeFacts } from "../model/node.ts";
 import type { Observation, ProviderFacts } from "../model/observation.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import { annotatedFamily, memoryOf, type RecordType, setNamed, withMemory } from "../model/record-types.ts";
-import type { DNSMemory, IPStatus, Pool, RecordSet } from "../model/resource.ts";
+import { type DNSMemory, FINALIZER, type IPStatus, type Pool, type RecordSet } from "../model/resource.ts";
 import type { LearnedFirewall, Outcome, Selection } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { forgottenBy } from "./addresses/claims.ts";
@@ -56,11 +56,11 @@ export function fold(
     nodes: foldNodes(observation, outcomes),
     pods: foldPods(observation.pods, outcomes),
     pools: observation.pools
-      .filter((pool) => !isFinished(of(pool.kind, pool)) || !pool.meta.isDeleting)
+      .filter((pool) => !isGone(pool, of(pool.kind, pool)))
       .map((pool) => withLeft(pool, of(pool.kind, pool), isForgotten, nowMs))
       .map((pool) => foldPool(withdrawn(pool, outcomes, nowMs), of(pool.kind, pool), nowMs, observation.registry)),
     recordSets: observation.recordSets
-      .filter((recordSet) => !isFinished(of("dns", recordSet)) || !recordSet.meta.isDeleting)
+      .filter((recordSet) => !isGone(recordSet, of("dns", recordSet)))
       .map((recordSet) => withLeft(recordSet, of("dns", recordSet), isForgotten, nowMs))
       .map((recordSet) => foldRecordSet(recordSet, of("dns", recordSet), nowMs)),
     dns: foldDNS(observation.dns, outcomes, nowMs - wallMs),
@@ -135,7 +135,9 @@ function wasAskedFor(outcome: Outcome): boolean {
   return outcome.outcome !== "skipped" || outcome.isMachineUnfit === true;
 }
 
-function isFinished(outcomes: readonly Outcome[]): boolean {
+/** True for an object that is deleted once its last finalizer has gone. Somebody else's keeps it, and its status goes on telling how it stands. */
+function isGone({ meta }: Pool | RecordSet, outcomes: readonly Outcome[]): boolean {
+  if (!meta.isDeleting || meta.finalizers.some((finalizer) => finalizer !== FINALIZER)) return false;
   return outcomes.some(({ action, outcome }) => action.kind === "remove-finalizer" && outcome === "applied");
 }
 

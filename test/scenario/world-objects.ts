@@ -89,6 +89,11 @@ export class WorldObjects<Status> {
     return (await this.read(name))?.metadata.finalizers ?? [];
   }
 
+  /** Lets somebody else have a finalizer on it, which stays until it is removed. */
+  async addForeignFinalizer(name: string): Promise<void> {
+    await this.#patch(name, { metadata: { finalizers: [...(await this.finalizers(name)), "example.com/hold"] } });
+  }
+
   /** Takes its finalizers away behind flipop's back. */
   async removeFinalizers(name: string): Promise<void> {
     await this.#patch(name, { metadata: { finalizers: null } });
