@@ -6,6 +6,7 @@ import {
   callLimitMs,
   createdRecord,
   isOvertaken,
+  isRefusal,
   isTransient,
   isUnchanged,
   jittered,
@@ -41,6 +42,8 @@ type Step = TakenLease | LockedLease | { readonly kind: "again"; readonly afterM
  * Example: the record says 1 h, we use 15 s and our deadline is in 50 s. If the last renewal is 61 minutes ago, we take it after 15 s.
  * `fail` and `skip` do not wait for a holder that renewed within its duration by the API server's clock.
  *
+ * A refusal ends it at once, unless the Lease could be read before: then it ends with the renew deadline, as it does for a holder.
+ *
  * @throws ConfigError `invalid` when the namespace does not exist; KubeError when the API refuses, or stays away.
  */
 export function acquireLease(options: LeaseOptions): Promise<TakenLease | LockedLease> {
@@ -53,7 +56,8 @@ class Contender {
   private observed: { readonly record: LeaseRecord; readonly sinceMs: number } | undefined;
   /** `acquireTime` of every take we sent: a record with one of them is ours although its answer was lost. */
   private readonly sent = new Set<number>();
-  private failure: { readonly error: unknown; readonly sinceMs: number } | undefined;
+  /** The last call failed: since when calls have, and since when they are refused. */
+  private failure: { readonly error: unknown; readonly sinceMs: number; readonly refusedSinceMs?: number } | undefined;
   private round = 0;
   private overtaken = 0;
 
@@ -155,10 +159,13 @@ class Contender {
 
   private tryAgain(error: unknown): Step {
     const { clock, onLocked, renewDeadlineMs } = this.options;
-    if (!isTransient(error)) throw error;
-    const sinceMs = this.failure?.sinceMs ?? clock.monotonicMs();
-    this.failure = { error, sinceMs };
-    if (onLocked !== "wait" && clock.monotonicMs() - sinceMs >= renewDeadlineMs) throw error;
+    const isRefused = isRefusal(error) && this.observed !== undefined;
+    if (!isTransient(error) && !isRefused) throw error;
+    const nowMs = clock.monotonicMs();
+    const { sinceMs = nowMs, refusedSinceMs = nowMs } = this.failure ?? {};
+    this.failure = { error, sinceMs, ...(isRefused ? { refusedSinceMs } : {}) };
+    const startedMs = isRefused ? refusedSinceMs : sinceMs;
+    if ((isRefused || onLocked !== "wait") && nowMs - startedMs >= renewDeadlineMs) throw error;
     return { kind: "again", afterMs: this.retryMs() };
   }
 

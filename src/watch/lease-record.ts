@@ -97,12 +97,19 @@ export function releasedRecord(record: LeaseRecord, nowMs: number): LeaseRecord 
 
 /** Failures that say nothing about the Lease itself: the call may have taken effect, and may succeed when repeated. */
 const TRANSIENT: ReadonlySet<KubeFailure> = new Set(["rate-limited", "unavailable", "timeout", "malformed"]);
+/** Failures that last until somebody changes a rule, a token or a webhook. */
+const REFUSALS: ReadonlySet<KubeFailure> = new Set(["forbidden", "unauthorized", "denied"]);
 /** Failures that say the record was changed, created or deleted by someone since it was read. */
 const OVERTAKEN: ReadonlySet<KubeFailure> = new Set(["conflict", "already-exists", "not-found"]);
 
 /** True when the same call may succeed a moment later, or has succeeded and only its answer was lost. */
 export function isTransient(error: unknown): boolean {
   return error instanceof KubeError && TRANSIENT.has(error.failure);
+}
+
+/** True when the API server refuses the call. Right after its start a server may refuse what it allows a moment later: it has not read its rules yet. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && REFUSALS.has(error.failure);
 }
 
 /** True when the Lease must be read again because somebody else wrote it, or an earlier write of ours did arrive. */

@@ -1,6 +1,6 @@
 import { refKey, type WriteDNS } from "../model/action.ts";
 import { addressesWithout } from "../model/dns.ts";
-import { ConfigError, KubeError, type KubeFailure } from "../model/errors.ts";
+import { ConfigError, KubeError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Pass, Settling, SettlingFacts } from "../model/run.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
@@ -8,7 +8,7 @@ import { Interrupted } from "../observe/interrupt.ts";
 import { fruitless, type NextLook, nextLook } from "../plan/next-look.ts";
 import type { ClusterChange, WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { jittered } from "./lease-record.ts";
+import { isRefusal, jittered } from "./lease-record.ts";
 
 /*
  * When does the watcher pass? After a rest, as soon as the first of these comes:
@@ -367,14 +367,11 @@ export function backoffMs(failures: number, identity: string): number {
   return jittered(waitMs(WAITS.failedPass, failures - 1), identity, failures);
 }
 
-/** What nobody but a person ends. */
-const REFUSALS: ReadonlySet<KubeFailure> = new Set(["forbidden", "denied", "unauthorized"]);
-
 /**
  * True for a failure of the cluster that a process which goes on waits out. A right that is missing is one only where it has been there before: what never worked
  * does not mend itself, and whoever started the process should see it end.
  */
 export function isPassingFailure(error: unknown, hasWorked: boolean): error is KubeError {
   if (error instanceof ConfigError || !(error instanceof KubeError)) return false;
-  return hasWorked || !REFUSALS.has(error.failure);
+  return hasWorked || !isRefusal(error);
 }

@@ -249,6 +249,32 @@ describe("an API that fails while the Lease is taken", () => {
     expect(world.connection.calls).toEqual(["readLease"]);
   });
 
+  test.for(["forbidden", "unauthorized", "denied"] as const)(
+    "one who waits for a holder outlasts a refusal (%s) of a moment, and an API that was away before it",
+    async (failure) => {
+      const world = aLeaseWorld();
+      world.memory.edit({ holder: "other", renewTimeMs: world.memory.nowMs() });
+      const running = withLease(leaseOptions(world, { onLocked: "wait" }), work);
+      await world.clock.advance(5_000);
+      world.connection.away = { how: "refuse", failure: "unavailable" };
+      await world.clock.advance(20_000);
+      world.connection.away = { how: "refuse", failure };
+      await world.clock.advance(8_000);
+      world.connection.away = undefined;
+      expect(await world.clock.settle(running)).toEqual({ kind: "done", value: "worked" });
+    },
+  );
+
+  test("one who waits for a holder passes on a refusal that lasts longer than the renew deadline", async () => {
+    const world = aLeaseWorld();
+    world.memory.edit({ holder: "other", renewTimeMs: world.memory.nowMs() });
+    const running = withLease(leaseOptions(world, { onLocked: "wait" }), work);
+    await world.clock.advance(5_000);
+    world.connection.away = { how: "refuse", failure: "forbidden" };
+    await expect(world.clock.settle(running)).rejects.toMatchObject({ failure: "forbidden" });
+    expect(world.clock.monotonicMs()).toBeLessThanOrEqual(20_000);
+  });
+
   test("fail passes on a read that failed", async () => {
     const world = aLeaseWorld();
     world.connection.faults.push({ how: "refuse", failure: "unavailable" });
