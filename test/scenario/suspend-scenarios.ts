@@ -33,6 +33,22 @@ async function condition(world: World, type: string, pool = "web"): Promise<stri
 
 /** `flipop suspend` and `flipop resume`: annotations that let flipop stand still. */
 export function suspendScenarios(scenario: Register): void {
+  scenario(
+    "a suspended pool is given an address that has left its node: the node does not go on showing it",
+    async (world) => {
+      await world.machines("n1", "n2");
+      for (const address of [ip(1), ip(2)]) world.cloud.address(address);
+      await world.pools.create("web", { ips: [ip(1), ip(2)] });
+      await world.pass();
+      await world.pools.edit("web", { ips: [ip(2)] });
+      await world.pools.create("other", { ips: [ip(1)], suspend: true });
+      world.cloud.put(ip(1), undefined);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(await world.nodes.annotations()).toEqual({ n2: "ip2" });
+    },
+  );
+
   scenario("an object with the annotation is left as it is, until somebody takes it away", async (world) => {
     await failed(world);
     await world.pools.annotate("web", SUSPEND_ANNOTATION, suspension(world));

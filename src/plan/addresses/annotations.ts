@@ -471,19 +471,29 @@ function ownerByValue(ip: string, { claims, views }: AnnotationContext): string 
   return claims.ownerOf(ip) ?? remembers?.key;
 }
 
-/** An annotation stays while what it says may still be true: its address cannot be read, or is being worked on. */
+/**
+ * An annotation stays while what it says may still be true: its address cannot be read, or is being worked on. So does that of an object that may not be written. What another
+ * object wrote before that one got the address goes once the address has left the node.
+ */
 function isProtected(
   node: NodeFacts,
-  { ip }: Partial<Annotated>,
+  { ip, owner }: Partial<Annotated>,
   byKey: ReadonlyMap<string, PoolView>,
   context: AnnotationContext,
 ): boolean {
   if (ip === undefined) return false;
   const managing = byKey.get(context.claims.ownerOf(ip) ?? "");
-  if (managing !== undefined && !isWritable(managing)) return true;
+  if (managing !== undefined && !isWritable(managing))
+    return owner === undefined || owner === managing.key || !isElsewhere(ip, node, byKey.get(owner) ?? managing);
   const standing = managing?.managed.find((address) => address.ip === ip)?.standing;
   if (standing?.kind === "busy") return standing.holder?.nodeName === node.name;
   if (standing !== undefined) return standing.kind === "gap";
   const facts = [...context.observation.providers.values()].map((provider) => provider.addresses.get(ip));
   return facts.some((fact) => fact?.kind === "gap");
+}
+
+/** True for an address that is known not to be on the machine of a node. */
+function isElsewhere(ip: string, { providerID }: NodeFacts, { provider, machineOf }: PoolView): boolean {
+  const fact = provider?.addresses.get(ip);
+  return fact?.kind === "known" && fact.address.holderID !== machineOf(providerID);
 }
