@@ -176,7 +176,7 @@ async function attempt(object: ObjectRef, write: Promise<boolean>): Promise<bool
  *
  *   - only the permission to count an Event that is there is missing
  *   - the cluster refuses the Event of this object alone
- *   - the namespace is being deleted: none of its Events are tried then, and nobody is told, since that is as it should be
+ *   - the namespace is being deleted, or gone: none of its Events are tried then, and nobody is told, since that is as it should be
  */
 export async function writeEvents(
   events: readonly ObjectEvent[],
@@ -185,14 +185,14 @@ export async function writeEvents(
   mayWrite: () => boolean,
 ): Promise<WrittenEvents> {
   const refused: ReportFailure[] = [];
-  const terminating = new Set<string>();
+  const ending = new Set<string>();
   for (const { object, ...facts } of events) {
     if (!mayWrite()) break;
     const store = stores[object.kind];
     const stored = store.get(object);
-    if (stored === undefined || terminating.has(object.namespace)) continue;
+    if (stored === undefined || ending.has(object.namespace)) continue;
     const { error, isLast } = await write(cluster, { regarding: { kind: store.kind, meta: stored.meta }, ...facts });
-    if (error?.failure === "terminating") terminating.add(object.namespace);
+    if (OF_NAMESPACE.has(error?.failure)) ending.add(object.namespace);
     else if (error !== undefined) refused.push({ object, what: "event", error });
     if (isLast) return { failures: refused.slice(-1), isOver: true };
   }
@@ -219,6 +219,9 @@ async function write(
     return { error, isLast: !OF_ONE_OBJECT.has(error.failure) };
   }
 }
+
+/** Refusals that every other Event in the namespace would meet, too. */
+const OF_NAMESPACE: ReadonlySet<KubeFailure | undefined> = new Set(["terminating", "not-found"]);
 
 /** Refusals that say nothing about other objects. */
 const OF_ONE_OBJECT: ReadonlySet<KubeFailure> = new Set(["denied", "terminating", "invalid", "not-found"]);

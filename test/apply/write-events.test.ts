@@ -33,7 +33,6 @@ test("without the permission to count a failure's Event, the other failures have
 test.for([
   ["denied", 403],
   ["invalid", 422],
-  ["not-found", 404],
 ] as const)(
   "an Event that the cluster refuses for one object alone (%s) keeps no other one from its own",
   async ([kind, status]) => {
@@ -58,17 +57,26 @@ test.for([
   },
 );
 
-test("in a namespace that is being deleted one Event is tried, and nobody is told; the others are written", async () => {
-  const written: string[] = [];
-  const cluster = {
-    createEvent: async ({ regarding }: ClusterEvent) => {
-      written.push(regarding.meta.name);
-      if (regarding.meta.name !== "c") throw new KubeError({ ...terminating, subject: regarding.meta.name });
-      return await Promise.resolve(undefined);
-    },
-  } as unknown as ClusterWriter;
-  const elsewhere: ObjectEvent = { ...refusal("c"), object: { kind: "dns", namespace: "other", name: "c" } };
-  const events = [refusal("a"), refusal("b"), elsewhere, refusal("d")];
-  expect(await writeEvents(events, stores, cluster, () => true)).toEqual({ failures: [], isOver: false });
-  expect(written).toEqual(["a", "c"]);
-});
+/** A namespace ends as soon as the last object in it does. */
+const gone = { ...terminating, failure: "not-found", status: 404, message: 'namespaces "shop" not found' } as const;
+
+test.for([
+  ["is being deleted", terminating],
+  ["is gone", gone],
+] as const)(
+  "in a namespace that %s one Event is tried, and nobody is told; the others are written",
+  async ([, why]) => {
+    const written: string[] = [];
+    const cluster = {
+      createEvent: async ({ regarding }: ClusterEvent) => {
+        written.push(regarding.meta.name);
+        if (regarding.meta.name !== "c") throw new KubeError({ ...why, subject: regarding.meta.name });
+        return await Promise.resolve(undefined);
+      },
+    } as unknown as ClusterWriter;
+    const elsewhere: ObjectEvent = { ...refusal("c"), object: { kind: "dns", namespace: "other", name: "c" } };
+    const events = [refusal("a"), refusal("b"), elsewhere, refusal("d")];
+    expect(await writeEvents(events, stores, cluster, () => true)).toEqual({ failures: [], isOver: false });
+    expect(written).toEqual(["a", "c"]);
+  },
+);
