@@ -6,10 +6,11 @@ import type { Hold, PoolAssessment } from "../../src/model/plan.ts";
 import { durationText } from "../../src/model/time.ts";
 import { actionText, whyAction } from "../../src/report/text/actions.ts";
 import { errorText } from "../../src/report/text/errors.ts";
+import { renderHistory } from "../../src/report/text/history.ts";
 import { holdText, whyHold } from "../../src/report/text/holds.ts";
-import { countText, listText, renderTable, wrap } from "../../src/report/text/layout.ts";
+import { countText, listText, PLAIN, renderTable, wrap } from "../../src/report/text/layout.ts";
 import { groupVerdicts } from "../../src/report/text/plan-sections.ts";
-import { clockText, rfc3339, untilText } from "../../src/report/text/times.ts";
+import { agoText, clockText, rfc3339, sinceClockText, sinceText, untilText } from "../../src/report/text/times.ts";
 import { afterFailure, NOW_MS, planOf } from "./world.ts";
 
 const object = { kind: "pool", namespace: "ingress", name: "web" } as const;
@@ -258,6 +259,52 @@ describe("small texts", () => {
     expect(clockText(NOW_MS + 86_400_000, NOW_MS)).toBe("2026-08-02 12:00:00 UTC");
     expect(untilText(NOW_MS + 500, NOW_MS)).toBe("until 12:00:00 UTC (in 1s)");
     expect(rfc3339(NOW_MS)).toBe("2026-08-01T12:00:00Z");
+  });
+
+  test("a time that no right clock has shown yet is said to be in the future", () => {
+    const at = (ms: number): string => rfc3339(NOW_MS + ms);
+    // The API server's clock is known to the second.
+    expect([-61_000, 0, 2000, 3000, 600_000].map((ms) => agoText(at(ms), NOW_MS))).toEqual([
+      "1m1s ago",
+      "0s ago",
+      "0s ago",
+      "3s in the future",
+      "10m in the future",
+    ]);
+    expect(sinceText(at(600_000), NOW_MS)).toBe("since 12:10:00 UTC (10m in the future)");
+    expect(sinceClockText(NOW_MS + 600_000, NOW_MS)).toBe("since 12:10:00 UTC (10m in the future)");
+    expect(sinceClockText(NOW_MS, NOW_MS)).toBe("since 12:00:00 UTC");
+    expect(agoText("soon", NOW_MS)).toBe("soon");
+  });
+
+  test("a history says how many of its times are in the future", () => {
+    const change = {
+      kind: "run",
+      subject: "",
+      outcome: "seen",
+      what: "ended",
+      why: "",
+      count: 1,
+      sources: [],
+      reason: "",
+    } as const;
+    const told = (...ahead: readonly number[]): string =>
+      renderHistory(
+        {
+          cluster: "",
+          nowMs: NOW_MS,
+          sinceMs: NOW_MS,
+          changes: ahead.map((ms) => ({ ...change, timeMs: NOW_MS + ms, firstMs: NOW_MS + ms })),
+          older: 0,
+          gaps: ["Nothing else is known."],
+        },
+        { wide: false, palette: PLAIN },
+      );
+    expect(told(600_000, 3000, 0)).toContain(
+      "2 changes have a time in the future, up to 12:10:00 UTC (in 10m): a clock was wrong.\n",
+    );
+    expect(told(3000)).toContain("1 change has a time in the future, up to 12:00:03 UTC (in 3s): a clock was wrong.\n");
+    expect(told(2000, 0)).not.toContain("future");
   });
 
   test("lists and counts read as people write them", () => {

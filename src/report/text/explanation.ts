@@ -12,7 +12,7 @@ import { actionLine } from "./actions.ts";
 import { pastSymbol, pastText } from "./history.ts";
 import { countText, type Layout, listText, wrap } from "./layout.ts";
 import { nameTexts } from "./simulation.ts";
-import { clockText, paceText, readableTimes, stampText, untilText } from "./times.ts";
+import { clockText, paceText, readableTimes, sinceClockText, stampText, untilText } from "./times.ts";
 
 /** The longest name of a gate, with the space behind it. */
 const GATE_COLUMN = 18;
@@ -132,7 +132,7 @@ function addressOf({ id, about }: Gate, subject: Subject): string {
 /** Returns what a gate says, without its name; `""` where it only holds. */
 export function gateText(gate: Gate, kind: Section["object"]["kind"], nowMs: number): string {
   const { id, pass, reason, detail, sinceMs, about, isUnread } = gate;
-  const since = sinceMs === undefined ? "" : `since ${clockText(sinceMs, nowMs)}`;
+  const since = sinceMs === undefined ? "" : sinceClockText(sinceMs, nowMs);
   if (pass === true) return since;
   if (pass === undefined && isUnread !== true) return "not asked";
   if (about !== undefined && id === "stays") return `${about} matches, and an address never leaves a node that matches`;

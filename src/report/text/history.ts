@@ -2,7 +2,7 @@ import { refKey } from "../../model/action.ts";
 import { ACTIONS, actionKind } from "../../model/action-kinds.ts";
 import type { Change, ChangeOutcome } from "../../model/change.ts";
 import { countText, type EntrySymbol, entryLines, type Layout, wrap } from "./layout.ts";
-import { clockText, readableTimes } from "./times.ts";
+import { aheadText, clockText, isInFuture, readableTimes, rfc3339 } from "./times.ts";
 
 /** What `flipop history` tells. */
 export interface ToldHistory {
@@ -31,7 +31,9 @@ export function renderHistory(history: ToldHistory, layout: Layout & { readonly 
   const { changes, nowMs, sinceMs } = history;
   const { none = `No change is known since ${clockText(sinceMs, nowMs)}.` } = history;
   const table = changes.length === 0 ? wrap(none, "", layout.width) : tableLines(changes, nowMs, layout);
-  const foot = [reachText(history), olderText(history), ...history.gaps].filter((text) => text !== "");
+  const foot = [futureText(history), reachText(history), olderText(history), ...history.gaps].filter(
+    (text) => text !== "",
+  );
   const lines = [...table, ...foot.flatMap((text) => wrap(text, "", layout.width))];
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -99,6 +101,15 @@ export function pastSymbol({ kind, outcome }: Change): EntrySymbol {
 
 function timeText(ms: number, nowMs: number): string {
   return clockText(ms, nowMs).replace(/ UTC$/, "");
+}
+
+/** Says of which changes the time is none that a right clock has shown yet. */
+function futureText({ changes, nowMs }: ToldHistory): string {
+  const ahead = changes.filter(({ timeMs }) => isInFuture(timeMs, nowMs));
+  if (ahead.length === 0) return "";
+  const last = ahead.reduce((latest, { timeMs }) => Math.max(latest, timeMs), nowMs);
+  const many = `${countText(ahead.length, "change")} ${ahead.length === 1 ? "has" : "have"} a time in the future`;
+  return `${many}, up to ${clockText(last, nowMs)} (${aheadText(rfc3339(last), nowMs)}): a clock was wrong.`;
 }
 
 function reachText({ eventsFromMs, logs, nowMs, gaps }: ToldHistory): string {

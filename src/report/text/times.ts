@@ -29,16 +29,33 @@ export function readableTimes(text: string, nowMs: number): string {
   });
 }
 
-/** Returns `8m ago` for an RFC 3339 time; a text that is no time as it is. */
+/** How far the API server's clock may be ahead of what it tells in whole seconds, beside the way of its answer, milliseconds. */
+const UNSURE_MS = 2000;
+
+/** True for a time that no right clock can have shown yet. */
+export function isInFuture(ms: number, nowMs: number): boolean {
+  return ms - nowMs > UNSURE_MS;
+}
+
+/** Returns `8m ago` for an RFC 3339 time, `10m in the future` where a clock was wrong; a text that is no time as it is. */
 export function agoText(time: string, nowMs: number): string {
   const at = Date.parse(time);
-  return Number.isNaN(at) ? time : `${durationText(Math.max(nowMs - at, 0))} ago`;
+  if (Number.isNaN(at)) return time;
+  return isInFuture(at, nowMs)
+    ? `${durationText(at - nowMs)} in the future`
+    : `${durationText(Math.max(nowMs - at, 0))} ago`;
 }
 
 /** Returns `since 12:00:30 UTC (8m ago)` for an RFC 3339 time; `""` for a text that is none. */
 export function sinceText(time: string, nowMs: number): string {
   const at = Date.parse(time);
   return Number.isNaN(at) ? "" : `since ${clockText(at, nowMs)} (${agoText(time, nowMs)})`;
+}
+
+/** Returns `since 12:00:30 UTC`, and how far ahead that is where a clock was wrong. */
+export function sinceClockText(ms: number, nowMs: number): string {
+  const ahead = isInFuture(ms, nowMs) ? ` (${agoText(rfc3339(ms), nowMs)})` : "";
+  return `since ${clockText(ms, nowMs)}${ahead}`;
 }
 
 /** Returns `in 20s`, or `now` when the RFC 3339 time is not ahead; a text that is no time as it is, on one line. */
