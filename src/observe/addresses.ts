@@ -285,7 +285,12 @@ async function readEach(
     (error): Reading => ({ kind: "gap", error }),
   );
   if (breaker.failure !== undefined) throw breaker.failure;
-  return readings;
+  return new Map([...readings].map(([ip, reading]) => [ip, factOf(reading)]));
+}
+
+/** What is known of an address. That nothing at all came back is the breaker's business alone. */
+function factOf(reading: Reading): AddressFact {
+  return reading.kind === "gap" ? { kind: "gap", error: reading.error } : reading;
 }
 
 /** Reads the list, then by itself each wanted address that it lacks or shows elsewhere than status has it. A list can lag behind. */

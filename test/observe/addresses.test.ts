@@ -119,6 +119,13 @@ test("one address that cannot be read is a gap, and the others are known", async
   expect(kinds.toSorted()).toEqual(["gap", "known", "known"]);
 });
 
+test("a gap without any answer is told by its error alone, so that a snapshot holds all of it", async () => {
+  const provider = account(1, true);
+  provider.beforeCall = () => failure("timeout");
+  const { facts } = await read(provider, poolOf(1));
+  expect([...(facts?.addresses.values() ?? [])]).toEqual([{ kind: "gap", error: "timeout!" }]);
+});
+
 test("a provider that is away is not asked for every address: each call would wait for its deadline", async () => {
   const provider = account(100, true);
   provider.beforeCall = () => failure("timeout");
