@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
-import { ip } from "./scenario-names.ts";
+import { bought, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1000;
@@ -20,8 +20,85 @@ async function served(
   expect(Object.keys(await world.nodes.annotations())).toEqual(nodes);
 }
 
+/** What a token may not do (403), what needs it, and what is to be once it may. */
+const FORBIDDEN = [
+  {
+    operation: "assign",
+    needs: (world: World) => world.nodes.setReady("n1", false),
+    after: ["new1 active n[45]", "new2 active n2"],
+  },
+  {
+    operation: "create",
+    needs: (world: World) => world.pools.edit("more", { desiredIPs: 3 }),
+    after: ["new1 active n1", "new2 active n2", "new3 active n[45]"],
+  },
+  {
+    operation: "unassign",
+    needs: (world: World) => world.pools.edit("more", { desiredIPs: 1 }),
+    after: ["new1 active n1"],
+  },
+  {
+    operation: "delete",
+    needs: (world: World) => world.pools.edit("more", { desiredIPs: 1 }),
+    after: ["new1 active n1"],
+  },
+] as const;
+
+/** One kind of write is forbidden for half an hour. Another pool fails over meanwhile. */
+function forbiddenWrites(scenario: Register): void {
+  for (const { operation, needs, after } of FORBIDDEN)
+    scenario(
+      `${operation} is forbidden (403) for half an hour: a person is told, others go on, and then it is done`,
+      async (world) => {
+        await world.machines("n1", "n2");
+        await world.pools.create("more", { desiredIPs: 2, reclaimPolicy: "Delete" });
+        for (let pass = 0; pass < 2; pass += 1) await world.pass();
+        await world.machines("n3");
+        world.cloud.address(ip(1), { on: "n3" });
+        await world.pools.create("web", { ips: [ip(1)] });
+        await world.pass();
+        expect([await world.show("more"), await world.show()]).toEqual([
+          ["new1 active n1", "new2 active n2"],
+          ["ip1 active n3"],
+        ]);
+        await world.machines("n4", "n5");
+        await world.nodes.setReady("n3", false);
+        await needs(world);
+        world.fail({
+          side: "cloud",
+          operation,
+          kind: "403",
+          times: 0,
+          ...(operation === "assign" ? { subject: bought(1) } : {}),
+        });
+        let writes = 0;
+        for (let minute = 0; minute < 30; minute += 1) {
+          await world.pass();
+          writes += world.cloudWrites().length;
+          world.advance(60 * SECOND);
+        }
+        // At once, after 1 and 5 minutes, then every ten.
+        expect(writes).toBeLessThanOrEqual(8);
+        const { conditions } = await world.pools.status("more");
+        expect(conditions.find(({ type }) => type === "Stalled")).toMatchObject({
+          status: "True",
+          reason: "PermissionMissing",
+        });
+        expect(await world.show()).toEqual([expect.stringMatching(/^ip1 active n[45]$/)]);
+        world.clearFaults();
+        for (let minute = 0; minute < 11; minute += 1) {
+          await world.pass();
+          world.advance(60 * SECOND);
+        }
+        expect(await world.show("more")).toEqual(after.map((line) => expect.stringMatching(`^${line}$`)));
+        expect(world.cloud.boughtNow()).toHaveLength(after.length);
+      },
+    );
+}
+
 /** What the provider does wrong: scenarios 9–59. */
 export function cloudFaultScenarios(scenario: Register): void {
+  forbiddenWrites(scenario);
   scenario(
     "9 assign answers 500 once: the error names node and reason, and the next due pass converges",
     async (world) => {

@@ -1,6 +1,7 @@
 import { acquiringScenarios } from "./acquiring-scenarios.ts";
 import { approvalScenarios } from "./approval-scenarios.ts";
 import { assignmentScenarios } from "./assignment-scenarios.ts";
+import { backupScenarios } from "./backup-scenarios.ts";
 import { budgetScenarios } from "./budget-scenarios.ts";
 import { claimScenarios } from "./claim-scenarios.ts";
 import { cloudFaultScenarios } from "./cloud-fault-scenarios.ts";
@@ -90,6 +91,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   kubernetes: kubernetesScenarios,
   "lost statuses": lostStatusScenarios,
   "lost memory": lostMemoryScenarios,
+  "restored backups": backupScenarios,
   matching: matchScenarios,
   selectors: selectorScenarios,
   claims: claimScenarios,

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { WWW, www } from "./dns-scene.ts";
+import { exchanged, exchanging } from "./exchange-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -13,6 +14,7 @@ export function severalPerNodeScenarios(scenario: Register): void {
   editedLimits(scenario);
   sharedNodes(scenario);
   handMoves(scenario);
+  exchanges(scenario);
   crashes(scenario);
 }
 
@@ -323,6 +325,60 @@ function handMoves(scenario: Register): void {
       expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
     },
     { checksAnnotations: false },
+  );
+}
+
+/** Pools of different nodes, two addresses to each, exchange all of them, and no node has room. */
+function exchanges(scenario: Register): void {
+  const two = { provider: "hetzner", perNode: 2, spec: { maxPerNode: 2 } } as const;
+  const pools = ["a", "b"];
+  for (const each of [2, 4])
+    scenario(`two pools exchange ${each} addresses, two on a node`, async (world) => {
+      await exchanging(world, pools, each, two);
+      await exchanged(world, pools, each, two);
+    });
+
+  scenario("three pools exchange two addresses each, two on a node, each run to its end", async (world) => {
+    await exchanging(world, ["a", "b", "c"], 2, two);
+    await exchanged(world, ["a", "b", "c"], 2, { ...two, settle: true });
+  });
+
+  scenario("two pools exchange two addresses on one node each, and runs die before each write", async (world) => {
+    await exchanging(world, pools, 2, two);
+    for (let round = 0; round < 3; round += 1) {
+      for (let write = 1; write < 40 && (await world.crash(write)); write += 1) world.advance(5 * SECOND);
+      world.advance(61 * SECOND);
+    }
+    await exchanged(world, pools, 2, two);
+  });
+
+  scenario(
+    "two pools exchange four addresses while their names cannot be written: then they change places",
+    async (world) => {
+      await exchanging(world, pools, 4, two);
+      await world.pass();
+      world.fail({ side: "dns", provider: "hetzner", operation: "write", kind: "403", times: 0 });
+      for (let round = 0; round < 6; round += 1) {
+        await world.pass();
+        world.advance(61 * SECOND);
+      }
+      world.clearFaults();
+      world.advance(600 * SECOND);
+      await exchanged(world, pools, 4, two);
+    },
+  );
+
+  scenario(
+    "two pools exchange one of the two addresses that each has on its node: the other one stays",
+    async (world) => {
+      await exchanging(world, pools, 2, two);
+      await world.pools.edit("a", { ips: [ip(1), ip(4)] });
+      await world.pools.edit("b", { ips: [ip(2), ip(3)] });
+      await settled(world, 0, 10);
+      expect(await world.show("a")).toEqual(["ip1 active n1", "ip4 active n1"]);
+      expect(await world.show("b")).toEqual(["ip2 active n2", "ip3 active n2"]);
+      for (const name of pools) expect(world.dns.history("hetzner", `${name}.example.com`)).not.toContain("");
+    },
   );
 }
 

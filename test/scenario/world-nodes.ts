@@ -4,6 +4,7 @@ import { NODE_ANNOTATIONS } from "../../src/model/node-annotations.ts";
 
 import type { ObjectAccess, StoredObject } from "./object-access.ts";
 import { dropletOf, externalIP, internalIP, short } from "./scenario-names.ts";
+import { restored } from "./world-objects.ts";
 
 /** How a node is made. */
 export interface NodeOptions {
@@ -129,6 +130,26 @@ export class WorldNodes {
         const pool = metadata.annotations?.[NODE_ANNOTATIONS[family].pool]?.replace(prefix, "");
         if (!metadata.name.startsWith(prefix) || !this.#made.has(name) || (address ?? pool) === undefined) return [];
         return [[name, `${short(address ?? "-")}${pool === "shop/web" ? "" : ` of ${pool ?? "nobody"}`}`]];
+      }),
+    );
+  }
+
+  /** Returns what puts the annotations of the nodes back as they are now, as a restored backup of the cluster does. */
+  async backUp(): Promise<() => Promise<void>> {
+    const then = await this.#stored();
+    return async () => {
+      for (const [name, annotations] of await this.#stored())
+        await this.patch(name, { metadata: { annotations: restored(annotations, then.get(name)) } });
+    };
+  }
+
+  async #stored(): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+    const { prefix } = this.#access;
+    const list = (await this.#access.rest("GET", "/api/v1/nodes")) as { readonly items: readonly StoredObject[] };
+    return new Map(
+      list.items.flatMap(({ metadata }) => {
+        const name = metadata.name.slice(prefix.length);
+        return metadata.name.startsWith(prefix) && this.#made.has(name) ? [[name, metadata.annotations ?? {}]] : [];
       }),
     );
   }

@@ -138,6 +138,22 @@ export class WorldObjects<Status> {
     return () => apply(present);
   }
 
+  /** Returns what makes an object again as it is now, as a restored backup of the cluster does: also one that is gone by then. */
+  async backUp(name: string): Promise<() => Promise<void>> {
+    const then = await this.read(name);
+    if (then === undefined) throw new Error(`${this.#kind.kind} ${name} is gone`);
+    return async () => {
+      if ((await this.read(name)) === undefined) await this.create(name, then.spec as Spec);
+      const now = await this.read(name);
+      const { annotations, finalizers = null } = then.metadata;
+      await this.#patch(name, {
+        metadata: { annotations: restored(now?.metadata.annotations, annotations), finalizers },
+        spec: restored(now?.spec as Spec, then.spec as Spec),
+      });
+      await this.writeStatus(name, restored(now?.status as Spec | undefined, then.status as Spec | undefined));
+    };
+  }
+
   /** Takes every object away, whatever its finalizers. */
   async removeAll(): Promise<void> {
     for (const [name, { metadata }] of await this.#stored()) {
@@ -189,6 +205,11 @@ export class WorldObjects<Status> {
   #plain(text: string): string {
     return this.access.prefix === "" ? text : text.replaceAll(this.access.prefix, "");
   }
+}
+
+/** A merge patch that makes fields of today those of another day. */
+export function restored(now: Spec = {}, then: Spec = {}): Spec {
+  return { ...Object.fromEntries(Object.keys(now).map((field) => [field, null])), ...then };
 }
 
 function split(name: string): readonly [namespace: string, name: string] {
