@@ -503,3 +503,10 @@ test("a node that carries an address of the object is not told to carry another 
   const observation = world({ spec }, { pods: new Map([["ingress|app=web", { kind: "read", byNode: unready }]]) });
   expect(shutIn(observation, NODE).map(({ id }) => id)).toEqual(["pods"]);
 });
+
+test("a gate names an entry of spec.ips that has no text of its own in quotes", () => {
+  const observation = world({ spec: { ips: ["", A] } });
+  const explanation = explain(observation, { subject: OBJECT, isMeant: () => true, horizonMs: 900_000 });
+  const text = renderExplanation(explanation, { palette: PLAIN, width: 200, wide: false });
+  expect(text).toMatch(/! address +"": The entry is not an address/);
+});

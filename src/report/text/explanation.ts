@@ -1,4 +1,5 @@
 import { refKey } from "../../model/action.ts";
+import { entryText } from "../../model/address.ts";
 import type { Change } from "../../model/change.ts";
 import type { ChangeTold, Explanation, Gate, NodeTold, Section, ShownGate, Subject } from "../../model/explanation.ts";
 import { GATES } from "../../model/gates.ts";
@@ -126,7 +127,7 @@ function gateLines(
 function addressOf({ id, about }: Gate, subject: Subject): string {
   const isOfAddress = GATES[id].of === "address" || GATES[id].of === "pair";
   const isOfWhole = subject.kind === "object" || subject.kind === "name";
-  return isOfWhole && isOfAddress && about !== undefined ? `${about}: ` : "";
+  return isOfWhole && isOfAddress && about !== undefined ? `${entryText(about)}: ` : "";
 }
 
 /** Returns what a gate says, without its name; `""` where it only holds. */
