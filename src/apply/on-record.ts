@@ -21,7 +21,7 @@ import { memoryOf as memoryOfNames, setNamed, withMemory } from "../model/record
 import { objectKey, type Pool, type PoolStatus, type RecordSetStatus, type RoutedIPStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
 import { attemptedName, isVitalName, recordedNames, withNames } from "../plan/names/plan-dns.ts";
-import { statusOf, storedDrain } from "../plan/pool-view.ts";
+import { isAboutToLeave, statusOf, storedDrain } from "../plan/pool-view.ts";
 import { onItsWay, withDrains, withSent } from "../plan/status/stored-status.ts";
 import { type ApplyContext, answered } from "./context.ts";
 import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
@@ -83,14 +83,10 @@ export function preparations(
       return pool === undefined ? [] : [[refKey(object), pool.status] as const];
     }),
   );
-  const ownActions = (object: ObjectRef): readonly Action[] =>
-    actions.filter((action) => refKey(action.object) === refKey(object));
-  const prepareAlone = (object: ObjectRef): Preparation => {
-    const own = ownActions(object);
-    return object.kind === "dns"
-      ? prepareSet(plan, object, own, context)
-      : preparePool(plan, object, { actions: own, seen: seen.get(refKey(object)) }, context);
-  };
+  const prepareAlone = (object: ObjectRef): Preparation =>
+    object.kind === "dns"
+      ? prepareSet(plan, object, ownActions(actions, object), context)
+      : preparePool(plan, object, { all: actions, seen: seen.get(refKey(object)) }, context);
   const once = (known: Map<string, Preparation>, object: ObjectRef, start: () => Preparation): Preparation => {
     const work = known.get(refKey(object)) ?? start();
     known.set(refKey(object), work);
@@ -98,24 +94,29 @@ export function preparations(
   };
   return (object) =>
     once(started, object, () => {
-      const others = losers(plan, ownActions(object), context).filter((pool) => refKey(pool) !== refKey(object));
+      const others = losers(plan, object, actions, context);
       const all = [object, ...others].map((one) => once(alone, one, () => prepareAlone(one)));
       return together(all[0] ?? UNPREPARED, all.slice(1));
     });
 }
 
-/** The pools whose addresses are about to leave a name, to stay where they are until no resolver has them. */
-function losers({ pools }: Plan, actions: readonly Action[], { stores }: ApplyContext): readonly ObjectRef[] {
-  const leaving = new Set(
-    actions.flatMap((action) =>
-      changesName(action) ? addressesWithout(action.before.addresses, action.after.addresses) : [],
-    ),
-  );
+function ownActions(actions: readonly Action[], object: ObjectRef): readonly Action[] {
+  return actions.filter((action) => refKey(action.object) === refKey(object));
+}
+
+/** The pools whose addresses an object is about to take out of its name, to stay where they are until no resolver has them. */
+function losers(
+  { pools }: Plan,
+  object: ObjectRef,
+  actions: readonly Action[],
+  { stores }: ApplyContext,
+): readonly ObjectRef[] {
+  const leaving = leavingNames(ownActions(actions, object));
   if (leaving.size === 0) return [];
-  return pools.flatMap(({ object, status }) => {
-    const stored = stores.ownersOf(object).get(object);
-    const drains = stored === undefined ? [] : [...newDrains(status, stored).keys()];
-    return drains.some((ip) => leaving.has(ip)) ? [object] : [];
+  return pools.flatMap((pool) => {
+    const stored = stores.ownersOf(pool.object).get(pool.object);
+    const drains = stored === undefined ? [] : [...newDrains(pool, stored, actions).keys()];
+    return refKey(pool.object) !== refKey(object) && drains.some((ip) => leaving.has(ip)) ? [pool.object] : [];
   });
 }
 
@@ -132,18 +133,20 @@ function together(own: Preparation, others: readonly Preparation[]): Preparation
 function preparePool(
   { pools }: Plan,
   object: ObjectRef,
-  { actions, seen }: { readonly actions: readonly Action[]; readonly seen: RoutedIPStatus | undefined },
+  { all, seen }: { readonly all: readonly Action[]; readonly seen: RoutedIPStatus | undefined },
   { stores, registry, cluster }: ApplyContext,
 ): Preparation {
   const store = stores.ownersOf(object);
-  const status = pools.find((pool) => refKey(pool.object) === refKey(object))?.status;
+  const planned = pools.find((pool) => refKey(pool.object) === refKey(object));
   const stored = store.get(object);
-  if (status === undefined || stored === undefined || seen === undefined) return UNPREPARED;
+  if (planned === undefined || stored === undefined || seen === undefined) return UNPREPARED;
+  const { status } = planned;
   const { firewalls } = status;
+  const actions = ownActions(all, object);
   const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(withNoted(seen, status, stored.meta.note)));
   const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored, cluster.now());
-  const drains = newDrains(status, stored);
+  const drains = newDrains(planned, stored, all);
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
     ...withNames(current, names),
     ...withPlanned(current, seen, status),
@@ -200,12 +203,31 @@ function withNoted(
   return noted.length === 0 ? seen : { ...seen, acquired: [...seen.acquired, ...noted] };
 }
 
-/** Address → until when it stays once it has left its names, for those that are about to leave. */
-function newDrains({ ips, released }: PoolStatus, stored: Pool): ReadonlyMap<string, string> {
+/**
+ * Address → until when it stays once it has left its names, for those that are about to leave. Nothing for one of {@link isAboutToLeave}, as long as it leaves no name of another
+ * object: the next run sees by its own name whether it has left. Runs that die one after the other would put off for ever what each of them writes first.
+ */
+function newDrains(
+  { object, status: { ips, released } }: Plan["pools"][number],
+  stored: Pool,
+  actions: readonly Action[],
+): ReadonlyMap<string, string> {
+  const elsewhere = leavingNames(actions.filter((action) => refKey(action.object) !== refKey(object)));
+  const isOnRecord = (ip: string, drainingUntil: string): boolean =>
+    drainingUntil === storedDrain(stored, ip) || (isAboutToLeave(stored, ip) && !elsewhere.has(ip));
   const all = [...Object.entries(ips), ...released.map((entry) => [entry.ip, entry] as const)];
   return new Map(
     all.flatMap(([ip, { drainingUntil }]) =>
-      drainingUntil === undefined || drainingUntil === storedDrain(stored, ip) ? [] : [[ip, drainingUntil]],
+      drainingUntil === undefined || isOnRecord(ip, drainingUntil) ? [] : [[ip, drainingUntil]],
+    ),
+  );
+}
+
+/** The addresses that these actions take out of names. */
+function leavingNames(actions: readonly Action[]): ReadonlySet<string> {
+  return new Set(
+    actions.flatMap((action) =>
+      changesName(action) ? addressesWithout(action.before.addresses, action.after.addresses) : [],
     ),
   );
 }

@@ -2,7 +2,7 @@ import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.
 import { addressesWithout } from "../model/dns.ts";
 import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
 import { laterMs, parseTime, timestamp } from "../model/time.ts";
-import { drainEndMs, type PoolView } from "./pool-view.ts";
+import { drainEndMs, isAboutToLeave, isWritable, type PoolView } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
 export interface ShownName {
@@ -159,18 +159,30 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   const writable = showing.filter(({ access }) => access === "now");
   const blocked = showing.find(({ access }) => access === "later");
   const own = names.filter(isOwn);
-  const begun = unshownDrain(view, ip, facts, own.length > 0 ? own : names);
-  if (blocked !== undefined) return asUnwritable(blocked, begun);
+  const begun = withUnrecorded(view, ip, own, unshownDrain(view, ip, facts, own.length > 0 ? own : names));
+  if (blocked !== undefined) return asUnwritable(view, ip, blocked, begun);
   if (writable.length === 0) return begun;
   const untilMs = nowMs + longestTTL(writable) * 1000 + drainMs(pool);
   const [others] = writable.every(({ isOthers }) => isOthers === true) ? writable : [];
   return { kind: "shown", untilMs, ...(others === undefined ? {} : { others: others.fqdn }) };
 }
 
-/** An old reading may show what has left a name already. */
-function asUnwritable({ fqdn: name, isRead, accessAtMs: atMs }: ShownName, begun: Drain): Drain {
-  const until = begun.kind === "waits" ? { untilMs: begun.untilMs } : {};
-  return { kind: "unwritable", name, isUnread: !isRead, ...(atMs === undefined ? {} : { atMs }), ...until };
+/** An old reading may show what has left a name already, and so may what status has: the address goes on leaving. */
+function asUnwritable(
+  { pool, nowMs }: PoolView,
+  ip: string,
+  { fqdn: name, isRead, accessAtMs: atMs }: ShownName,
+  begun: Drain,
+): Drain {
+  const goesOn = begun.kind === "waits" || (!isRead && isAboutToLeave(pool, ip));
+  const untilMs = goesOn ? (begun.untilMs ?? drainEndMs(pool, ip, nowMs)) : undefined;
+  return {
+    kind: "unwritable",
+    name,
+    isUnread: !isRead,
+    ...(atMs === undefined ? {} : { atMs }),
+    ...(untilMs === undefined ? {} : { untilMs }),
+  };
 }
 
 /** Returns whether resolvers may still have an address that no name shows beside others; `names` say for how long at most. */
@@ -188,6 +200,19 @@ function unshownDrain(
   if (storedMs === undefined) return { kind: "over" };
   const untilMs = Math.min(storedMs, nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS);
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
+}
+
+/**
+ * Returns the drain of an address that has left the object's name since status was written: a run died before it could put that on record. Nobody knows when it left, so it
+ * begins to drain now.
+ */
+function withUnrecorded(view: PoolView, ip: string, own: readonly ShownName[], begun: Drain): Drain {
+  const { pool, nowMs } = view;
+  const present = own.filter(({ isRead, isFormer }) => isRead && isFormer !== true);
+  const hasLeft = present.length > 0 && !isShownIn(present, ip);
+  if (begun.kind === "unwritable" || !hasLeft || !isWritable(view)) return begun;
+  if (!isAboutToLeave(pool, ip)) return begun;
+  return { kind: "waits", untilMs: Math.max(untilOf(begun), nowMs + longestTTL(present) * 1000 + drainMs(pool)) };
 }
 
 /** How much longer than a TTL the addresses of a pool stay, milliseconds. */

@@ -4,7 +4,7 @@ import type { NodeFacts } from "../model/node.ts";
 import type { ProviderFacts } from "../model/observation.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
-import type { HostAddressPolicy, IPStatus, Pool } from "../model/resource.ts";
+import { type HostAddressPolicy, type IPStatus, ownAddresses, type Pool } from "../model/resource.ts";
 import type { Suspended } from "../model/suspension.ts";
 import { parseTime } from "../model/time.ts";
 import type { Cleaning } from "./finalizer.ts";
@@ -321,6 +321,19 @@ export function comingMachine(
 /** Returns until when an address stays by status once it has left its names, be it managed or released; undefined where status says nothing of it. */
 export function storedDrain(pool: Pool, ip: string): string | undefined {
   return statusOf(pool, ip)?.drainingUntil ?? pool.status.released.find((entry) => entry.ip === ip)?.drainingUntil;
+}
+
+/**
+ * True for an address whose drain is on record while the object's name shows it, by status: a run was about to take it out of there, and none has written since that it did.
+ * Whether it has left, and when, only the name tells. Pure.
+ */
+export function isAboutToLeave(pool: Pool, ip: string): boolean {
+  return storedDrain(pool, ip) !== undefined && isShownByName(pool, ip);
+}
+
+/** True for an address that the object's name shows as its own, by status. Pure. */
+export function isShownByName({ status: { publishedDNS } }: Pool, ip: string): boolean {
+  return publishedDNS !== undefined && ownAddresses(publishedDNS).includes(ip);
 }
 
 /**

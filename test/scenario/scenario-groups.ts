@@ -19,6 +19,7 @@ import { dnsAnnotationScenarios, dnsRecordSetScenarios } from "./dns-record-set-
 import { dnsTakeDownScenarios } from "./dns-take-down-scenarios.ts";
 import { dnsTogetherScenarios } from "./dns-together-scenarios.ts";
 import { drainChangeScenarios } from "./drain-change-scenarios.ts";
+import { drainDeathScenarios } from "./drain-death-scenarios.ts";
 import { dualStackScenarios } from "./dual-stack-scenarios.ts";
 import { exchangeScenarios } from "./exchange-scenarios.ts";
 import { fairPurchaseScenarios } from "./fair-purchase-scenarios.ts";
@@ -134,6 +135,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "who is hurt": impactScenarios,
   pace: paceScenarios,
   "changes in the middle of a drain": drainChangeScenarios,
+  "deaths before and in a drain": drainDeathScenarios,
   "addresses handed over": handOverScenarios,
   "addresses exchanged": exchangeScenarios,
   "addresses inherited": inheritedScenarios,

@@ -11,6 +11,7 @@ import {
   type Decision,
   drainEndMs,
   isLeftEmpty,
+  isShownByName,
   isWritable,
   type ManagedIP,
   type PoolView,
@@ -20,7 +21,7 @@ import { eachInSteps, type Steps } from "../steps.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
 import { assignPool } from "./assign.ts";
 import type { Claims } from "./claims.ts";
-import { drainEnd, isShownByName, settleInherited } from "./hand-over.ts";
+import { drainEnd, settleInherited } from "./hand-over.ts";
 import { MachineLedger } from "./machine-ledger.ts";
 import { chooseAddress } from "./named-address.ts";
 import { settleReleased } from "./pace.ts";

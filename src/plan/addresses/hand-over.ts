@@ -1,7 +1,7 @@
 import type { Address } from "../../model/address.ts";
 import type { ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
-import { compareText, ownAddresses, ownerKey, ownerText, type Pool } from "../../model/resource.ts";
+import { compareText, ownerKey, ownerText, type Pool } from "../../model/resource.ts";
 import { type Drain, drainOf, isJoined, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import {
@@ -231,11 +231,6 @@ function keptName({ withheld }: PoolView, ip: string, drain: Drain, { names }: S
 /** True for an address that has left the names of the object that handed it over, or leaves them now. */
 function isDraining({ pool, nowMs }: PoolView, ip: string, going: ReadonlySet<string>): boolean {
   return going.has(ip) || (drainEndMs(pool, ip, nowMs) ?? 0) > nowMs;
-}
-
-/** True for an address that the object's name shows as its own, by status. */
-export function isShownByName({ status: { publishedDNS } }: Pool, ip: string): boolean {
-  return publishedDNS !== undefined && ownAddresses(publishedDNS).includes(ip);
 }
 
 /** What is planned before an object has its turn. */

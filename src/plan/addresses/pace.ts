@@ -2,8 +2,8 @@ import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
 import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
-import { isServedBy, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
-import { drainEnd, handOver, isFromFormer, isShownByName, othersFirst, stillPublished } from "./hand-over.ts";
+import { isServedBy, isShownByName, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
+import { drainEnd, handOver, isFromFormer, othersFirst, stillPublished } from "./hand-over.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
