@@ -30,7 +30,6 @@ const DIGITALOCEAN_IPV6: ProviderDifferences = {
   family: "IPv6",
   buysForMachine: false,
   showsLocks: false,
-  locksOwnChanges: false,
   hasPrefixes: false,
   tellsLimit: false,
   deletingReleases: false,

@@ -1,5 +1,6 @@
 import { refused } from "../../src/adapters/digitalocean/api.ts";
 import { aboutAddress, dropletNumber } from "../../src/adapters/digitalocean/ids.ts";
+import { OwnChanges } from "../../src/adapters/digitalocean/own-changes.ts";
 import type { CallInfo } from "../../src/adapters/http/failures.ts";
 import type { Address } from "../../src/model/address.ts";
 import { type IPFamily, sourceText } from "../../src/model/address-source.ts";
@@ -26,22 +27,37 @@ export class MemoryIPProvider extends MemoryCloudCalls implements IPProvider {
   readonly pageSize: number = pageSize;
   private readonly family: IPFamily;
   private areActionsHidden = false;
+  /** Of IPv6 addresses, which show no lock; as the adapter does it. */
+  private readonly changes: OwnChanges;
 
   constructor({ family = "IPv4", ...options }: MemoryIPProviderOptions) {
     super(options);
     this.family = family;
     this.name = sourceText({ provider: "digitalocean", family });
+    this.changes = new OwnChanges(this.clock);
   }
 
   async listPage(page: number): Promise<AddressPage> {
     const what = this.family === "IPv6" ? "reserved IPv6 addresses" : "reserved IPs";
     const facts = factsOf("list", "", `list the ${what} (page ${page})`, "reserved_ip:read");
     const all = this.call(facts, (caller) => this.cloud.listAddresses(caller, this.family));
-    const addresses = all.slice((page - 1) * pageSize, page * pageSize).map(toAddress);
+    const shown = all.slice((page - 1) * pageSize, page * pageSize).map(toAddress);
+    const addresses = await Promise.all(shown.map(async (address) => (await this.settled(address)) ?? address));
     return { addresses, hasMore: page * pageSize < all.length, total: all.length };
   }
 
   async getAddress(ip: string): Promise<Address | undefined> {
+    const address = this.read(ip);
+    return address === undefined ? undefined : await this.settled(address);
+  }
+
+  private async settled(address: Address): Promise<Address | undefined> {
+    if (this.family === "IPv4") return address;
+    const actionState = (action: AcceptedAction): Promise<ActionState> => this.actionState(action);
+    return await this.changes.settled(address, { actionState, read: async (ip) => this.read(ip) });
+  }
+
+  private read(ip: string): Address | undefined {
     const facts = factsOf("get", ip, `read ${ip}`, "reserved_ip:read");
     aboutAddress(facts, this.family);
     const view = this.callUnless("not-found", facts, (caller) => this.cloud.address(caller, ip));
@@ -67,13 +83,13 @@ export class MemoryIPProvider extends MemoryCloudCalls implements IPProvider {
     const facts = factsOf("assign", ip, `assign ${ip} to droplet ${machineID}`, "reserved_ip:update");
     aboutAddress(facts, this.family);
     const id = dropletNumber(facts, machineID);
-    return accepted(this.call(facts, (caller) => this.cloud.assign(caller, ip, id)));
+    return this.changes.begun(accepted(this.call(facts, (caller) => this.cloud.assign(caller, ip, id))), machineID);
   }
 
   async unassign(ip: string): Promise<AcceptedAction> {
     const facts = factsOf("unassign", ip, `unassign ${ip}`, "reserved_ip:update");
     aboutAddress(facts, this.family);
-    return accepted(this.call(facts, (caller) => this.cloud.unassign(caller, ip)));
+    return this.changes.begun(accepted(this.call(facts, (caller) => this.cloud.unassign(caller, ip))));
   }
 
   async actionState({ ip, actionID }: AcceptedAction): Promise<ActionState> {

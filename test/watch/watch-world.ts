@@ -32,6 +32,7 @@ import { WorldRoutedIPs } from "../scenario/world-routed-ips.ts";
 export interface Watcher {
   readonly cluster: MemoryWarmCluster;
   readonly provider: MemoryIPProvider;
+  readonly providerIPv6: MemoryIPProvider;
   readonly dns: Readonly<Record<"digitalocean" | "cloudflare", MemoryDNSProvider>>;
   readonly firewalls: MemoryFirewallProvider;
   readonly turns: WatchedPass[];
@@ -115,7 +116,7 @@ export class WatchWorld {
     const memory = new MemoryWarmCluster({ sandbox: this.#kubernetes, now: () => clock.wallMs() });
     memory.beforeCall = beforeCall;
     const cluster = hasRealLists ? sandboxWarmCluster({ sandbox: this.#kubernetes, clock }) : memory;
-    const { access, provider, dns, firewalls, slow } = this.#providers();
+    const { access, provider, providerIPv6, dns, firewalls, slow } = this.#providers();
     const stopping = new AbortController();
     const end = watch(
       {
@@ -155,6 +156,7 @@ export class WatchWorld {
     const watcher: Watcher = {
       cluster: memory,
       provider,
+      providerIPv6,
       dns,
       firewalls,
       turns: [],
@@ -177,7 +179,7 @@ export class WatchWorld {
   }
 
   /** The providers as one process sees them. */
-  #providers(): Pick<Watcher, "provider" | "dns" | "firewalls"> & {
+  #providers(): Pick<Watcher, "provider" | "providerIPv6" | "dns" | "firewalls"> & {
     readonly access: Pick<
       WriterDeps,
       "providers" | "dnsProviders" | "firewallProviders" | "registry" | "clock" | "leaseName"
@@ -186,6 +188,12 @@ export class WatchWorld {
   } {
     const { clock } = this;
     const provider = new MemoryIPProvider({ cloud: this.#account.cloud(), clock });
+    const providerIPv6 = new MemoryIPProvider({
+      cloud: this.#account.cloud(),
+      clock,
+      family: "IPv6",
+      sharing: provider,
+    });
     const firewalls = new MemoryFirewallProvider({ cloud: this.#account.cloud(), clock, sharing: provider });
     const dnsProvider = (name: "digitalocean" | "cloudflare"): MemoryDNSProvider =>
       memoryDNSProvider({
@@ -200,7 +208,10 @@ export class WatchWorld {
     const slow = <T extends object>(name: string, port: T): T =>
       slowed(name, port, clock, (call) => this.takesMs?.(call));
     const access = {
-      providers: usable({ digitalocean: slow("addresses", provider) }),
+      providers: usable({
+        digitalocean: slow("addresses", provider),
+        [providerIPv6.name]: slow("IPv6 addresses", providerIPv6),
+      }),
       dnsProviders: usable({
         digitalocean: slow("digitalocean", dns.digitalocean),
         cloudflare: slow("cloudflare", dns.cloudflare),
@@ -210,7 +221,7 @@ export class WatchWorld {
       clock,
       leaseName: LEASE,
     };
-    return { provider, dns, firewalls, slow, access };
+    return { provider, providerIPv6, dns, firewalls, slow, access };
   }
 }
 

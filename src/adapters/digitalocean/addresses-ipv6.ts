@@ -4,6 +4,8 @@
 //   Buying     An address is bought for a region only, never for a droplet.
 //   Moving     An address does not show that an action is under way. Only a refusal does (422, "pending event").
 //              There is no action below an address: `/v2/actions/{id}` needs the scope `actions:read`, which flipop does not ask for. Without it the address alone tells.
+//              So an address that this process has sent counts as locked until its action has ended, or it is there. Where the action cannot be read, that is so for 10 seconds.
+//              Another process knows of no action, and learns of it by the refusal.
 //   Answers    The description of the API has an address in `reserved_ipv6`, and a list in `reserved_ipv6s`. The API itself gave an address bare, and DigitalOcean's own
 //              client for Go reads it so, and a list in `reserved_ips` (https://github.com/digitalocean/openapi/pull/951, godo, read 2026-11-26). Each of them is understood.
 //   Limits     Nothing says whether they count against the account's limit of reserved IPs. So no limit is told: the refusal tells.
@@ -11,11 +13,13 @@
 import type { Address } from "../../model/address.ts";
 import { sourceText } from "../../model/address-source.ts";
 import type { ActionState, AddressPage, IPProvider, IPProviderReader } from "../../ports/providers.ts";
+import type { Clock } from "../../ports/system.ts";
 import { ADDRESS, AnswerFault, anyList, fieldsOf, map, maybe, object, read, type Schema } from "../http/answer.ts";
 import type { CallInfo } from "../http/failures.ts";
 import { accepted, readActionState, readMachine, SLUG } from "./address-answers.ts";
 import { type Client, callTo, expectedFailure, PAGE_SIZE, readPage, refused } from "./api.ts";
 import { aboutAddress, dropletNumber, ID, wholeNumber } from "./ids.ts";
+import { OwnChanges } from "./own-changes.ts";
 
 /** Returns the reading half of the port over DigitalOcean's API. */
 export function addressReaderIPv6(client: Client): IPProviderReader {
@@ -51,27 +55,54 @@ export function addressReaderIPv6(client: Client): IPProviderReader {
   };
 }
 
-/** Returns the writing half of the port over DigitalOcean's API. */
-export function addressWriterIPv6(client: Client): Omit<IPProvider, keyof IPProviderReader> {
+/** Returns the port over DigitalOcean's API for a process that may change addresses: those that it has sent are locked while they are on their way. */
+export function addressesIPv6<Reader extends IPProviderReader>(
+  reader: Reader,
+  client: Client,
+  clock: Clock,
+): Reader & IPProvider {
+  const changes = new OwnChanges(clock);
+  const writer = addressWriter(client, changes);
+  const questions = { actionState: writer.actionState, read: reader.getAddress };
+  return {
+    ...reader,
+    ...writer,
+    listPage: async (page) => {
+      const answer = await reader.listPage(page);
+      const settle = async (address: Address): Promise<Address> =>
+        (await changes.settled(address, questions)) ?? address;
+      return { ...answer, addresses: await Promise.all(answer.addresses.map(settle)) };
+    },
+    getAddress: async (ip) => {
+      const address = await reader.getAddress(ip);
+      return address === undefined ? undefined : await changes.settled(address, questions);
+    },
+  };
+}
+
+function addressWriter(client: Client, changes: OwnChanges): Omit<IPProvider, keyof IPProviderReader> {
   // Nothing else is learned by asking again: a token does not get other scopes.
   let areActionsHidden = false;
   return {
     assign: async (ip, machineID) => {
       const call = aboutIPv6(callTo("assign", ip, `assign ${ip} to droplet ${machineID}`, "reserved_ip:update"));
       const dropletId = dropletNumber(call, machineID);
-      return await client.call({
+      const action = await client.call({
         ...call,
         send: ({ reservedIPv6 }) => reservedIPv6.byReserved_ipv6(ip).actions.post({ type: "assign", dropletId }),
         ...accepted(ip),
       });
+      return changes.begun(action, machineID);
     },
 
-    unassign: async (ip) =>
-      client.call({
+    unassign: async (ip) => {
+      const action = await client.call({
         ...aboutIPv6(callTo("unassign", ip, `unassign ${ip}`, "reserved_ip:update")),
         send: ({ reservedIPv6 }) => reservedIPv6.byReserved_ipv6(ip).actions.post({ type: "unassign" }),
         ...accepted(ip),
-      }),
+      });
+      return changes.begun(action);
+    },
 
     actionState: async ({ ip, actionID }) => {
       const id = wholeNumber(actionID);

@@ -8,7 +8,7 @@ import type {
   ProviderMeter,
 } from "../../ports/providers.ts";
 import { addressReader, addressWriter } from "./addresses.ts";
-import { addressReaderIPv6, addressWriterIPv6 } from "./addresses-ipv6.ts";
+import { addressesIPv6, addressReaderIPv6 } from "./addresses-ipv6.ts";
 import { type Client, createClient, type DigitalOceanOptions } from "./api.ts";
 import { firewallReader, firewallWriter } from "./firewalls.ts";
 import { recordReader } from "./records.ts";
@@ -33,10 +33,10 @@ export function openDigitalOcean(
   options: DigitalOceanOptions,
   client: Client = createClient(options),
 ): DigitalOcean<IPProvider, DNSProvider, FirewallProvider> {
-  const { addresses, addressesIPv6, dns, firewalls } = readersOf(client);
+  const { addresses, addressesIPv6: readerIPv6, dns, firewalls } = readersOf(client);
   return {
     addresses: { ...addresses, ...addressWriter(client) },
-    addressesIPv6: { ...addressesIPv6, ...addressWriterIPv6(client) },
+    addressesIPv6: addressesIPv6(readerIPv6, client, options.clock),
     dns: { ...dns, ...recordWriter(client) },
     firewalls: { ...firewalls, ...firewallWriter(client) },
     meter: client.meter,

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openDigitalOceanReaders } from "../../../src/adapters/digitalocean/digitalocean.ts";
 import { SYSTEM_CLOCK } from "../../../src/cli/system-clock.ts";
 import type { IPProvider } from "../../../src/ports/providers.ts";
+import { FakeClock } from "../../fake/fake-clock.ts";
 import { actionJSON, dropletJSON, errorJSON } from "./api-objects.ts";
 import type { Received, Reply } from "./scripted-server.ts";
 import { failureOf, token, withServer } from "./with-server.ts";
@@ -346,5 +347,72 @@ describe("refusals about reserved IPv6 addresses", () => {
     await withServer({ status: 400, json }, async ({ ipv6: provider }) => {
       expect(await failureOf(provider.delete(ip))).toMatchObject({ failure: "refused", operation: "delete" });
     });
+  });
+});
+
+describe("a reserved IPv6 address that this process has sent", () => {
+  const accepted: Reply = { status: 201, json: { action: actionJSON(7) } };
+  const elsewhere: Reply = { json: addressJSON() };
+  const arrived: Reply = { json: addressJSON({ droplet: { id: 42 } }) };
+  const action = (status: string): Reply => ({ json: { action: actionJSON(7, status) } });
+
+  test("is locked while its action runs, in the list too, and is read again once that has ended", async () => {
+    const listed: Reply = { json: { reserved_ipv6s: [bareJSON()], links: {}, meta: { total: 1 } } };
+    const script = [
+      accepted,
+      elsewhere,
+      action("in-progress"),
+      listed,
+      action("in-progress"),
+      elsewhere,
+      action("completed"),
+    ];
+    await withServer([...script, arrived], async ({ ipv6: provider, server }) => {
+      await provider.assign(ip, "42");
+      expect(await provider.getAddress(ip)).toEqual({ ...free, isLocked: true });
+      expect((await provider.listPage(1)).addresses).toEqual([{ ...free, isLocked: true }]);
+      expect(await provider.getAddress(ip)).toEqual({ ...free, holderID: "42" });
+      expect(server.requests).toHaveLength(8);
+    });
+  });
+
+  test("is asked about no more once it is there", async () => {
+    await withServer([accepted, arrived], async ({ ipv6: provider, server }) => {
+      await provider.assign(ip, "42");
+      expect(await provider.getAddress(ip)).toEqual({ ...free, holderID: "42" });
+      expect(await provider.getAddress(ip)).toEqual({ ...free, holderID: "42" });
+      expect(server.requests).toHaveLength(3);
+    });
+  });
+
+  test("is free again where its action has failed", async () => {
+    await withServer([accepted, elsewhere, action("errored"), elsewhere], async ({ ipv6: provider, server }) => {
+      await provider.assign(ip, "42");
+      expect(await provider.getAddress(ip)).toEqual(free);
+      expect(await provider.getAddress(ip)).toEqual(free);
+      expect(server.requests).toHaveLength(4);
+    });
+  });
+
+  test.for<readonly [string, Reply]>([
+    ["the token may not read", { status: 403, json: errorJSON("forbidden", "You are not authorized") }],
+    ["DigitalOcean does not know", notFound],
+    ["cannot be read now", { status: 500, json: errorJSON("server_error", "Unexpected server-side error") }],
+  ])("is locked for ten seconds where its action is one that %s", async ([, reply]) => {
+    const clock = new FakeClock();
+    const answer = ({ path, method }: Received): Reply =>
+      method === "POST" ? accepted : path.startsWith("/v2/actions/") ? reply : elsewhere;
+    await withServer(
+      answer,
+      async ({ ipv6: provider }) => {
+        await provider.assign(ip, "42");
+        expect(await provider.getAddress(ip)).toEqual({ ...free, isLocked: true });
+        await clock.advance(9000);
+        expect(await provider.getAddress(ip)).toEqual({ ...free, isLocked: true });
+        await clock.advance(1000);
+        expect(await provider.getAddress(ip)).toEqual(free);
+      },
+      { clock },
+    );
   });
 });
