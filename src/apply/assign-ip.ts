@@ -1,7 +1,7 @@
 import type { AssignIP, ObjectRef, Place, UnassignIP } from "../model/action.ts";
 import type { Address } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
-import { ProviderError } from "../model/errors.ts";
+import { KubeError, ProviderError } from "../model/errors.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
 import { podsKeyOf, summarizeEndpoints, summarizePods, summaryOn } from "../model/pods.ts";
@@ -85,18 +85,21 @@ function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { stores
 /** What speaks against the change as things are now; undefined when nothing does. */
 async function objectionTo(action: AssignIP, provider: IPProvider, context: ApplyContext): Promise<Result | undefined> {
   const objections = await Promise.all([
-    targetCarries(action, provider),
+    targetCarries(action, provider, context),
     hasMoved(action, provider, context),
     holderKeeps(action, context),
   ]);
   return objections.find((one) => one !== undefined);
 }
 
-async function targetCarries(action: AssignIP, provider: IPProvider): Promise<Result | undefined> {
+async function targetCarries(
+  action: AssignIP,
+  provider: IPProvider,
+  context: Pick<ApplyContext, "cluster" | "registry">,
+): Promise<Result | undefined> {
   if (action.mustNotCarry.length === 0) return undefined;
   const carried = await provider.machineAddresses(action.after.machineID);
-  if (carried === undefined)
-    return { ...skipped("MachineNotFound", missingMachine(action.after, provider)), isMachineUnfit: true };
+  if (carried === undefined) return await withoutMachine(action.after, { provider, learned: [] }, context);
   const ip = action.mustNotCarry.find((unreadable) => carried.includes(unreadable));
   if (ip === undefined) return undefined;
   const address: Address = { ip, region: "", holderID: action.after.machineID, isLocked: false };
@@ -322,17 +325,14 @@ export async function explainRefusal(
   error: ProviderError,
   { object, place }: { readonly object: ObjectRef; readonly place: Required<Place> },
   { provider, learned }: { readonly provider: IPProvider; readonly learned: readonly Learned[] },
-  { registry, stores }: Pick<ApplyContext, "registry" | "stores">,
+  context: Pick<ApplyContext, "cluster" | "registry" | "stores">,
 ): Promise<Result> {
+  const { registry, stores } = context;
   const { machineID, nodeName } = place;
   if (error.failure !== "refused" && error.failure !== "not-found") return failed(error, { learned });
   const carried = await carriedBy(machineID, provider);
   if (carried === "unknown") return failed(error, { learned });
-  if (carried === undefined)
-    return {
-      ...skipped("MachineNotFound", missingMachine(place, provider), learned),
-      isMachineUnfit: true,
-    };
+  if (carried === undefined) return await withoutMachine(place, { provider, learned }, context);
   const isPublic = carried.filter((ip) => !PRIVATE.test(ip));
   const most = registry.maxPerNode(provider.name, stores.ownersOf(object).get(object)?.spec.maxPerNode);
   if (isPublic.length > most) {
@@ -340,6 +340,32 @@ export async function explainRefusal(
     return { ...skipped("NodeHasForeignIP", text, learned), isMachineUnfit: true };
   }
   return failed(error, { learned });
+}
+
+/**
+ * What came of a change for a machine that the provider does not know. Its node waits for that only while it has this machine: one that was made anew meanwhile, under the same
+ * name, can take an address at once. One reading of the node.
+ */
+async function withoutMachine(
+  place: Required<Place>,
+  { provider, learned }: { readonly provider: IPProvider; readonly learned: readonly Learned[] },
+  { cluster, registry }: Pick<ApplyContext, "cluster" | "registry">,
+): Promise<Result> {
+  const text = missingMachine(place, provider);
+  const node = await readNow(place.nodeName, cluster);
+  const isSame = node === undefined || registry.machineID(provider.name, node.providerID) === place.machineID;
+  if (isSame) return { ...skipped("MachineNotFound", text, learned), isMachineUnfit: true };
+  return { ...skipped("Stale", `${text}, and the node has another one now`, learned), learnedNode: node };
+}
+
+/** A node as it is now; undefined where there is none, or where it cannot be read. */
+async function readNow(name: string, cluster: ApplyContext["cluster"]): Promise<NodeFacts | undefined> {
+  try {
+    return await cluster.readNode(name);
+  } catch (error) {
+    if (error instanceof KubeError) return undefined;
+    throw error;
+  }
 }
 
 /** Says that a node's machine does not exist. Pure. */

@@ -130,9 +130,9 @@ function acquiredFamily(outcome: Outcome): readonly IPFamily[] {
   return action.kind === "acquire-ip" && wasAskedFor(outcome) ? [sourceNamed(action.provider).family] : [];
 }
 
-/** A creation that was refused because of its machine was asked for all the same. */
+/** A creation that was refused because of its machine was asked for all the same, whether its node still has that machine or was read to have another. */
 function wasAskedFor(outcome: Outcome): boolean {
-  return outcome.outcome !== "skipped" || outcome.isMachineUnfit === true;
+  return outcome.outcome !== "skipped" || outcome.isMachineUnfit === true || outcome.learnedNode !== undefined;
 }
 
 /** True for an object that is deleted once its last finalizer has gone. Somebody else's keeps it, and its status goes on telling how it stands. */

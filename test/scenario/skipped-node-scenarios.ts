@@ -87,6 +87,24 @@ export function skippedNodeScenarios(scenario: Register): void {
   );
 
   scenario(
+    "a node that is made anew with another droplet does not wait because the provider does not know its former one",
+    async (world) => {
+      await world.nodes.create("n1", { droplet: 107 });
+      world.cloud.droplet("n1");
+      world.cloud.address(ip(1));
+      await world.pools.create("web", { ips: [ip(1)] });
+      world.before("assign", async () => {
+        await world.nodes.delete("n1");
+        await world.nodes.create("n1");
+      });
+      await world.pass();
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+      expect((await world.pools.status("web")).retries).toEqual([]);
+    },
+  );
+
+  scenario(
     "an address is bought for a droplet that the provider does not know: the next node gets it in the same pass, and the pool waits for nothing",
     async (world) => {
       await world.nodes.create("n1");
