@@ -36,6 +36,7 @@ import {
   recordSetHolds,
   viewRecordSet,
 } from "./record-set-view.ts";
+import { isSoon } from "./retries.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
 import { lastForCertain, poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
 import { type Ownership, ownership } from "./shards.ts";
@@ -289,17 +290,19 @@ function isComing({ view, holds, unassigned }: Decision): boolean {
   if (view.pool.meta.isDeleting) return false;
   const isHeld = holds.some(
     (why) =>
-      (why.kind === "acquire-ip" && endsWithout(why)) ||
+      (why.kind === "acquire-ip" && endsWithout(why, view.nowMs)) ||
       (why.kind === "assign-ip" && why.waitsFor === "cool-off" && !why.needsPerson),
   );
   const hasFirewall = view.firewall.kind !== "none" && unassigned.length > 0;
-  const isShut = hasFirewall && firewallObstacles(view).some((why) => why !== undefined && endsWithout(why));
+  const isShut =
+    hasFirewall && firewallObstacles(view).some((why) => why !== undefined && endsWithout(why, view.nowMs));
   return isHeld || isShut || view.pool.status.pendingAcquisitions.length > 0;
 }
 
-/** True for what ends without an edit of the object: by itself, or once a permission is there that was refused. Example: a token may not buy addresses, or change firewalls. */
-function endsWithout({ needsPerson, reason }: Obstacle): boolean {
-  return !needsPerson || lacksPermission(reason);
+/** True for what ends without an edit of the object: by itself and soon, or once a permission is there that was refused. Example: a token may not buy addresses, or change firewalls. */
+function endsWithout({ needsPerson, reason, waitsFor, notBeforeMs }: Obstacle, nowMs: number): boolean {
+  if (needsPerson) return lacksPermission(reason);
+  return waitsFor === "cool-off" || notBeforeMs === undefined || isSoon(notBeforeMs, nowMs);
 }
 
 /** Plans the records of every object. Leaves the records of a blocked pool or an invalid record set as they are. */

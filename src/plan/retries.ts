@@ -2,6 +2,7 @@ import { type Action, type ChangeMachines, isAssign, targetPlace, type WriteDNS 
 import { changesAnnotation, changesName } from "../model/action-kinds.ts";
 import { addressesWithout, type RecordsFact } from "../model/dns.ts";
 import { CRDTooOld, KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
+import { lacksPermission } from "../model/hold.ts";
 import type { Obstacle } from "../model/plan.ts";
 import type { IPStatus, RetryStatus } from "../model/resource.ts";
 import {
@@ -50,6 +51,14 @@ export function retryDueMs({ nextAttemptTime, attempts }: RetryStatus, nowMs: nu
   return Math.min(dueMs, nowMs + longestMs);
 }
 
+/** What flipop expects to go well soon is tried again within this time, milliseconds. A provider that has refused three times is asked less often than that. */
+const SOON_MS = Math.max(...WAITS.fastRetry.ms);
+
+/** False for a next attempt so far off that nobody waits for what it may bring: the provider has refused the ones before it. Pure. */
+export function isSoon(dueMs: number, nowMs: number): boolean {
+  return dueMs <= nowMs + SOON_MS;
+}
+
 /** Returns a stored retry; with the present time where its own is none, or one that no schedule has: a clock was wrong. Pure. */
 export function inTime(retry: RetryStatus, nowMs: number): RetryStatus {
   const dueMs = retryDueMs(retry, nowMs);
@@ -90,6 +99,13 @@ export class Retries {
   /** Returns the stored retry of an address: of its way to a node, else of its removal. */
   ofAddress(ip: string): RetryStatus | undefined {
     return [ipSubject(ip), ipRelocationSubject(ip), ipRemovalSubject(ip)].flatMap((one) => this.of(one) ?? [])[0];
+  }
+
+  /** True where the last attempt failed, and what it was about may be there before long: it is tried again soon, or once a permission is there that was refused. */
+  mayEndSoon(retry: RetryStatus | undefined): boolean {
+    if (retry === undefined) return false;
+    if (retry.reason !== undefined) return lacksPermission(retry.reason);
+    return isSoon(retryDueMs(retry, this.#nowMs), this.#nowMs);
   }
 
   /** Returns when a subject may be tried again, milliseconds; now or earlier = at once. */

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { SHARD_LABEL } from "../../src/model/shard.ts";
-import { WWW, www } from "./dns-scene.ts";
+import { publishedNodes, WWW, www } from "./dns-scene.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { bought, ip } from "./scenario-names.ts";
@@ -100,6 +100,55 @@ function ofGone(scenario: Register): void {
     );
 }
 
+/** Heirs that a provider refuses again and again: what they are, the call and its refusal, how they come to be, and what they show in the end. */
+const HEIRS_REFUSED: readonly (readonly [
+  string,
+  { readonly operation: "create" | "assign"; readonly kind: "422" | "404" },
+  (world: World) => Promise<void>,
+  string,
+])[] = [
+  [
+    "that buys for a machine that refuses",
+    { operation: "create", kind: "422" },
+    (world) => heirPool(world, { desiredIPs: 1 }),
+    "new1",
+  ],
+  [
+    "that buys for a machine that is not known",
+    { operation: "create", kind: "404" },
+    (world) => heirPool(world, { desiredIPs: 1 }),
+    "new1",
+  ],
+  [
+    "that names an address which its machine refuses",
+    { operation: "assign", kind: "422" },
+    (world) => heirPool(world, { ips: [ip(1)] }),
+    "ip1",
+  ],
+  [
+    "that shows what a pool buys for a machine that refuses",
+    { operation: "create", kind: "422" },
+    async (world) => {
+      await world.pools.create("pool", { desiredIPs: 1 });
+      await world.recordSets.create("heir", { ...NAMED, addressType: "flipop.digitalocean.com/ipv4-reserved-ip" });
+    },
+    "new1",
+  ],
+];
+
+/** A pass at once, and one every five minutes and a second. */
+async function passesFor(world: World, minutes: number): Promise<void> {
+  for (let left = minutes; left > 0; left -= 5) {
+    await world.pass();
+    world.advance(5 * MINUTE + SECOND);
+  }
+  await world.pass();
+}
+
+async function heirPool(world: World, spec: Spec): Promise<void> {
+  await world.pools.create("heir", { ...NAMED, ...spec });
+}
+
 const PODS = { match: { podNamespace: "shop", podLabel: "app=web" } };
 
 /** Heirs that cannot take the name now. */
@@ -166,6 +215,56 @@ function ofHindered(scenario: Register): void {
         expect(await world.showRouted()).toEqual([expect.stringContaining("new2 active")]);
       },
     );
+
+  for (const [what, refused, heir, own] of HEIRS_REFUSED)
+    for (const minutes of [0, 30])
+      scenario(
+        `a record set, deleted after ${minutes} minutes, waits for no heir ${what}: its records stay for it`,
+        async (world) => {
+          await publishedNodes(world, "digitalocean", ["n1"], CLEANS);
+          const shown = world.dns.set("digitalocean", WWW);
+          world.cloud.address(ip(1));
+          world.fail({ side: "cloud", ...refused, times: 0 });
+          await heir(world);
+          await passesFor(world, minutes);
+          await world.recordSets.delete("nodes");
+          await passesFor(world, 20);
+          expect(await world.recordSets.existing()).not.toContain("nodes");
+          expect(world.dns.set("digitalocean", WWW)).toEqual(shown);
+          world.clearFaults();
+          world.advance(10 * MINUTE);
+          await world.pass({ settle: true });
+          expect(world.dns.set("digitalocean", WWW)).toEqual([own]);
+        },
+      );
+
+  scenario("a deleted record set waits for an heir whose first purchase is refused", async (world) => {
+    await publishedNodes(world, "digitalocean", ["n1"], CLEANS);
+    world.fail({ side: "cloud", operation: "create", kind: "422", times: 1 });
+    await heirPool(world, { desiredIPs: 1 });
+    await world.recordSets.delete("nodes");
+    await world.pass();
+    expect(await world.recordSets.existing()).toEqual(["nodes"]);
+    await passesFor(world, 5);
+    expect(await world.recordSets.existing()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["new1"]);
+  });
+
+  scenario("a deleted pool waits for an heir whose purchases are refused (422), but not for ever", async (world) => {
+    await boughtBy(world, 1);
+    world.fail({ side: "cloud", operation: "create", kind: "422", times: 0 });
+    await world.pools.create("heir", { desiredIPs: 1, ...NAMED });
+    await world.pools.delete("web");
+    await staysNamed(world);
+    world.dnsSafety.allowEnd(WWW);
+    for (const waitMs of [301 * SECOND, 601 * SECOND]) {
+      world.advance(waitMs);
+      await world.pass();
+    }
+    await atRest(world);
+    expect(await world.pools.existing()).toEqual(["heir"]);
+    expect(world.cloud.boughtNow()).toEqual([]);
+  });
 
   scenario("a deleted pool's name stays for a RoutedIP whose firewall may not be read", async (world) => {
     await routedScene(world, ["n1", "n2"]);

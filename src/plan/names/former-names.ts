@@ -108,7 +108,8 @@ export function formerNames({ memory, wish }: Publisher, target: NameTarget): re
  *   has published under the name                      forgets the name        forgets the name
  *   writes the name in this plan                      remembers it            finalizer waits for that write
  *   will write later, or its records are right        remembers it            hold: waits for the new owner
- *   cannot publish: no address, or needs a person     remembers it            hands the records over
+ *   cannot publish: no address, needs a person, or
+ *   was refused thrice and is not tried again soon    remembers it            hands the records over
  *   waits for what an API refuses it: a list of the
  *     API server, a purchase, a firewall              remembers it            hold: waits for the new owner
  *   is suspended or invalid                           remembers it            cleans the name up

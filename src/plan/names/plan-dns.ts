@@ -1,6 +1,5 @@
 import { type Action, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { acceptedTTL, addressesWithout, type DNSFacts, recordAddresses } from "../../model/dns.ts";
-import { lacksPermission } from "../../model/hold.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { memoryOf, namesOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
@@ -128,12 +127,12 @@ function ownerPlan(
 
 /**
  * True while an address of an object may serve a moment later: it is on its way, cannot be read just now, is being bought, waits for what ends by itself or for a permission, or
- * is tried again.
+ * is tried again soon.
  */
 function mayServeSoon({ managed, retries }: Publisher, served: ServedAddresses | undefined): boolean {
   if (served !== undefined && (served.undecided.size > 0 || served.isComing === true)) return true;
   const failed = [...managed.map((ip) => retries.ofAddress(ip)), retries.of("acquire")];
-  return failed.some((retry) => retry !== undefined && (retry.reason === undefined || lacksPermission(retry.reason)));
+  return failed.some((retry) => retries.mayEndSoon(retry));
 }
 
 function objectNames(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): ObjectNames {
