@@ -16,6 +16,7 @@ import {
   applied,
   failed,
   learn,
+  lookAt,
   notFound,
   obstacle,
   type Result,
@@ -151,7 +152,9 @@ export async function deleteIP(action: DeleteIP, context: ApplyContext): Promise
 }
 
 async function tryOnce(ip: string, provider: IPProvider, context: ApplyContext): Promise<Result | "busy"> {
-  const address = await provider.getAddress(ip);
+  const look = await lookAt(ip, provider);
+  if ("failure" in look) return look.failure;
+  const { address } = look;
   if (address === undefined) return skipped("IPNotFound", "", [notFound(ip)]);
   const learned = [learn(ip, address)];
   if (address.holderID !== undefined) return skipped("Stale", "it is attached", learned);

@@ -20,6 +20,7 @@ import {
   type Ending,
   failed,
   learn,
+  lookAt,
   notFound,
   type Result,
   skipped,
@@ -82,14 +83,36 @@ function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { stores
   return stored !== undefined && statusOf(stored, ip)?.providerID === registry.providerID(provider, before.machineID);
 }
 
-/** What speaks against the change as things are now; undefined when nothing does. */
+/**
+ * What speaks against the change as things are now; undefined when nothing does. A question that gets no answer takes nothing from what the others were told: all of it is
+ * known from now on.
+ */
 async function objectionTo(action: AssignIP, provider: IPProvider, context: ApplyContext): Promise<Result | undefined> {
-  const objections = await Promise.all([
-    targetCarries(action, provider, context),
-    hasMoved(action, provider, context),
-    holderKeeps(action, context),
-  ]);
-  return objections.find((one) => one !== undefined);
+  const answers = await Promise.all(
+    [
+      targetCarries(action, provider, context),
+      hasMoved(action, provider, context),
+      holderKeeps(action, context),
+    ].map(answerOf),
+  );
+  const objections = answers.flatMap((answer) => answer ?? []);
+  const objection = objections.find(({ outcome }) => outcome === "failed") ?? objections[0];
+  if (objection === undefined) return undefined;
+  const learned = objections.flatMap((one) => one.learned ?? []);
+  const [judged] = objections.flatMap(({ learnedNode, learnedPods }) =>
+    learnedNode === undefined ? [] : { learnedNode, ...(learnedPods === undefined ? {} : { learnedPods }) },
+  );
+  return { ...objection, ...judged, learned };
+}
+
+/** What a question was answered; where it could not be, the failure. */
+async function answerOf(question: Promise<Result | undefined>): Promise<Result | undefined> {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof ProviderError || error instanceof KubeError) return failed(error);
+    throw error;
+  }
 }
 
 async function targetCarries(
@@ -145,7 +168,9 @@ async function hasMoved(
   const ageMs = cluster.now() - (readAtMs.get(action.provider) ?? 0);
   if (action.before === undefined && ageMs <= FRESH_ADDRESS_MS) return undefined;
   if (ageMs <= FRESH_ADDRESS_MS && isShort(action, { cluster, limits })) return undefined;
-  const address = await provider.getAddress(action.ip);
+  const look = await lookAt(action.ip, provider);
+  if ("failure" in look) return look.failure;
+  const { address } = look;
   if (address === undefined) return skipped("IPNotFound", "", [notFound(action.ip)]);
   if (address.isLocked) return skipped("InProgress", "", [learn(action.ip, address)]);
   if (address.holderID === action.before?.machineID) return undefined;
@@ -172,7 +197,9 @@ export function unassignIP(action: UnassignIP, context: ApplyContext): Promise<R
 async function unassign(action: UnassignIP, context: ApplyContext): Promise<Result> {
   const { provider, confirmer } = toolsOf(action.provider, context);
   const { ip } = action;
-  const address = await provider.getAddress(ip);
+  const look = await lookAt(ip, provider);
+  if ("failure" in look) return look.failure;
+  const { address } = look;
   if (address === undefined) return skipped("IPNotFound", "", [notFound(ip)]);
   if (address.isLocked) return skipped("InProgress", "", [learn(ip, address)]);
   if (address.holderID === undefined) return applied({ address });

@@ -275,6 +275,19 @@ export function unread(ip: string, error: string): Learned {
   return { ip, fact: { kind: "gap", error } };
 }
 
+/** Reads an address before it is changed. Where it cannot be read, what the pass knew of it says nothing of how it is now. */
+export async function lookAt(
+  ip: string,
+  provider: Pick<IPProvider, "getAddress">,
+): Promise<{ readonly address: Address | undefined } | { readonly failure: Result }> {
+  try {
+    return { address: await provider.getAddress(ip) };
+  } catch (error) {
+    if (error instanceof ProviderError) return { failure: failed(error, { learned: [unread(ip, error.message)] }) };
+    throw error;
+  }
+}
+
 /** Says that one reading did not find an address. That is no proof. It counts as gone once the account's list, which the next pass reads, lacks it, too. */
 export function notFound(ip: string): Learned {
   return unread(ip, `${ip} was not found when it was read by itself`);

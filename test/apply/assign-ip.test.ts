@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { providerError } from "../../src/adapters/digitalocean/api.ts";
-import { assignIP } from "../../src/apply/assign-ip.ts";
+import { assignIP, unassignIP } from "../../src/apply/assign-ip.ts";
 import { type ApplyContext, applyContext } from "../../src/apply/context.ts";
 import { type Preparation, UNPREPARED } from "../../src/apply/on-record.ts";
 import type { AssignIP } from "../../src/model/action.ts";
+import { KubeError } from "../../src/model/errors.ts";
 import type { ProviderFacts } from "../../src/model/observation.ts";
 import type { PoolStatus } from "../../src/model/resource.ts";
 import type { ClusterWriter } from "../../src/ports/cluster.ts";
@@ -202,6 +203,45 @@ test("an address that somebody else's change has locked is left alone, and known
     reason: "InProgress",
     learned,
   });
+});
+
+const DOWN = providerError(
+  { operation: "get", subject: IP, doing: "read", scope: "reserved_ip:read", isWrite: false },
+  { failure: "malformed", status: 200, reason: "no JSON", isAmbiguous: false },
+);
+
+test.each(["move-ip", "unassign-ip"] as const)(
+  "of an address that cannot be read before a %s nothing is known any more",
+  async (kind) => {
+    const { clock, provider, context } = scene();
+    provider.beforeCall = (operation) => (operation === "get" ? { throw: DOWN } : undefined);
+    const { after: _, mustNotCarry: __, ...common } = MOVE;
+    const before = { machineID: "101" };
+    const changed =
+      kind === "move-ip"
+        ? assignIP(MOVE, context, UNPREPARED)
+        : unassignIP({ ...common, before, after: undefined, kind: "unassign-ip" }, context);
+    expect(await clock.settle(changed)).toMatchObject({
+      outcome: "failed",
+      learned: [{ ip: IP, fact: { kind: "gap" } }],
+    });
+  },
+);
+
+test("where an address has gone is known although its holder cannot be read", async () => {
+  const { clock, provider, context } = scene({ ips: { [IP]: { state: "active", nodeName: "n1" } } });
+  stored(provider).droplet_id = 103;
+  const unread = new KubeError({
+    failure: "timeout",
+    status: 500,
+    operation: "read",
+    subject: "n1",
+    message: "no answer",
+  });
+  const cluster = { ...context.cluster, readNode: () => Promise.reject(unread) };
+  const moved = assignIP({ ...MOVE, isHolderJudged: true }, { ...context, cluster }, UNPREPARED);
+  const learned = [{ ip: IP, fact: { kind: "known", address: { holderID: "103" } } }];
+  expect(await clock.settle(moved)).toMatchObject({ outcome: "failed", error: unread, learned });
 });
 
 test("nothing is moved when what must be on record cannot be written", async () => {
