@@ -101,11 +101,15 @@ export class Retries {
     return [ipSubject(ip), ipRelocationSubject(ip), ipRemovalSubject(ip)].flatMap((one) => this.of(one) ?? [])[0];
   }
 
-  /** True where the last attempt failed, and what it was about may be there before long: it is tried again soon, or once a permission is there that was refused. */
+  /**
+   * True where the last attempt failed, and what it was about may be there before long: it is tried again soon, or once a permission is there that was refused. An attempt that
+   * is due is in the plan, or there is nothing to try it with: it is no reason to wait.
+   */
   mayEndSoon(retry: RetryStatus | undefined): boolean {
     if (retry === undefined) return false;
     if (retry.reason !== undefined) return lacksPermission(retry.reason);
-    return isSoon(retryDueMs(retry, this.#nowMs), this.#nowMs);
+    const dueMs = retryDueMs(retry, this.#nowMs);
+    return dueMs > this.#nowMs && isSoon(dueMs, this.#nowMs);
   }
 
   /** Returns when a subject may be tried again, milliseconds; now or earlier = at once. */

@@ -238,6 +238,29 @@ function ofHindered(scenario: Register): void {
         },
       );
 
+  for (const [what, operation, heir] of [
+    ["purchase", "create", { desiredIPs: 1 }],
+    ["assignment", "assign", { ips: [ip(1)] }],
+  ] as const)
+    scenario(
+      `a deleted record set waits for no heir whose ${what} was refused once, and that has no node any more`,
+      async (world) => {
+        await publishedNodes(world, "digitalocean", ["n1"], CLEANS);
+        world.cloud.address(ip(1));
+        world.cloud.droplet("n5");
+        await world.nodes.create("n5", { labels: { role: "other" } });
+        world.fail({ side: "cloud", operation, kind: "422", times: 0 });
+        await heirPool(world, { ...heir, ...OTHERS });
+        await world.pass();
+        await world.nodes.delete("n5");
+        world.clearFaults();
+        await passesFor(world, 5);
+        await world.recordSets.delete("nodes");
+        await passesFor(world, 20);
+        expect(await world.recordSets.existing()).toEqual([]);
+      },
+    );
+
   scenario("a deleted record set waits for an heir whose first purchase is refused", async (world) => {
     await publishedNodes(world, "digitalocean", ["n1"], CLEANS);
     world.fail({ side: "cloud", operation: "create", kind: "422", times: 1 });
