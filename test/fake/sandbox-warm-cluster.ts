@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
+import { SeenObjects } from "../../src/adapters/kube/access.ts";
 import type { Answer, Call } from "../../src/adapters/kube/call.ts";
-import { SeenObjects } from "../../src/adapters/kube/cluster-reader.ts";
 import { callFailure } from "../../src/adapters/kube/failures.ts";
 import { KubeWarmCluster } from "../../src/adapters/kube/warm-cluster.ts";
 import type { WarmCluster } from "../../src/ports/cluster.ts";

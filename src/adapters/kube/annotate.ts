@@ -1,8 +1,9 @@
 import { type ObjectRef, refKey } from "../../model/action.ts";
 import { KubeError } from "../../model/errors.ts";
 import type { AnnotatableCluster, AnnotationChanges } from "../../ports/cluster.ts";
+import { readAccess } from "./access.ts";
 import { type Call, type Connection, RESOURCES, type Resource, resourcePath } from "./call.ts";
-import { KubeClusterReader, readAccess } from "./cluster-reader.ts";
+import { KubeClusterReader } from "./cluster-reader.ts";
 import { encodeLease } from "./lease.ts";
 import { Transport, type TransportOptions } from "./transport.ts";
 

@@ -16,14 +16,15 @@ import type {
   PodLabelReader,
   WorkloadReader,
 } from "../../ports/cluster.ts";
-import { type Clock, within } from "../../ports/system.ts";
+import { within } from "../../ports/system.ts";
+import { type ReadAccess, readAccess } from "./access.ts";
 import { type Call, type Connection, named, optional, RESOURCES, type Resource, resourcePath } from "./call.ts";
 import { CUSTOM_RESOURCES, type ReadableResource } from "./custom-resources.ts";
 import { eventsRequest } from "./events.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asFlag, asList, asNumber, asRecord, asText } from "./json.ts";
 import { decodeLease } from "./lease.ts";
-import { type ListRequest, listObjects, type PagedRequest, type PageSource } from "./lists.ts";
+import { type ListRequest, listObjects, type PagedRequest } from "./lists.ts";
 import { decodeMeta } from "./metadata.ts";
 import { NAMESPACES_REQUEST } from "./namespace.ts";
 import { decodeNode, NODES_REQUEST } from "./node.ts";
@@ -48,30 +49,8 @@ export function createClusterReader(
   return new KubeClusterReader({ ...readAccess(transport), ...optional("overlay", overlay) });
 }
 
-/** What a transport can do for who only reads. */
-export function readAccess(transport: Transport): ReadAccess {
-  return {
-    connection: transport.connection,
-    send: (call, receive) => transport.read(call, receive),
-    nowMs: () => transport.nowMs(),
-    close: () => transport.close(),
-    clock: transport.clock,
-  };
-}
-
 /** A node that was not read so soon, milliseconds, is listed, too. */
 const NODE_PATIENCE_MS = 1000;
-
-/** What a reader is built from: it can send GETs, and nothing else. */
-export interface ReadAccess extends PageSource {
-  readonly clock: Clock;
-  readonly nowMs: () => number;
-  readonly close: () => void;
-  /** Keeps what is read, for who writes later. */
-  readonly seen?: SeenObjects;
-  /** Absent = custom objects are seen as they are. */
-  readonly overlay?: Overlay;
-}
 
 /** A {@link ClusterReader} over HTTP. It has no method that writes, and holds nothing that could. */
 export class KubeClusterReader
@@ -345,35 +324,4 @@ function getCall(resource: Resource, place: { readonly namespace?: string; reado
   const { namespace, name } = place;
   const subject = namespace === undefined ? name : objectKey({ namespace, name });
   return { method: "GET", path: resourcePath(resource, place), verb: "get", resource, subject };
-}
-
-/**
- * The objects as the server sent them, kept beside what was decoded of them, because a write must respect what flipop does
- * not decode. That of a pool or record set is found by the identity of its `meta` and goes when that goes; of a Lease the
- * newest is kept. Never stale in effect: every write that uses one carries the resourceVersion it was read at.
- */
-export class SeenObjects {
-  readonly #objects = new WeakMap<ObjectMeta, unknown>();
-  readonly #leases = new Map<string, { readonly resourceVersion: string; readonly object: unknown }>();
-
-  /** Remembers a pool's or record set's object. */
-  add(meta: ObjectMeta, object: unknown): void {
-    this.#objects.set(meta, object);
-  }
-
-  /** The object this very `meta` was decoded from; undefined for a copy of it. */
-  objectOf(meta: ObjectMeta): unknown {
-    return this.#objects.get(meta);
-  }
-
-  /** Remembers a Lease in place of an older one. */
-  addLease(lease: LeaseRecord, object: unknown): void {
-    this.#leases.set(`${lease.namespace}/${lease.name}`, { resourceVersion: lease.resourceVersion, object });
-  }
-
-  /** The object of a Lease at its resourceVersion; undefined when another version was seen last. */
-  leaseOf(lease: LeaseRecord): unknown {
-    const seen = this.#leases.get(`${lease.namespace}/${lease.name}`);
-    return seen?.resourceVersion === lease.resourceVersion ? seen.object : undefined;
-  }
 }

@@ -20,13 +20,14 @@ import type {
   LeaseRecord,
   NamespaceReader,
 } from "../../ports/cluster.ts";
-import { type Answer, type Call, type Connection, RESOURCES, resourcePath } from "./call.ts";
-import { KubeClusterReader, type ReadAccess, readAccess, SeenObjects } from "./cluster-reader.ts";
+import { type WriteAccess, writeAccess } from "./access.ts";
+import { type Call, type Connection, RESOURCES, resourcePath } from "./call.ts";
+import { KubeClusterReader } from "./cluster-reader.ts";
 import { CUSTOM_RESOURCES, type CustomResource } from "./custom-resources.ts";
 import { encodeEvent, nextSeries } from "./events.ts";
 import { answerJSON } from "./failures.ts";
 import { createLease, replaceLease } from "./lease.ts";
-import { type Confirmation, Transport, type TransportOptions } from "./transport.ts";
+import { Transport, type TransportOptions } from "./transport.ts";
 import { CustomObjectWriter } from "./write-custom-object.ts";
 
 /** What a cluster is opened with that may be changed. */
@@ -47,17 +48,6 @@ export function createClusterWriter(
   IdentityReader &
   EventReader & { readonly source: string; readonly close: () => void } {
   return new KubeClusterWriter(writeAccess(new Transport(connection, options)), options.reportingInstance);
-}
-
-/** Everything that a transport can do, for who may write. */
-export function writeAccess(transport: Transport): WriteAccess & Pick<Transport, "open"> {
-  return {
-    ...readAccess(transport),
-    send: (call, receive) => transport.send(call, { receive }),
-    write: (call, confirm) => transport.send(call, { confirm }),
-    open: transport.open.bind(transport),
-    seen: new SeenObjects(),
-  };
 }
 
 /** The annotations of a node as they shall be: text, or null for none. */
@@ -190,11 +180,4 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
 function missingPermission(error: unknown): KubeError | undefined {
   if (!(error instanceof KubeError)) throw error;
   return error.failure === "forbidden" ? error : undefined;
-}
-
-/** What a writer is built from, beside what a reader is. */
-export interface WriteAccess extends ReadAccess {
-  /** The answer of any call that succeeded, see `Transport.send`. */
-  readonly write: (call: Call, confirm?: Confirmation) => Promise<Answer>;
-  readonly seen: SeenObjects;
 }

@@ -8,8 +8,9 @@ import type {
   OperatorDeployment,
   Permission,
 } from "../../ports/inspection.ts";
+import { readAccess } from "./access.ts";
 import { type Call, type Connection, named, RESOURCES, type Resource, resourcePath } from "./call.ts";
-import { KubeClusterReader, PART_OF, readAccess } from "./cluster-reader.ts";
+import { KubeClusterReader, PART_OF } from "./cluster-reader.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asFlag, asList, asNumber, asRecord, asText, asTexts } from "./json.ts";
 import { decodeLease } from "./lease.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { LeaseRecord } from "../../ports/cluster.ts";
+import type { WriteAccess } from "./access.ts";
 import { type Answer, type Call, RESOURCES, resourcePath } from "./call.ts";
-import type { WriteAccess } from "./cluster-writer.ts";
 import { answerJSON, malformed } from "./failures.ts";
 import { asNumber, asRecord, asText, asTextMap, asTimeMs, microTime } from "./json.ts";
 import { decodeMeta } from "./metadata.ts";

@@ -1,14 +1,9 @@
 import type { NodeFacts } from "../../model/node.ts";
 import type { ObjectMeta } from "../../model/resource.ts";
 import type { ClusterChange, Staleness, WarmCluster } from "../../ports/cluster.ts";
+import { type WriteAccess, writeAccess } from "./access.ts";
 import type { Connection } from "./call.ts";
-import {
-  KubeClusterWriter,
-  type NodeAnnotations,
-  type WriteAccess,
-  type WriterOptions,
-  writeAccess,
-} from "./cluster-writer.ts";
+import { KubeClusterWriter, type NodeAnnotations, type WriterOptions } from "./cluster-writer.ts";
 import type { CustomResource } from "./custom-resources.ts";
 import type { ListRequest } from "./lists.ts";
 import { decodeNode } from "./node.ts";
