@@ -1,7 +1,7 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
-import { waitingFor } from "../model/progress.ts";
+import { type Progress, waitingFor } from "../model/progress.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
-import type { LeaseOptions } from "./lease.ts";
+import type { Clock } from "../ports/system.ts";
 import {
   callLimitMs,
   createdRecord,
@@ -10,11 +10,46 @@ import {
   isTransient,
   isUnchanged,
   jittered,
+  type LeaseStore,
   leaseCall,
   leaseDurationMs,
   renewalAgeMs,
   takenRecord,
 } from "./lease-record.ts";
+
+/** Which Lease to hold. */
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** As whom to hold a Lease, for how long, and what to do while someone else holds it. */
+export interface LeaseTerms {
+  /** Names this process, uniquely; shown to others as the holder. */
+  readonly identity: string;
+  /** After this long without a renewal others may take the Lease; whole seconds on the wire, rounded up. */
+  readonly durationMs: number;
+  /** After this long without a successful renewal the holder gives up by itself. */
+  readonly renewDeadlineMs: number;
+  /** Time between two renewals, and between two looks at a Lease held by someone else; lengthened by up to a fifth. */
+  readonly retryMs: number;
+  /** `fail` and `skip` differ for the caller only: both end as soon as the holder is seen to be alive. */
+  readonly onLocked: "fail" | "skip" | "wait";
+}
+
+/** Everything that is needed to take a Lease, or to wait for it. */
+export interface Contention extends LeaseName, LeaseTerms {
+  readonly cluster: LeaseStore;
+  readonly clock: Clock;
+  /** Time between two looks at a Lease held by someone else, when that is less than {@link LeaseTerms.retryMs}; lengthened as that. */
+  readonly lookMs?: number;
+  /** When waiting ends, in {@link Clock.monotonicMs}. It does not bound the work. */
+  readonly deadline: number;
+  /** Ends waiting; work that has begun is not interrupted by it. */
+  readonly signal: AbortSignal;
+  /** Is told while somebody else's Lease is waited for. */
+  readonly progress?: Progress | undefined;
+}
 
 /** A Lease just taken: the record as stored, and the monotonic time before the call that stored it. */
 export interface TakenLease {
@@ -46,12 +81,12 @@ type Step = TakenLease | LockedLease | { readonly kind: "again"; readonly afterM
  *
  * @throws ConfigError `invalid` when the namespace does not exist; KubeError when the API refuses, or stays away.
  */
-export function acquireLease(options: LeaseOptions): Promise<TakenLease | LockedLease> {
+export function acquireLease(options: Contention): Promise<TakenLease | LockedLease> {
   return new Contender(options).compete();
 }
 
 class Contender {
-  private readonly options: LeaseOptions;
+  private readonly options: Contention;
   /** The record of another holder, and since when we have seen it unchanged. */
   private observed: { readonly record: LeaseRecord; readonly sinceMs: number } | undefined;
   /** `acquireTime` of every take we sent: a record with one of them is ours although its answer was lost. */
@@ -61,7 +96,7 @@ class Contender {
   private round = 0;
   private overtaken = 0;
 
-  constructor(options: LeaseOptions) {
+  constructor(options: Contention) {
     this.options = options;
   }
 
@@ -203,7 +238,7 @@ class Contender {
   }
 }
 
-function noNamespace(options: LeaseOptions, cause: KubeError): ConfigError {
+function noNamespace(options: Contention, cause: KubeError): ConfigError {
   const { namespace, name } = options;
   return new ConfigError(
     "invalid",

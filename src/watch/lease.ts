@@ -1,15 +1,13 @@
 import { ConfigError, KubeError } from "../model/errors.ts";
 import { acquisitionAdded, changeAmongOthers, type NotedAcquisition } from "../model/lease-notes.ts";
-import type { Progress } from "../model/progress.ts";
 import type { LeaseRecord } from "../ports/cluster.ts";
-import type { Clock, LockState } from "../ports/system.ts";
-import { acquireLease, type TakenLease } from "./lease-acquire.ts";
+import type { LockState } from "../ports/system.ts";
+import { acquireLease, type Contention, type LeaseTerms, type TakenLease } from "./lease-acquire.ts";
 import {
   callLimitMs,
   isOvertaken,
   isTransient,
   jittered,
-  type LeaseStore,
   leaseCall,
   releasedRecord,
   renewedRecord,
@@ -37,44 +35,14 @@ import {
  * Invariant: a renewal counts from the moment before its call, not from its answer. So both sides measure from a time that is never too late.
  */
 
-/** Which Lease to hold. */
-export interface LeaseName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** As whom to hold a Lease, for how long, and what to do while someone else holds it. */
-export interface LeaseTerms {
-  /** Names this process, uniquely; shown to others as the holder. */
-  readonly identity: string;
-  /** After this long without a renewal others may take the Lease; whole seconds on the wire, rounded up. */
-  readonly durationMs: number;
-  /** After this long without a successful renewal the holder gives up by itself. */
-  readonly renewDeadlineMs: number;
-  /** Time between two renewals, and between two looks at a Lease held by someone else; lengthened by up to a fifth. */
-  readonly retryMs: number;
-  /** `fail` and `skip` differ for the caller only: both end as soon as the holder is seen to be alive. */
-  readonly onLocked: "fail" | "skip" | "wait";
-}
-
 /** Everything that one hold of a Lease needs. */
-export interface LeaseOptions extends LeaseName, LeaseTerms {
-  readonly cluster: LeaseStore;
-  readonly clock: Clock;
-  /** Time between two looks at a Lease held by someone else, when that is less than {@link LeaseTerms.retryMs}; lengthened as that. */
-  readonly lookMs?: number;
-  /** When waiting ends, in {@link Clock.monotonicMs}. It does not bound the work. */
-  readonly deadline: number;
-  /** Ends waiting; work that has begun is not interrupted by it. */
-  readonly signal: AbortSignal;
+export interface LeaseOptions extends Contention {
   /** Called once the Lease is known to be given back. */
   readonly onRelease?: () => void;
   /** Called with what kept it from being given back: nobody else has it before it expires. Not called for a Lease that was lost. */
   readonly onKept?: (error: unknown) => void;
   /** Returns the annotations to leave when the work throws. They are written with the call that gives the Lease back. Absent = none. */
   readonly annotateFailure?: AnnotateFailure | undefined;
-  /** Is told while somebody else's Lease is waited for. */
-  readonly progress?: Progress | undefined;
 }
 
 /** Returns annotations for what the work threw. `endedAtMs` is by the API server's clock, `notes` are those of the Lease. Must not throw. */

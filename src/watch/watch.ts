@@ -5,7 +5,8 @@ import { Interrupted, untilInterrupted } from "../observe/interrupt.ts";
 import { readCluster } from "../observe/read-cluster.ts";
 import type { WarmCluster } from "../ports/cluster.ts";
 import type { Clock, LockState } from "../ports/system.ts";
-import { type LeaseName, type LeaseOptions, type LeaseTerms, NO_LOCK } from "./lease.ts";
+import { type LeaseOptions, NO_LOCK } from "./lease.ts";
+import type { LeaseName, LeaseTerms } from "./lease-acquire.ts";
 import { type ShardAnswer, withShardLease } from "./shard-lock.ts";
 import {
   backoffMs,
