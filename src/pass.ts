@@ -1,9 +1,10 @@
 import type { Attempts } from "./apply/attempts.ts";
 import type { WriteAccess } from "./apply/context.ts";
 import type { EventWriter } from "./apply/event-writer.ts";
+import type { Outcome } from "./model/outcome.ts";
 import type { Plan } from "./model/plan.ts";
 import type { RunRestraint } from "./model/restraint.ts";
-import type { Outcome, Selection, Settling } from "./model/run.ts";
+import type { Selection, Settling } from "./model/run.ts";
 import type { ObserveDeps } from "./observe/observe.ts";
 import type { SavedApplication } from "./saved/application.ts";
 

@@ -4,9 +4,9 @@ import { sourceNamed } from "../model/address-source.ts";
 import { KubeError, ProviderError } from "../model/errors.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { PodSummary } from "../model/observation.ts";
+import type { Learned } from "../model/outcome.ts";
 import { podsKeyOf, summarizeEndpoints, summarizePods, summaryOn } from "../model/pods.ts";
 import type { Pool } from "../model/resource.ts";
-import type { Learned } from "../model/run.ts";
 import { keepsAddress } from "../plan/addresses/position.ts";
 import { judgeNodes } from "../plan/nodes/judge-nodes.ts";
 import { statusOf } from "../plan/pool-view.ts";
@@ -89,11 +89,9 @@ function leavesKnownMachine({ object, ip, provider, before }: AssignIP, { stores
  */
 async function objectionTo(action: AssignIP, provider: IPProvider, context: ApplyContext): Promise<Result | undefined> {
   const answers = await Promise.all(
-    [
-      targetCarries(action, provider, context),
-      hasMoved(action, provider, context),
-      holderKeeps(action, context),
-    ].map(answerOf),
+    [targetCarries(action, provider, context), hasMoved(action, provider, context), holderKeeps(action, context)].map(
+      answerOf,
+    ),
   );
   const objections = answers.flatMap((answer) => answer ?? []);
   const objection = objections.find(({ outcome }) => outcome === "failed") ?? objections[0];

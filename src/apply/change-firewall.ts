@@ -11,7 +11,7 @@ import {
   shownPorts,
 } from "../model/firewall.ts";
 import { IP_FAMILIES } from "../model/node-annotations.ts";
-import type { LearnedFirewall } from "../model/run.ts";
+import type { LearnedFirewall } from "../model/outcome.ts";
 import { WAITS, waitMs } from "../model/waits.ts";
 import { isLastFirewall, joiningObstacle } from "../plan/firewalls/firewall-target.ts";
 import type { FirewallProvider } from "../ports/providers.ts";

@@ -10,9 +10,9 @@ import {
 } from "../model/action.ts";
 import { ACTIONS, changesName } from "../model/action-kinds.ts";
 import { shownAddresses } from "../model/annotated.ts";
+import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
 import { waitingFor } from "../model/progress.ts";
-import type { Outcome } from "../model/run.ts";
 import { type ApplyContext, skipped } from "./context.ts";
 import { type Preparation, preparations } from "./on-record.ts";
 import { operate } from "./operations.ts";

@@ -1,6 +1,6 @@
 import { type Action, attemptKey, refKey, subjectOf } from "../model/action.ts";
+import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Outcome } from "../model/run.ts";
 
 /** How often a pass tries an action that was skipped: once more, since what made it wait may have ended meanwhile. */
 const TRIES_AFTER_SKIP = 2;

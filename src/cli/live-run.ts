@@ -1,6 +1,7 @@
 import { refKey } from "../model/action.ts";
+import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Outcome, PassResult } from "../model/run.ts";
+import type { PassResult } from "../model/run.ts";
 import { causeKey, MOST_ALIKE, renderOutcome } from "../report/text/run.ts";
 import { isDocument, writeText } from "./output.ts";
 import type { Session } from "./session.ts";

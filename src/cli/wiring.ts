@@ -1,8 +1,9 @@
 import { WEBHOOK } from "../adapters/webhook/traits.ts";
 import type { Sources } from "../doctor/gather.ts";
+import type { Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
 import type { RunRestraint } from "../model/restraint.ts";
-import type { Outcome, PassResult, RunEnd, Selection } from "../model/run.ts";
+import type { PassResult, RunEnd, Selection } from "../model/run.ts";
 import type { ScheduledWorkload } from "../model/workload.ts";
 import type {
   AnnotatableCluster,

@@ -1,6 +1,6 @@
 import type { ObjectRef } from "./action.ts";
+import type { Applied, Failed, Unconfirmed } from "./outcome.ts";
 import type { PoolAssessment } from "./plan.ts";
-import type { Applied, Failed, Unconfirmed } from "./run.ts";
 
 /** A change that a pass made, was promised or failed to make, as it is told to whoever asked to be notified. */
 export interface ChangeNotice {

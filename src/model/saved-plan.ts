@@ -1,6 +1,7 @@
 import type { Action } from "./action.ts";
+import type { FactValue } from "./outcome.ts";
 import type { RunLimits } from "./restraint.ts";
-import type { FactValue, Selection } from "./run.ts";
+import type { Selection } from "./run.ts";
 
 /** A fact that an action of a saved plan depends on: where it differs, the action is refused. */
 export interface Precondition {

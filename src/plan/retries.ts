@@ -3,6 +3,7 @@ import { changesAnnotation, changesName } from "../model/action-kinds.ts";
 import { addressesWithout, type RecordsFact } from "../model/dns.ts";
 import { CRDTooOld, KubeError, ProviderError, type ProviderFailure, type Refusal } from "../model/errors.ts";
 import { lacksPermission } from "../model/hold.ts";
+import type { Failed, Outcome } from "../model/outcome.ts";
 import type { Obstacle } from "../model/plan.ts";
 import type { IPStatus, RetryStatus } from "../model/resource.ts";
 import {
@@ -24,7 +25,6 @@ import {
   type RetriedRecords,
   retriedAddress,
 } from "../model/retry-subject.ts";
-import type { Failed, Outcome } from "../model/run.ts";
 import { plain } from "../model/text.ts";
 import { parseTime, timestamp } from "../model/time.ts";
 import { WAITS, waitMs } from "../model/waits.ts";

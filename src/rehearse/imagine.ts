@@ -7,6 +7,7 @@ import { type RecordsFact, recordsKey } from "../model/dns.ts";
 import { type Firewall, portText, shownPorts } from "../model/firewall.ts";
 import { IP_FAMILIES } from "../model/node-annotations.ts";
 import type { Observation } from "../model/observation.ts";
+import type { Applied, Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
 import {
   compareText,
@@ -16,7 +17,6 @@ import {
   type RecordSet,
   type RoutedIPStatus,
 } from "../model/resource.ts";
-import type { Applied, Outcome } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { factByID } from "../plan/firewalls/firewall-memory.ts";
 import { fold } from "../plan/fold.ts";

@@ -1,8 +1,9 @@
 import { type Action, type ObjectRef, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
+import type { Outcome } from "../model/outcome.ts";
 import type { Hold, Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import { REASONS, type Reason } from "../model/reason.ts";
-import type { Outcome, PassResult } from "../model/run.ts";
+import type { PassResult } from "../model/run.ts";
 import { outagesBeyond, type Simulation } from "../model/simulation.ts";
 import { byObject } from "./by-object.ts";
 import { categoryOf, type ErrorCategory } from "./text/errors.ts";

@@ -1,8 +1,9 @@
 import { type Action, type ObjectRef, refKey, subjectOf } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { FailedRunNotice, Notice, PassNotice } from "../model/notice.ts";
+import type { Outcome } from "../model/outcome.ts";
 import { GROUP } from "../model/resource.ts";
-import type { Outcome, PassResult } from "../model/run.ts";
+import type { PassResult } from "../model/run.ts";
 import { contentHash, plain } from "../model/text.ts";
 import { timestamp } from "../model/time.ts";
 import { newlyStalled, type ToldPass } from "./events.ts";

@@ -1,8 +1,9 @@
 import type { Action } from "../model/action.ts";
 import type { Observation } from "../model/observation.ts";
+import type { ChangedFact, Outcome } from "../model/outcome.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Reason } from "../model/reason.ts";
-import type { ChangedFact, Outcome, SavedRun } from "../model/run.ts";
+import type { SavedRun } from "../model/run.ts";
 import { type SavedAction, type SavedPlan, savedActions } from "../model/saved-plan.ts";
 import { actionText } from "../report/text/actions.ts";
 import { changeKey, type Judged, type Judgement, judge } from "./saved-plan.ts";

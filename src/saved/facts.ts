@@ -22,9 +22,9 @@ import { addressesWithout } from "../model/dns.ts";
 import { portText, shownPorts } from "../model/firewall.ts";
 import { nodePhrase } from "../model/node-phrase.ts";
 import type { Observation } from "../model/observation.ts";
+import type { FactValue } from "../model/outcome.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment } from "../model/plan.ts";
 import { FINALIZER } from "../model/resource.ts";
-import type { FactValue } from "../model/run.ts";
 import { listText } from "../report/text/layout.ts";
 import { rfc3339 } from "../report/text/times.ts";
 import {

@@ -7,8 +7,8 @@ import { canonicalZone, type RecordsFact, recordsKey } from "../model/dns.ts";
 import { type Firewall, portText, shownPorts } from "../model/firewall.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
+import type { FactValue } from "../model/outcome.ts";
 import { compareText, FINALIZER, managedIPs, type ObjectMeta, type Pool } from "../model/resource.ts";
-import type { FactValue } from "../model/run.ts";
 import { factByID } from "../plan/firewalls/firewall-memory.ts";
 
 // What a world shows of the things that actions are about, as texts that can be compared and written to a file.

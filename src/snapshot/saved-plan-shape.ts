@@ -20,9 +20,10 @@ import {
 import { ACTIONS } from "../model/action-kinds.ts";
 import type { OtherRecords, Zone } from "../model/dns.ts";
 import type { ServedPorts } from "../model/firewall.ts";
+import type { FactValue } from "../model/outcome.ts";
 import { REASONS } from "../model/reason.ts";
 import type { RunLimits } from "../model/restraint.ts";
-import type { FactValue, Selection } from "../model/run.ts";
+import type { Selection } from "../model/run.ts";
 import type { Precondition, SavedAction, SavedPlan } from "../model/saved-plan.ts";
 import { timestamp } from "../model/time.ts";
 import { PORT_RANGE } from "./object-shapes.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import type { ReleasedIP } from "../../src/model/address.ts";
 import { KubeError, ProviderError } from "../../src/model/errors.ts";
-import type { Outcome } from "../../src/model/run.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
 import { invoke, type Scene } from "../cli/invoke.ts";
 import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
 import { eventsTold } from "../history/told.ts";

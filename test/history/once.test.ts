@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import type { Outcome, PassResult } from "../../src/model/run.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
+import type { PassResult } from "../../src/model/run.ts";
 import { afterFailureWithDNS, beforePurchase } from "../report/dns-world.ts";
 import { HARM_WORLDS } from "../report/harm-worlds.ts";
 import { afterRoutedFailure } from "../report/routed-world.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type OutputStream, writeDocument, writeLine, writeLines, writeText } from "../../src/cli/output.ts";
 import { ConfigError, KubeError, ProviderError } from "../../src/model/errors.ts";
-import type { Outcome } from "../../src/model/run.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
 import { plain, plainValue } from "../../src/model/text.ts";
 import { eventOf } from "../../src/report/events.ts";
 import { errorDocument, type JSONObject } from "../../src/report/json/document.ts";

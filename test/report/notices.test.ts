@@ -3,8 +3,9 @@ import { CloudEvent, HTTP } from "cloudevents";
 import { describe, expect, test } from "vitest";
 import { KubeError } from "../../src/model/errors.ts";
 import type { Notice } from "../../src/model/notice.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
 import type { Condition } from "../../src/model/resource.ts";
-import type { Outcome, PassResult } from "../../src/model/run.ts";
+import type { PassResult } from "../../src/model/run.ts";
 import { EXIT } from "../../src/report/exit-code.ts";
 import {
   alertsOf,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import type { Outcome } from "../../src/model/run.ts";
 import { eventOf } from "../../src/report/events.ts";
 import { exitCodeOfPlan, exitCodeOfRun } from "../../src/report/exit-code.ts";
 import { impactOf } from "../../src/report/impact.ts";

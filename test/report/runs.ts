@@ -1,7 +1,8 @@
 import type { Action } from "../../src/model/action.ts";
 import { ProviderError } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import type { Outcome, PassResult, RunTiming } from "../../src/model/run.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
+import type { PassResult, RunTiming } from "../../src/model/run.ts";
 import { aNode, anObservation, aPool, planOf, remainingOf } from "./world.ts";
 
 /** The timing of a run that took no time. */

@@ -1,5 +1,6 @@
 import { subjectOf } from "../../src/model/action.ts";
-import type { Outcome, PassResult } from "../../src/model/run.ts";
+import type { Outcome } from "../../src/model/outcome.ts";
+import type { PassResult } from "../../src/model/run.ts";
 import { familyOf } from "../../src/sandbox/digitalocean/actions.ts";
 import type { Monitor } from "./monitor.ts";
 import type { Process } from "./process.ts";

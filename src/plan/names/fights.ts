@@ -1,9 +1,9 @@
 import type { WriteDNS } from "../../model/action.ts";
 import { addressesWithout, recordAddresses } from "../../model/dns.ts";
+import type { Outcome } from "../../model/outcome.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { type RecordType, setNamed } from "../../model/record-types.ts";
 import { type NameFight, ownAddresses } from "../../model/resource.ts";
-import type { Outcome } from "../../model/run.ts";
 import { formatTime, isPast, pastMs, timestamp } from "../../model/time.ts";
 import { obstacle } from "../holds.ts";
 import { retryDelayMs } from "../retries.ts";

@@ -1,8 +1,8 @@
 import { type AcquireIP, type AssignIP, targetPlace } from "../../model/action.ts";
 import { entryOf } from "../../model/address.ts";
+import type { Outcome } from "../../model/outcome.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
 import type { IPStatus, Pool, PoolStatus } from "../../model/resource.ts";
-import type { Outcome } from "../../model/run.ts";
 import { timestamp } from "../../model/time.ts";
 import { afterWrites } from "../names/fights.ts";
 import { withOutcome } from "../retries.ts";

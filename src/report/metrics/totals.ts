@@ -2,10 +2,11 @@ import * as v from "valibot";
 import { isAssign, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { changesName } from "../../model/action-kinds.ts";
 import { addHistograms, CALL_BOUNDS, FAILOVER_BOUNDS, type Histogram, histogramOf } from "../../model/meter.ts";
+import type { Outcome } from "../../model/outcome.ts";
 import type { Plan, PoolAssessment, RecordSetAssessment, SetAssessment } from "../../model/plan.ts";
 import { publishedNames } from "../../model/record-types.ts";
 import { ownerKey, shownAddresses } from "../../model/resource.ts";
-import type { Outcome, PassResult, RunEnd } from "../../model/run.ts";
+import type { PassResult, RunEnd } from "../../model/run.ts";
 import { contentHash } from "../../model/text.ts";
 
 /** Counts by their labels, separated by spaces. */

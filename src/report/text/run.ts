@@ -1,9 +1,10 @@
 import { type Action, refKey, subjectOf } from "../../model/action.ts";
 import { ACTIONS, changesFirewall } from "../../model/action-kinds.ts";
 import { capital, reasonText } from "../../model/hold.ts";
+import type { Outcome } from "../../model/outcome.ts";
 import type { Hold, Plan, PoolAssessment } from "../../model/plan.ts";
 import { objectKey, ownerKey, RETRY_REASONS } from "../../model/resource.ts";
-import type { Outcome, PassResult, ReportFailure, SavedRun } from "../../model/run.ts";
+import type { PassResult, ReportFailure, SavedRun } from "../../model/run.ts";
 import { plain, plainValue } from "../../model/text.ts";
 import { durationText } from "../../model/time.ts";
 import { sharedCauses, withoutSubjects } from "../causes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Outcome } from "../../../src/model/run.ts";
+import type { Outcome } from "../../../src/model/outcome.ts";
 import { failoverSeconds } from "../../../src/report/metrics/samples.ts";
 import { applied, failed, steady } from "../runs.ts";
 import { afterFailure, NOW_MS, planOf } from "../world.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Action, WriteDNS } from "../../../src/model/action.ts";
+import type { Outcome } from "../../../src/model/outcome.ts";
 import type { Plan, RecordSetAssessment } from "../../../src/model/plan.ts";
-import type { Outcome, PassResult } from "../../../src/model/run.ts";
+import type { PassResult } from "../../../src/model/run.ts";
 import { addRun, readTotals, writeTotals } from "../../../src/report/metrics/totals.ts";
 import { aQuietRun, steady } from "../runs.ts";
 import { planOf } from "../world.ts";
