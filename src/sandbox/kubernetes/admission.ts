@@ -10,8 +10,9 @@ import {
   valueAt,
 } from "./object-store.ts";
 import { apiVersionOf, type ResourceType } from "./resource-types.ts";
+import type { Cause } from "./schema.ts";
 import { type Schema, validate } from "./schema.ts";
-import { badRequest, type Cause, invalid, StatusError } from "./status-error.ts";
+import { badRequest, invalid, StatusError } from "./status-error.ts";
 
 /** An object that may be stored, and what the caller is warned of. */
 interface Admitted {

@@ -1,4 +1,3 @@
-import type { KubernetesAPI } from "./kubernetes-api.ts";
 import {
   arrayAt,
   type Change,
@@ -15,15 +14,8 @@ import {
   valueAt,
 } from "./object-store.ts";
 import type { ResourceType } from "./resource-types.ts";
-import {
-  badRequest,
-  type Cause,
-  forbidden,
-  invalid,
-  notFound,
-  preconditionFailed,
-  StatusError,
-} from "./status-error.ts";
+import type { Cause } from "./schema.ts";
+import { badRequest, forbidden, invalid, notFound, preconditionFailed, StatusError } from "./status-error.ts";
 
 function required(field: string): Cause {
   return { reason: "FieldValueRequired", message: "Required value", field };
@@ -154,8 +146,9 @@ const UNSCHEDULABLE = { key: "node.kubernetes.io/unschedulable", effect: "NoSche
 /**
  * Returns what does a controller's work when it is called: a node that was cordoned since gets the taint that says so, and one that was uncordoned loses it.
  * What else people do with that taint is theirs.
+ * @param nowMs - the time of the API server, milliseconds
  */
-export function taintingOfCordonedNodes({ store, origins }: Pick<KubernetesAPI, "store" | "origins">): () => void {
+export function taintingOfCordonedNodes(store: ObjectStore, nowMs: () => number): () => void {
   const isCordoned = (node: KubeObject | undefined): boolean => valueAt(node, "spec", "unschedulable") === true;
   const changed = new Set<string>();
   store.subscribe(({ type, resource, key, object, previous }) => {
@@ -169,7 +162,7 @@ export function taintingOfCordonedNodes({ store, origins }: Pick<KubernetesAPI, 
       const taints = arrayAt(node, "spec", "taints");
       const others = taints.filter((taint) => valueAt(taint, "key") !== UNSCHEDULABLE.key);
       if (isCordoned(node) === others.length < taints.length) continue;
-      const added = isCordoned(node) ? [{ ...UNSCHEDULABLE, timeAdded: timestamp(origins.now()) }] : [];
+      const added = isCordoned(node) ? [{ ...UNSCHEDULABLE, timeAdded: timestamp(nowMs()) }] : [];
       const spec = compact({ ...objectAt(node, "spec"), taints: nonEmpty([...others, ...added]) });
       store.put("/nodes", { ...node, spec });
     }

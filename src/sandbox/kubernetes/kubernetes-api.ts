@@ -30,15 +30,8 @@ import {
 } from "./object-store.ts";
 import { MERGE_PATCH, PATCHES, type PatchKind } from "./patches.ts";
 import { apiVersionOf, CRD_RESOURCE, establishedCRD, type ResourceType, TypeRegistry } from "./resource-types.ts";
-import {
-  alreadyExists,
-  badRequest,
-  type Cause,
-  conflict,
-  invalid,
-  missingResourceVersion,
-  StatusError,
-} from "./status-error.ts";
+import type { Cause } from "./schema.ts";
+import { alreadyExists, badRequest, conflict, invalid, missingResourceVersion, StatusError } from "./status-error.ts";
 
 /** What a write stored, or would have stored, and what its caller is warned of. */
 export interface Written {

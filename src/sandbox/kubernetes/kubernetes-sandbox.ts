@@ -62,7 +62,7 @@ export function kubernetesSandbox(options: KubernetesSandboxOptions = {}): Kuber
   const preinstalled = [...(options.crds ?? shippedCRDs()), ...standardNamespaces()];
   const files = options.directory === undefined ? undefined : new WorldFiles(options.directory, api, preinstalled);
   if (files === undefined) for (const document of preinstalled) writeDocument(api, document);
-  const taintCordonedNodes = taintingOfCordonedNodes(api);
+  const taintCordonedNodes = taintingOfCordonedNodes(api.store, api.origins.now);
   function control(): void {
     if (files === undefined) return;
     taintCordonedNodes();

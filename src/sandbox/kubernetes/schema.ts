@@ -1,6 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { canonicalJSON, isObject, valueAt } from "./object-store.ts";
-import type { Cause } from "./status-error.ts";
 
 /**
  * A structural schema of a CustomResourceDefinition, as far as it is applied here. `x-kubernetes-validations` (CEL) rules
@@ -20,6 +19,16 @@ export interface Schema {
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   /** Every other keyword is checked as JSON Schema has it. */
   readonly [keyword: string]: unknown;
+}
+
+/** One reason why an object is invalid. */
+export interface Cause {
+  /** `FieldValueInvalid`, `FieldValueRequired`, … */
+  readonly reason: string;
+  /** Without the field's name. */
+  readonly message: string;
+  /** `spec.ips[0]`. */
+  readonly field: string;
 }
 
 const compiled = new WeakMap<Schema, ValidateFunction>();

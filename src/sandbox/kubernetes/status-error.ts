@@ -1,14 +1,5 @@
 import { errorGroup, qualifiedKind, qualifiedResource, type ResourceType } from "./resource-types.ts";
-
-/** One reason why an object is invalid. */
-export interface Cause {
-  /** `FieldValueInvalid`, `FieldValueRequired`, … */
-  readonly reason: string;
-  /** Without the field's name. */
-  readonly message: string;
-  /** `spec.ips[0]`. */
-  readonly field: string;
-}
+import type { Cause } from "./schema.ts";
 
 /** A refusal of the API in Kubernetes' own words; answered as a `v1` Status. */
 export class StatusError extends Error {
