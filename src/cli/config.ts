@@ -7,6 +7,7 @@ import { messageOf } from "../report/text/errors.ts";
 import { type DNSWebhook, dnsWebhooksOf } from "./dns-webhooks.ts";
 import { type Environment, type EnvironmentSettings, given, resolveEnvironment } from "./environment.ts";
 import type { ClusterFlags, GrantsFlag, ShardFlags } from "./flags.ts";
+import type { Warn } from "./output.ts";
 
 /** The clock of a run and its bounds; a test may give others. */
 export interface Runtime {
@@ -46,9 +47,6 @@ export interface Config extends EnvironmentSettings {
   /** How grants count; absent = as the Lease notes. */
   readonly grants?: GrantsFlag;
 }
-
-/** Warns a person of something that does not stop the run; `reason` is for machines. */
-export type Warn = (reason: string, text: string) => void;
 
 /** The parts of a configuration that belong to the session: where warnings go, and which secrets are known. The last two are told what the command waits for, and which reads failed. */
 export interface Outlets {

@@ -28,10 +28,9 @@ import {
   isSecretKey,
   MANIFEST_MODES,
   MANIFEST_PARTS,
-  type ManifestChanges,
-  type ManifestMode,
-  type ManifestPart,
+  type ManifestFlags,
 } from "./manifests.ts";
+import type { OutputFormat } from "./output.ts";
 import { addShard } from "./shard-manifests.ts";
 
 // To add a flag: add its field to the interface of its command, then its row to the table below. Everything else follows from the row:
@@ -40,9 +39,6 @@ import { addShard } from "./shard-manifests.ts";
 //     -> commander's option, with its line of --help below the heading of its group   addFlags
 //     -> the variable FLIPOP_REQUEST_TIMEOUT for --request-timeout                    applyFlagEnvironment
 //     -> the field of the flags that the command gets: requestTimeout                 (named by commander)
-
-/** Formats of `-o`: `jsonl` is JSON with each document in one line, `markdown` a comment on a pull request. */
-export type OutputFormat = "table" | "wide" | "json" | "jsonl" | "yaml" | "name" | "markdown";
 
 /** The flag that stands before or after the command. */
 export interface GlobalFlags {
@@ -144,12 +140,6 @@ export interface SandboxFlags extends GlobalFlags, Partial<Pick<CommonFlags, "qu
 /** Flags of `version`. */
 export interface VersionFlags {
   readonly output: "table" | "json" | "yaml";
-}
-
-/** Flags of `manifests`. */
-export interface ManifestFlags extends ManifestChanges {
-  readonly only?: readonly ManifestPart[];
-  readonly mode: ManifestMode;
 }
 
 /** One row for each flag; a field without a row does not compile. */

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { ConfigError } from "../model/errors.ts";
 import type { Shard } from "../model/shard.ts";
 import { EXIT } from "../report/exit-code.ts";
-import type { ManifestFlags } from "./flags.ts";
 import { type Streams, writeText } from "./output.ts";
 import { withShards } from "./shard-manifests.ts";
 
@@ -103,6 +102,12 @@ export interface ManifestChanges {
   readonly shard?: readonly Shard[];
   /** URL of a page with the manual's sections on alerts. */
   readonly runbooks?: string;
+}
+
+/** Flags of `manifests`. */
+export interface ManifestFlags extends ManifestChanges {
+  readonly only?: readonly ManifestPart[];
+  readonly mode: ManifestMode;
 }
 
 /**

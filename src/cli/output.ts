@@ -3,8 +3,6 @@ import { escapedJSON, plain, withoutSteering } from "../model/text.ts";
 import type { Secrets } from "../ports/system.ts";
 import type { JSONObject } from "../report/json/document.ts";
 import type { Sample } from "../report/metrics/samples.ts";
-import type { Warn } from "./config.ts";
-import type { OutputFormat } from "./flags.ts";
 
 /** A stream to write to, and what it is. */
 export interface OutputStream {
@@ -21,6 +19,12 @@ export interface Streams {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
 }
+
+/** Formats of `-o`: `jsonl` is JSON with each document in one line, `markdown` a comment on a pull request. */
+export type OutputFormat = "table" | "wide" | "json" | "jsonl" | "yaml" | "name" | "markdown";
+
+/** Warns a person of something that does not stop the run; `reason` is for machines. */
+export type Warn = (reason: string, text: string) => void;
 
 /** The style of lines on stderr. */
 export interface LineStyle {

@@ -17,7 +17,6 @@ import {
   GLOBAL,
   type GlobalFlags,
   MANIFESTS,
-  type ManifestFlags,
   PLAN,
   type PlanFlags,
   SANDBOX,
@@ -31,6 +30,7 @@ import { examplesOf, HELP_WIDTH } from "./help-examples.ts";
 import { meantCommand, TOPIC_NAMES, topicText } from "./help-topics.ts";
 import { HISTORY, type HistoryFlags } from "./history-flags.ts";
 import { HOST, type HostFlags } from "./host-flags.ts";
+import type { ManifestFlags } from "./manifests.ts";
 import { type Streams, writeDocument, writeText } from "./output.ts";
 import { RECONCILE, type ReconcileFlags } from "./reconcile-flags.ts";
 import type { Invocation, Session } from "./session.ts";
