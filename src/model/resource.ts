@@ -223,7 +223,7 @@ export interface UnreadyNode {
   readonly since: string;
 }
 
-/** A reserved address that left a name. */
+/** A reserved address that left a name, or that stayed in it while its TTL was lowered. */
 export interface LeftAddress {
   readonly address: string;
   /** RFC 3339. Until when resolvers may hand it out for the name. */
@@ -236,7 +236,7 @@ export interface DNSMemory {
   readonly publishedDNS?: PublishedName;
   /** Names it had before, whose records still stand. Sorted by provider and name. */
   readonly formerDNS: readonly PublishedName[];
-  /** What its name showed, and no object remembered when it left: its own object was gone. Sorted by address; over or not. Absent = nothing. */
+  /** What its name showed, and no object remembered when it left: its own object was gone. Also what resolvers have by a TTL that was lowered since. Sorted by address; over or not. Absent = nothing. */
   readonly leftDNS?: readonly LeftAddress[];
   /** The last fight over the name, over or not, also while it may only become one. Absent = there was none. */
   readonly fight?: NameFight;

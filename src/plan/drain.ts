@@ -46,31 +46,53 @@ export function leftAddresses(names: readonly { readonly memory: DNSMemory }[]):
   return new Map(left.toSorted(([, a], [, b]) => a - b));
 }
 
+/** What a name has to remember of addresses. */
+export interface ToRemember {
+  /** True for one that leaves it and that no object remembers. */
+  readonly isForgotten: (ip: string) => boolean;
+  /** True where the name shows addresses of pools: what stays in it while its TTL is lowered may leave soon, and resolvers have it by the old TTL. */
+  readonly isOfPools: boolean;
+}
+
 /**
  * Returns what a name's status has to remember beside its records once these writes are made: addresses that leave the name, and that no object remembers. Another
- * object may manage one by then, or soon. As long as none leaves what is stored stays: time alone changes nothing. Pure.
- *
- * @param isForgotten - true for an address that the name has to remember
+ * object may manage one by then, or soon. Also those that stay while the TTL is lowered. As long as there is none of either what is stored stays: time alone changes
+ * nothing. Pure.
  */
 export function rememberedLeft(
-  stored: DNSMemory["leftDNS"],
+  stored: DNSMemory["leftDNS"] = [],
   writes: readonly WriteDNS[],
-  isForgotten: (ip: string) => boolean,
+  { isForgotten, isOfPools }: ToRemember,
   nowMs: number,
 ): Pick<DNSMemory, "leftDNS"> {
   const left = writes.flatMap((write) => {
     const { before, after, cachedSeconds } = write;
     const seconds = cachedSeconds ?? before.ttlSeconds ?? after.ttlSeconds;
     const drainingUntil = timestamp(nowMs + seconds * 1000);
-    return ownPart(write, addressesWithout(before.addresses, after.addresses))
-      .filter(isForgotten)
-      .map((address) => ({ address, drainingUntil }));
+    const leaving = ownPart(write, addressesWithout(before.addresses, after.addresses));
+    const isLowered = isOfPools && after.ttlSeconds < seconds;
+    const staying = isLowered ? addressesWithout(ownPart(write, before.addresses), leaving) : [];
+    return [...leaving.filter(isForgotten), ...staying].map((address) => ({ address, drainingUntil }));
   });
-  if (left.length === 0) return stored === undefined ? {} : { leftDNS: stored };
-  const isOpen = ({ address, drainingUntil }: LeftAddress): boolean =>
-    (parseTime(drainingUntil) ?? 0) > nowMs && !left.some((one) => one.address === address);
-  const all = [...(stored ?? []).filter(isOpen), ...left];
-  return { leftDNS: all.toSorted((a, b) => compareText(a.address, b.address)) };
+  if (left.length === 0) return stored.length === 0 ? {} : { leftDNS: stored };
+  const isOpen = ({ address, drainingUntil }: LeftAddress): boolean => {
+    const untilMs = parseTime(drainingUntil) ?? 0;
+    const isLater = (one: LeftAddress): boolean =>
+      one.address === address && (parseTime(one.drainingUntil) ?? 0) >= untilMs;
+    return untilMs > nowMs && !left.some(isLater);
+  };
+  const open = stored.filter(isOpen);
+  const added = left.filter(({ address }) => !open.some((one) => one.address === address));
+  return { leftDNS: [...open, ...added].toSorted((a, b) => compareText(a.address, b.address)) };
+}
+
+/** What a status has of a name is not believed for longer than this, seconds: no TTL is longer. */
+const LONGEST_TTL_SECONDS = 86_400;
+
+/** Returns how long resolvers may keep what a name shows with this TTL, seconds: by a higher one that it had, as long as its status knows that. Pure. */
+export function keptSeconds(ttlSeconds: number, { leftDNS = [] }: DNSMemory, nowMs: number): number {
+  const rest = leftDNS.map(({ drainingUntil }) => ((parseTime(drainingUntil) ?? 0) - nowMs) / 1000);
+  return Math.max(ttlSeconds, ...rest.filter((seconds) => seconds <= LONGEST_TTL_SECONDS));
 }
 
 /**
@@ -193,12 +215,15 @@ function unshownDrain(
   names: readonly ShownName[],
 ): Drain {
   const leftMs = left.get(ip);
-  const extraMs = drainMs(pool);
-  const storedMs = laterMs(drainEndMs(pool, ip, nowMs), leftMs === undefined ? undefined : leftMs + extraMs);
-  if (storedMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
+  const storedMs = drainEndMs(pool, ip, nowMs);
+  const longestMs = nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS;
+  const untilMs = laterMs(
+    storedMs === undefined ? undefined : Math.min(storedMs, longestMs),
+    leftMs === undefined || leftMs > nowMs + LONGEST_TTL_SECONDS * 1000 ? undefined : leftMs + drainMs(pool),
+  );
+  if (untilMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
     return { kind: "unwritable", name: unknown, isUnread: true };
-  if (storedMs === undefined) return { kind: "over" };
-  const untilMs = Math.min(storedMs, nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS);
+  if (untilMs === undefined) return { kind: "over" };
   return untilMs > nowMs ? { kind: "waits", untilMs } : { kind: "over", untilMs };
 }
 

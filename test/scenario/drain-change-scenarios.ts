@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { NOT_BEGUN, RunRestraint } from "../../src/model/restraint.ts";
-import { addCall, publishedNodes, publishedPool, WWW } from "./dns-scene.ts";
+import { addCall, publishedNodes, publishedPool, WWW, www } from "./dns-scene.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 import type { World } from "./world.ts";
@@ -26,6 +26,7 @@ async function draining(world: World): Promise<void> {
 export function drainChangeScenarios(scenario: Register): void {
   people(scenario);
   memory(scenario);
+  ttls(scenario);
   recordSets(scenario);
   released(scenario);
 }
@@ -202,6 +203,80 @@ function memory(scenario: Register): void {
     await world.pass();
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1", "ip2"]);
   });
+}
+
+/** Two of `www` on n1 and n2 with a TTL of half an hour, n3 free; then the TTL is lowered to a minute. */
+async function lowered(world: World): Promise<void> {
+  await publishedPool(world, "digitalocean", ["n1", "n2"], { dnsRecordSet: www("digitalocean", { ttl: 1800 }) });
+  await world.machines("n3");
+  await world.pools.edit("web", { dnsRecordSet: www("digitalocean") });
+  await world.pass();
+  expect(world.dns.ttls("digitalocean", WWW)).toEqual([60]);
+}
+
+/** A TTL that is lowered: resolvers have what they asked for before by the old one. */
+function ttls(scenario: Register): void {
+  const moved = ["assign ip1 to n3"];
+  scenario("an address that leaves its name after the TTL was lowered drains by the old one", async (world) => {
+    await lowered(world);
+    world.advance(600 * SECOND);
+    await cordon(world, "n1");
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    for (const seconds of [61, 600, 500]) {
+      world.advance(seconds * SECOND);
+      await world.pass();
+      expect([...world.cloudWrites(), ...world.writes()]).toEqual([]);
+    }
+    world.advance(40 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(moved);
+  });
+
+  scenario("an address that leaves its name long after the TTL was lowered drains by the new one", async (world) => {
+    await lowered(world);
+    world.advance(1800 * SECOND);
+    await cordon(world, "n1");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(moved);
+  });
+
+  scenario("a TTL that is lowered in the middle of a drain does not shorten it", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"], { dnsRecordSet: www("digitalocean", { ttl: 1800 }) });
+    await world.machines("n3");
+    await cordon(world, "n1");
+    await world.pass();
+    await world.pools.edit("web", { dnsRecordSet: www("digitalocean") });
+    await world.pass();
+    world.advance(1000 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(801 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(moved);
+  });
+
+  scenario(
+    "a reduction right after the TTL was lowered gives nothing back before the old one is over",
+    async (world) => {
+      await lowered(world);
+      world.advance(60 * SECOND);
+      world.cloud.address(ip(4));
+      await world.pools.create("other", { ips: [ip(4)] });
+      await world.nodes.delete("n3");
+      await world.pools.edit("web", { ips: [ip(2)] });
+      await world.pass();
+      world.advance(1000 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(741 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip4 to n1"]);
+    },
+  );
 }
 
 function recordSets(scenario: Register): void {

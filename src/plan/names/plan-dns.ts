@@ -265,12 +265,15 @@ interface MemoryContext {
 function dnsMemory(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): DNSMemory {
   if (!publisher.isWritable) return storedMemory(publisher);
   const published = publishedName(publisher, present, context);
-  const { memory, isReserved } = publisher;
-  const isForgotten = (ip: string): boolean => context.isForgotten(ip, isReserved);
+  const { memory, isReserved, ref } = publisher;
+  const toRemember = {
+    isForgotten: (ip: string): boolean => context.isForgotten(ip, isReserved),
+    isOfPools: isReserved || ref.kind !== "dns",
+  };
   return {
     ...(published === undefined ? {} : { publishedDNS: published }),
     formerDNS: former.names,
-    ...rememberedLeft(memory.leftDNS, present.actions, isForgotten, context.nowMs),
+    ...rememberedLeft(memory.leftDNS, present.actions, toRemember, context.nowMs),
     ...rememberedFight(memory.fight, present.target, context.nowMs),
   };
 }

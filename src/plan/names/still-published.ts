@@ -2,7 +2,7 @@ import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dn
 import { RECORD_TYPES } from "../../model/record-types.ts";
 import { ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { publishedRecords } from "../../model/retry-subject.ts";
-import { type ShownName, USUAL_TTL_SECONDS } from "../drain.ts";
+import { keptSeconds, type ShownName, USUAL_TTL_SECONDS } from "../drain.ts";
 import { isContested } from "./fights.ts";
 import {
   type FoundRecords,
@@ -97,7 +97,8 @@ function shownName(publisher: Publisher, target: NameTarget, nowMs: number): rea
   if (!isPassing(target) || wish.kind !== "named") return [];
   return unreadable(publisher).map(({ name: fqdn, addresses }) => {
     const access = publisher.isWritable ? "later" : "never";
-    return { owner, fqdn, addresses, ttlSeconds: wish.ttlSeconds, access, isRead: false };
+    const ttlSeconds = keptSeconds(wish.ttlSeconds, publisher.memory, nowMs);
+    return { owner, fqdn, addresses, ttlSeconds, access, isRead: false };
   });
 }
 
@@ -111,7 +112,7 @@ function readName(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
     owner: publisher.ref,
     fqdn: name.fqdn,
     addresses: records.addresses,
-    ttlSeconds,
+    ttlSeconds: keptSeconds(ttlSeconds, publisher.memory, nowMs),
     access,
     isRead: true,
     ...(access === "later" && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {}),
