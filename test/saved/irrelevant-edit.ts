@@ -20,8 +20,12 @@ const EDITS: readonly ((world: Observation, next: () => number) => Observation)[
   },
   (world) => onObjects(world, ({ meta }) => ({ meta: { ...meta, resourceVersion: `${meta.resourceVersion}1` } })),
   (world, next) => onObjects(world, ({ meta }) => ({ meta: { ...meta, labels: { team: `t${next()}` } } })),
+  // Whether an object that is being deleted goes with the last thing done for it, or is kept by somebody else, matters.
   (world) =>
-    onObjects(world, ({ meta }) => ({ meta: { ...meta, finalizers: [...meta.finalizers, "example.com/other"] } })),
+    onObjects(world, ({ meta }) => {
+      const others = meta.isDeleting ? [] : ["example.com/other"];
+      return { meta: { ...meta, finalizers: [...meta.finalizers, ...others] } };
+    }),
   (world, next) => {
     const ip = `198.18.${Math.floor(next() * 256)}.${Math.floor(next() * 256)}`;
     const providers = [...world.providers].map(([name, facts]) => {
