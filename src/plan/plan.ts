@@ -22,7 +22,7 @@ import { type Guarded, guarded } from "./guards.ts";
 import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
 import { keptByPools, type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
-import { type Publisher, poolKey, poolPublisher, publisherKey, type ServedAddresses } from "./names/publishers.ts";
+import { type Publisher, poolKey, poolPublisher, publisherKey } from "./names/publishers.ts";
 import { awaitedByRecordSets, type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
 import { byKey, sortedActions, sortedHolds } from "./order.ts";
@@ -38,6 +38,7 @@ import {
 } from "./record-set-view.ts";
 import { isSoon } from "./retries.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
+import type { ServedAddresses } from "./serving.ts";
 import { lastForCertain, poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
 import { type Ownership, ownership } from "./shards.ts";
 import { assessPool, type OwnPlan } from "./status/pool-status.ts";

@@ -27,13 +27,12 @@ import {
   type Publisher,
   recordSetAddresses,
   recordSetPublisher,
-  type ServedAddresses,
 } from "./names/publishers.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
 import { judgeNodes } from "./nodes/judge-nodes.ts";
 import { ANY_NODE, stillServes } from "./nodes/match.ts";
 import type { Verdicts } from "./pool-view.ts";
-import type { VerifiedAddresses } from "./serving.ts";
+import type { ServedAddresses, VerifiedAddresses } from "./serving.ts";
 import { ADDRESS_TYPES, type Validation, validateRecordSet } from "./validate.ts";
 import { namesOf, sortedNames, withoutNodes } from "./verdicts.ts";
 

@@ -2,7 +2,6 @@ import { type AssignIP, refKey } from "../model/action.ts";
 import { ipSubject } from "../model/retry-subject.ts";
 import type { ShownName } from "./drain.ts";
 import type { LettingIn } from "./firewalls/plan-firewalls.ts";
-import type { ServedAddresses } from "./names/publishers.ts";
 import { type PoolView, type Standing, servesNow, statusOf } from "./pool-view.ts";
 
 /*
@@ -48,6 +47,20 @@ export function lastForCertain(
       }),
     ),
   );
+}
+
+/** The addresses an object has to publish. */
+export interface ServedAddresses {
+  /** Address → ids of the actions of this plan that must have succeeded first; none when it serves already. */
+  readonly serving: ReadonlyMap<string, readonly string[]>;
+  /** Neither added nor removed: could not be read, or on its way. */
+  readonly undecided: ReadonlySet<string>;
+  /** Those of {@link serving} that did not come where they would serve when it was tried last: that it goes well now is not to be expected. Absent = none. */
+  readonly failed?: ReadonlySet<string>;
+  /** Those of {@link serving} that serve nobody, and stay in a name that shows them until something serves instead. They enter no name. Absent = none. */
+  readonly lasting?: ReadonlySet<string>;
+  /** Set where the object has an address to publish before long, though nobody can say which, or where. It waits for no person, but for the permissions of a token. */
+  readonly isComing?: true;
 }
 
 /** Returns what a pool publishes: its addresses in use that serve, or will after what this plan does. Undecided addresses stay as they are. Pure. */

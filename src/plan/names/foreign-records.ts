@@ -2,9 +2,10 @@ import { type OtherRecords, partOf, type RecordSetState, recordAddresses } from 
 import { namesOf } from "../../model/record-types.ts";
 import { ownAddresses, type PublishedName, type RecordSince } from "../../model/resource.ts";
 import { isPast, parseTime, timestamp } from "../../model/time.ts";
+import type { ServedAddresses } from "../serving.ts";
 import { nameKey, publishedKey } from "./name-claims.ts";
 import type { ReadyTarget } from "./name-target.ts";
-import type { Publisher, ServedAddresses } from "./publishers.ts";
+import type { Publisher } from "./publishers.ts";
 
 /*
  * Whose the records of a name are. A record is foreign if flipop did not write it: no object of this cluster has its address on record under the name, and no object

@@ -13,10 +13,11 @@ import type { Hold, Obstacle } from "../../model/plan.ts";
 import { compareText, ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { publishedRecords } from "../../model/retry-subject.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
+import type { ServedAddresses } from "../serving.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { contentOf, type NamePlan } from "./name-plan.ts";
 import { isTaken, type NameTarget } from "./name-target.ts";
-import { isDebouncing, type Publisher, publisherKey, type ServedAddresses } from "./publishers.ts";
+import { isDebouncing, type Publisher, publisherKey } from "./publishers.ts";
 
 /** What is done about the names an object published under before. */
 export interface FormerPlan {

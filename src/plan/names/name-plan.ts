@@ -6,12 +6,13 @@ import type { Reason } from "../../model/reason.ts";
 import { remembered } from "../../model/remembered.ts";
 import type { ForeignRecordsPolicy } from "../../model/resource.ts";
 import { hold, obstacle, personNeeded } from "../holds.ts";
+import type { ServedAddresses } from "../serving.ts";
 import { fightObstacle, isRepair } from "./fights.ts";
 import { othersOf, type RecordedAddresses, type SplitRecords, splitRecords } from "./foreign-records.ts";
 import { isSameObject, type NameClaims, nameKey, publishedKey } from "./name-claims.ts";
 import { type BlockedTarget, isPassing, type NameTarget, type ReadyTarget } from "./name-target.ts";
 import { ownerObstacle } from "./outside-owner.ts";
-import { isDebouncing, type Publisher, type ServedAddresses } from "./publishers.ts";
+import { isDebouncing, type Publisher } from "./publishers.ts";
 
 /** What is done about the name an object has now. */
 export interface NamePlan {

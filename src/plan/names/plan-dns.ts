@@ -18,6 +18,7 @@ import { rememberedLeft } from "../drain.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import type { StayingIn } from "../guards.ts";
 import { hold, obstacle } from "../holds.ts";
+import type { ServedAddresses } from "../serving.ts";
 import { eachInSteps, type Steps } from "../steps.ts";
 import { rememberedFight, withRepair } from "./fights.ts";
 import { recordedAddresses, rememberedForeign, rememberedUnseen } from "./foreign-records.ts";
@@ -25,7 +26,7 @@ import { type FormerPlan, NEW_NAME_FIRST, type OwnerPlan, planFormerNames } from
 import { nameKey, publishedKey } from "./name-claims.ts";
 import { type NamePlan, type NamesContext, ownTarget, planName } from "./name-plan.ts";
 import { isTaken, type NameTarget, type TargetName } from "./name-target.ts";
-import { type Publisher, publisherKey, type ServedAddresses } from "./publishers.ts";
+import { type Publisher, publisherKey } from "./publishers.ts";
 
 /** What is done about all names of one object. */
 export interface ObjectNames {

@@ -31,7 +31,7 @@ import type { HeldWishes } from "../grants.ts";
 import type { NothingSelected } from "../holds.ts";
 import { isWritable, type PoolView } from "../pool-view.ts";
 import { Retries } from "../retries.ts";
-import type { VerifiedAddresses } from "../serving.ts";
+import type { ServedAddresses, VerifiedAddresses } from "../serving.ts";
 import type { Validation } from "../validate.ts";
 import { type DNSWish, type NameTarget, nameTarget, poolWish, recordSetWish } from "./name-target.ts";
 
@@ -202,20 +202,6 @@ export function poolKey(view: Pick<PoolView, "object" | "pool">): string {
 /** The type of a pool's records: its addresses are of one family. */
 function poolType({ pool }: Pick<PoolView, "pool">): RecordType {
   return recordTypeOf(ipFamilyOf(pool.spec));
-}
-
-/** The addresses an object has to publish. */
-export interface ServedAddresses {
-  /** Address → ids of the actions of this plan that must have succeeded first; none when it serves already. */
-  readonly serving: ReadonlyMap<string, readonly string[]>;
-  /** Neither added nor removed: could not be read, or on its way. */
-  readonly undecided: ReadonlySet<string>;
-  /** Those of {@link serving} that did not come where they would serve when it was tried last: that it goes well now is not to be expected. Absent = none. */
-  readonly failed?: ReadonlySet<string>;
-  /** Those of {@link serving} that serve nobody, and stay in a name that shows them until something serves instead. They enter no name. Absent = none. */
-  readonly lasting?: ReadonlySet<string>;
-  /** Set where the object has an address to publish before long, though nobody can say which, or where. It waits for no person, but for the permissions of a token. */
-  readonly isComing?: true;
 }
 
 /** True while an object's records wait for nodes that are just changing, whatever the records should be. Pure. */
