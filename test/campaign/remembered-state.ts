@@ -163,9 +163,10 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["leftDNS", "leftDNS[].*"],
     where: "status",
-    written: "before an address leaves the name that no object has on record any more",
-    lost: "whoever takes the address moves it at once",
-    wrong: "who takes the address moves it earlier or later, at most ten minutes after the TTL from now",
+    written:
+      "before an address leaves the name that no object has on record any more, and before the TTL of a name is lowered",
+    lost: "whoever takes the address moves it at once; what leaves the name drains by its new TTL",
+    wrong: "the address moves earlier or later, at most a day from now",
   },
   {
     paths: ["fight", "fight.*"],
