@@ -42,6 +42,13 @@ export interface OtherRecords {
 
 /** For how long resolvers keep records whose TTL the provider decides, seconds: Cloudflare's `automatic`. @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21) */
 export const AUTOMATIC_TTL_SECONDS = 300;
+/** The TTL by which a record says that the provider decides it. */
+export const AUTOMATIC_TTL = 1;
+
+/** Returns for how long resolvers keep what has this TTL, seconds. Pure. */
+export function meantSeconds(ttlSeconds: number): number {
+  return ttlSeconds === AUTOMATIC_TTL ? AUTOMATIC_TTL_SECONDS : ttlSeconds;
+}
 
 /** What the A records of a name should be. */
 export interface DesiredRecordSet {
@@ -185,7 +192,7 @@ function byContent(a: RecordContent, b: RecordContent): number {
  * that means the same as the own one counts as it. Pure.
  */
 export function sharedTTL(ttlSeconds: number, others: RecordSetState, rules: TTLRules): number {
-  const meant = (ttl: number): number => (ttl === rules.automaticSeconds ? AUTOMATIC_TTL_SECONDS : ttl);
+  const meant = (ttl: number): number => (ttl === rules.automaticSeconds ? meantSeconds(ttl) : ttl);
   const own = acceptedTTL(ttlSeconds, rules);
   const ttls = others.isTTLAutomatic ? [] : contentsOf(others).map((record) => acceptedTTL(record.ttlSeconds, rules));
   return ttls.reduce((lowest, ttl) => (meant(ttl) < meant(lowest) ? ttl : lowest), own);

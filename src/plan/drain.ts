@@ -1,5 +1,5 @@
 import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.ts";
-import { addressesWithout } from "../model/dns.ts";
+import { addressesWithout, meantSeconds } from "../model/dns.ts";
 import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
 import { laterMs, parseTime, timestamp } from "../model/time.ts";
 import { drainEndMs, isAboutToLeave, isWritable, type PoolView } from "./pool-view.ts";
@@ -67,10 +67,10 @@ export function rememberedLeft(
 ): Pick<DNSMemory, "leftDNS"> {
   const left = writes.flatMap((write) => {
     const { before, after, cachedSeconds } = write;
-    const seconds = cachedSeconds ?? before.ttlSeconds ?? after.ttlSeconds;
+    const seconds = cacheSeconds(write);
     const drainingUntil = timestamp(nowMs + seconds * 1000);
     const leaving = ownPart(write, addressesWithout(before.addresses, after.addresses));
-    const isLowered = isOfPools && after.ttlSeconds < seconds;
+    const isLowered = isOfPools && cachedSeconds === undefined && meantSeconds(after.ttlSeconds) < seconds;
     const staying = isLowered ? addressesWithout(ownPart(write, before.addresses), leaving) : [];
     return [...leaving.filter(isForgotten), ...staying].map((address) => ({ address, drainingUntil }));
   });
@@ -86,13 +86,18 @@ export function rememberedLeft(
   return { leftDNS: [...open, ...added].toSorted((a, b) => compareText(a.address, b.address)) };
 }
 
+/** Returns for how long resolvers keep what a change of records takes away, seconds. Pure. */
+export function cacheSeconds({ before, after, cachedSeconds }: WriteDNS): number {
+  return cachedSeconds ?? meantSeconds(before.ttlSeconds ?? after.ttlSeconds);
+}
+
 /** What a status has of a name is not believed for longer than this, seconds: no TTL is longer. */
 const LONGEST_TTL_SECONDS = 86_400;
 
-/** Returns how long resolvers may keep what a name shows with this TTL, seconds: by a higher one that it had, as long as its status knows that. Pure. */
+/** Returns how long resolvers may keep what a name shows, seconds; `ttlSeconds` is the TTL of its records. By a higher one that it had, as long as its status knows that. Pure. */
 export function keptSeconds(ttlSeconds: number, { leftDNS = [] }: DNSMemory, nowMs: number): number {
   const rest = leftDNS.map(({ drainingUntil }) => ((parseTime(drainingUntil) ?? 0) - nowMs) / 1000);
-  return Math.max(ttlSeconds, ...rest.filter((seconds) => seconds <= LONGEST_TTL_SECONDS));
+  return Math.max(meantSeconds(ttlSeconds), ...rest.filter((seconds) => seconds <= LONGEST_TTL_SECONDS));
 }
 
 /**

@@ -23,7 +23,7 @@ import { type DNSMemory, FINALIZER, type IPStatus, type Pool, type RecordSet } f
 import type { Selection } from "../model/run.ts";
 import { timestamp } from "../model/time.ts";
 import { forgottenBy } from "./addresses/claims.ts";
-import { rememberedLeft } from "./drain.ts";
+import { cacheSeconds, rememberedLeft } from "./drain.ts";
 import { afterWrites } from "./names/fights.ts";
 import { refusalIn, withOutcome } from "./retries.ts";
 import { ownership } from "./shards.ts";
@@ -178,9 +178,8 @@ function withdrawn(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Poo
   const extraSeconds = pool.spec.drainSeconds ?? 0;
   const left = outcomes.flatMap(({ action, outcome }) => {
     if (!changesName(action) || outcome !== "applied") return [];
-    const { before, after, cachedSeconds } = action;
-    const seconds = cachedSeconds ?? before.ttlSeconds ?? after.ttlSeconds;
-    const untilMs = nowMs + (seconds + extraSeconds) * 1000;
+    const { before, after } = action;
+    const untilMs = nowMs + (cacheSeconds(action) + extraSeconds) * 1000;
     return addressesWithout(before.addresses, after.addresses).map((ip) => [ip, untilMs] as const);
   });
   const own = left.filter(([ip]) => hasServed(pool, entryOf(ips, ip)) || released.some((entry) => entry.ip === ip));

@@ -1,4 +1,5 @@
 import { changesName } from "../model/action-kinds.ts";
+import { meantSeconds } from "../model/dns.ts";
 import type { NameService } from "../model/plan.ts";
 import { compareText } from "../model/resource.ts";
 import type { DeadAnswers, NameFate } from "../model/simulation.ts";
@@ -94,8 +95,9 @@ function answersOf(key: string, first: NameService, views: readonly View[], span
   const all = [{ fromMs: views[0]?.atMs ?? 0, addresses: first.shown, ttlSeconds: first.ttlSeconds }, ...writes];
   return all
     .toSorted((a, b) => a.fromMs - b.fromMs)
-    .map(({ fromMs, addresses, ttlSeconds = USUAL_TTL_SECONDS }, at, sorted) => {
+    .map(({ fromMs, addresses, ttlSeconds: ttl = USUAL_TTL_SECONDS }, at, sorted) => {
       const next = sorted[at + 1];
+      const ttlSeconds = meantSeconds(ttl);
       const untilMs = next === undefined ? Number.POSITIVE_INFINITY : next.fromMs + ttlSeconds * 1000;
       return { addresses, ttlSeconds, fromMs, untilMs };
     });

@@ -260,6 +260,32 @@ function ttls(scenario: Register): void {
   });
 
   scenario(
+    "an address that leaves a name of TTL 1 at Cloudflare drains for the 300 s that this means",
+    async (world) => {
+      await publishedPool(world, "cloudflare", ["n1", "n2"], { dnsRecordSet: www("cloudflare", { ttl: 1 }) });
+      await world.machines("n3");
+      await cordon(world, "n1");
+      await world.pass();
+      expect(world.dns.set("cloudflare", WWW)).toEqual(["ip2"]);
+      world.advance(290 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(11 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(moved);
+    },
+  );
+
+  scenario("a name whose TTL the provider decides has none that is lowered: it remembers nothing", async (world) => {
+    await publishedPool(world, "cloudflare", ["n1", "n2"]);
+    world.dns.makeAutomatic("cloudflare", WWW);
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.dns.set("cloudflare", WWW)).toEqual(["ip2"]);
+    expect((await world.pools.status("web")).leftDNS).toBeUndefined();
+  });
+
+  scenario(
     "a reduction right after the TTL was lowered gives nothing back before the old one is over",
     async (world) => {
       await lowered(world);

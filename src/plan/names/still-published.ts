@@ -1,4 +1,4 @@
-import { AUTOMATIC_TTL_SECONDS, type DNSFacts, recordsKey } from "../../model/dns.ts";
+import { AUTOMATIC_TTL_SECONDS, type DNSFacts, meantSeconds, recordsKey } from "../../model/dns.ts";
 import { RECORD_TYPES } from "../../model/record-types.ts";
 import { ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { publishedRecords } from "../../model/retry-subject.ts";
@@ -204,7 +204,7 @@ function readFormer(
   const isSettling = isDebouncing(publisher, nowMs);
   const isLater = isSettling || claims.mayBeClaimed(publishedKey(former));
   const access = isWritable ? (isLater ? "later" : "now") : "never";
-  const ttlSeconds = found.records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : found.ttlSeconds;
+  const ttlSeconds = found.records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : meantSeconds(found.ttlSeconds);
   const settles = isWritable && isSettling && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {};
   const isStuck = access !== "now" || retries.removalObstacle(publishedRecords(former)) !== undefined;
   return {

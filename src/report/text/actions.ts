@@ -12,7 +12,7 @@ import {
 } from "../../model/action.ts";
 import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model/action-kinds.ts";
 import { clearedAddresses, hostChange, shownAddresses } from "../../model/annotated.ts";
-import { addressesWithout } from "../../model/dns.ts";
+import { AUTOMATIC_TTL, AUTOMATIC_TTL_SECONDS, addressesWithout, meantSeconds } from "../../model/dns.ts";
 import { portText } from "../../model/firewall.ts";
 import { reasonText } from "../../model/hold.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
@@ -213,11 +213,6 @@ interface DNSChange {
   readonly ttl?: string;
 }
 
-/** Seconds for which Cloudflare lets resolvers keep an answer whose TTL is "automatic", proxied sets among them. @see https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl/ (verified 2026-11-21) */
-const AUTOMATIC_SECONDS = 300;
-/** Cloudflare's way to write "automatic". */
-const AUTOMATIC_TTL = 1;
-
 /** Returns what is added, removed and kept, and what becomes of the TTL. */
 export function dnsChange({ before, after, reason }: WriteDNS): DNSChange {
   const change = {
@@ -281,8 +276,8 @@ function whenVisible({ before, dnsProvider }: WriteDNS): string {
 }
 
 function cacheSeconds({ ttlSeconds }: RecordSetContent, provider: string): number | undefined {
-  if (ttlSeconds === undefined) return provider === "cloudflare" ? AUTOMATIC_SECONDS : undefined;
-  return ttlSeconds === AUTOMATIC_TTL ? AUTOMATIC_SECONDS : ttlSeconds;
+  if (ttlSeconds === undefined) return provider === "cloudflare" ? AUTOMATIC_TTL_SECONDS : undefined;
+  return meantSeconds(ttlSeconds);
 }
 
 function ttlText(seconds: number): string {
