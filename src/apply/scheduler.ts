@@ -273,5 +273,6 @@ function changed({ before, after }: WriteDNS): readonly string[] {
 }
 
 function unmet(action: Action): string {
-  return `"${ACTIONS[action.kind].verb} ${subjectOf(action)}" has not succeeded`;
+  const subject = action.kind === "acquire-ip" ? "a new address" : subjectOf(action);
+  return `"${ACTIONS[action.kind].verb} ${subject}" has not succeeded`;
 }

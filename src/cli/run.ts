@@ -28,6 +28,7 @@ import { categoryOf } from "../report/text/errors.ts";
 import { listText } from "../report/text/layout.ts";
 import { lastOutcomes, runSummary, unwrittenTogether } from "../report/text/run.ts";
 import { rfc3339 } from "../report/text/times.ts";
+import { toldPool } from "../report/told-pool.ts";
 import { leaseOfFlags } from "./config.ts";
 import { isDocument, writeDocument, writeLine } from "./output.ts";
 import type { ReconcileFlags } from "./reconcile-flags.ts";
@@ -173,9 +174,11 @@ export function logRun(
   exitCode: number,
   unwritten: readonly ReportFailure[] = result.reportFailures,
 ): void {
-  const { planID } = result.plan;
+  const { plan, remaining } = result;
+  const { planID } = plan;
   for (const outcome of lastOutcomes(result.outcomes)) {
-    const { message, object: _, ...fields } = outcomeField(outcome, result);
+    const pool = toldPool(outcome.last.action.object, plan, remaining);
+    const { message, object: _, ...fields } = outcomeField(outcome, pool);
     const level = outcome.last.outcome === "failed" ? "error" : "info";
     const object = refKey(outcome.last.action.object);
     writeLine(session, level, String(message), { planID, object, ...fields });

@@ -8,6 +8,7 @@ import type { Condition } from "../model/resource.ts";
 import { plain } from "../model/text.ts";
 import { whyAction } from "./text/actions.ts";
 import { outcomeLine } from "./text/run.ts";
+import { toldPool } from "./told-pool.ts";
 
 /** An Event to write about an object: what came of one change, or that it waits for a person now. */
 export interface EventFacts {
@@ -34,10 +35,9 @@ export interface ToldPass {
 
 /** Returns the Events of a pass, each with its object: what came of each change, in that order; then which objects wait for a person now. Pure. */
 export function eventsOf({ seen, planned, outcomes, remaining, stored }: ToldPass): readonly ObjectEvent[] {
-  const pools = new Map(planned.pools.map((pool) => [refKey(pool.object), pool]));
   const ofChanges = outcomes.flatMap((outcome) => {
     const { object } = outcome.action;
-    const facts = eventOf(outcome, pools.get(refKey(object)));
+    const facts = eventOf(outcome, toldPool(object, planned, remaining));
     return facts === undefined ? [] : [{ object, ...facts }];
   });
   const ofStalls = newlyStalled({ seen, remaining, stored }).map(({ object, reason, message }): ObjectEvent => {

@@ -13,6 +13,7 @@ import { objectField } from "./json/plan.ts";
 import { outcomeField } from "./json/run.ts";
 import { categoryOf, messageOf } from "./text/errors.ts";
 import { lastOutcomes, outcomeLine, runSummary, whyOutcome } from "./text/run.ts";
+import { toldPool } from "./told-pool.ts";
 
 /*
  * What is told to whoever asked to be notified, and how. A pass tells what is new after it:
@@ -62,13 +63,12 @@ export function noticesOf(
 ): readonly PassNotice[] {
   const { planned, outcomes, remaining } = pass;
   const { planID } = planned;
-  const pools = new Map([...remaining.pools, ...planned.pools].map((pool) => [refKey(pool.object), pool]));
   const changes = lastOutcomes(outcomes).flatMap(({ last: outcome, attempts }): readonly PassNotice[] => {
     if (outcome.outcome === "skipped") return [];
     const { before, after } = failuresOf(outcome.action);
     const failures = outcome.outcome === "failed" ? after : 0;
     if (outcome.outcome === "failed" && !isNews(before, after)) return [];
-    const pool = pools.get(refKey(outcome.action.object));
+    const pool = toldPool(outcome.action.object, planned, remaining);
     const atMs = outcome.endedAtMs ?? remaining.observedAtMs;
     return [{ kind: "change", outcome, attempts, failures, planID, atMs, ...(pool === undefined ? {} : { pool }) }];
   });
@@ -166,7 +166,7 @@ function detailsOf(notice: Told): JSONObject {
   switch (notice.kind) {
     case "change": {
       const { outcome: last, attempts, failures, pool, planID } = notice;
-      const outcome = outcomeField({ last, attempts }, { plan: { pools: pool === undefined ? [] : [pool] } });
+      const outcome = outcomeField({ last, attempts }, pool);
       return { planId: planID, outcome, failures: failures === 0 ? undefined : failures };
     }
     case "blocked": {

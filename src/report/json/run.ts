@@ -1,11 +1,12 @@
-import { refKey, subjectOf } from "../../model/action.ts";
-import type { Plan } from "../../model/plan.ts";
+import { subjectOf } from "../../model/action.ts";
+import type { Plan, PoolAssessment } from "../../model/plan.ts";
 import type { PassResult, SavedRun } from "../../model/run.ts";
 import { plain } from "../../model/text.ts";
 import { timestamp } from "../../model/time.ts";
 import { categoryOf, messageOf } from "../text/errors.ts";
 import { type LastOutcome, lastOutcomes, outcomeLine, runSummary, whyOutcome } from "../text/run.ts";
 import { rfc3339 } from "../text/times.ts";
+import { toldPool } from "../told-pool.ts";
 import { API_VERSION, type JSONObject } from "./document.ts";
 import { actionField, holdField, objectField, planFields } from "./plan.ts";
 
@@ -17,7 +18,9 @@ export function runDocument(result: PassResult, exitCode: number): JSONObject {
     kind: "RunResult",
     ...planFields(result.plan),
     result: plain(runSummary(result)),
-    outcomes: lastOutcomes(result.outcomes).map((outcome) => outcomeField(outcome, result)),
+    outcomes: lastOutcomes(result.outcomes).map((outcome) =>
+      outcomeField(outcome, toldPool(outcome.last.action.object, result.plan, remaining)),
+    ),
     remaining: {
       actions: remaining.actions.map((action) => actionField(action, remaining.pools)),
       holds: remaining.holds.map((hold) => holdField(hold, remaining.observedAtMs)),
@@ -33,13 +36,12 @@ export function runDocument(result: PassResult, exitCode: number): JSONObject {
   };
 }
 
-/** Returns one outcome as documents and log lines carry it; `reason` and `detail` say why it was skipped. */
+/** Returns one outcome as documents and log lines carry it; `reason` and `detail` say why it was skipped. `pool` is that of {@link toldPool}. */
 export function outcomeField(
-  { last, attempts }: LastOutcome,
-  { plan: { pools } }: { readonly plan: Pick<Plan, "pools"> },
+  { last, attempts }: Pick<LastOutcome, "last" | "attempts">,
+  pool: PoolAssessment | undefined,
 ): JSONObject {
   const { action } = last;
-  const pool = pools.find(({ object }) => refKey(object) === refKey(action.object));
   return {
     kind: action.kind,
     object: objectField(action.object),

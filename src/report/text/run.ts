@@ -10,6 +10,7 @@ import { durationText } from "../../model/time.ts";
 import { sharedCauses, withoutSubjects } from "../causes.ts";
 import { harmClasses } from "../impact.ts";
 import { isRouted } from "../overview.ts";
+import { toldPool } from "../told-pool.ts";
 import { actionLine, actionObject, actionText, changeInBrackets, whyAction } from "./actions.ts";
 import { causeLine, causeLines } from "./causes.ts";
 import { errorText, messageOf, type Verbosity } from "./errors.ts";
@@ -57,7 +58,7 @@ export function renderRun(found: PassResult, layout: RunLayout): string {
     return lines.length === 0 ? [] : [layout.palette.strong(key), ...lines, ""];
   });
   const together = [
-    ...groups.filter(isOfSeveral).flatMap((group) => groupLines(group, result.plan, layout)),
+    ...groups.filter(isOfSeveral).flatMap((group) => groupLines(group, result, layout)),
     ...unwritten.flatMap(([{ what, object, error }, ...more]) =>
       entryLines(
         "!",
@@ -99,8 +100,9 @@ function objectLines(
       readonly unwritten: readonly UnwrittenAlike[];
     },
 ): string[] {
-  const pool = result.plan.pools.find(({ object }) => refKey(object) === key);
   const all = lastOutcomes(layout.untold).filter(({ last }) => refKey(last.action.object) === key);
+  const object = all[0]?.last.action.object;
+  const pool = object === undefined ? undefined : toldPool(object, result.plan, result.remaining);
   const nowMs = result.remaining.observedAtMs;
   const grouped = new Set(layout.groups.flat().map(({ last }) => last));
   const own = layout.groups.filter((group) => !isOfSeveral(group) && all.some(({ last }) => last === group[0].last));
@@ -119,7 +121,7 @@ function objectLines(
       if (!folded.has(outcome)) return outcomeLines(outcome, { pool, nowMs }, layout);
       return outcome === following[0] ? linesOf([followingEntry(following.length, "followed")], layout) : [];
     }),
-    ...own.flatMap((group) => groupLines(group, result.plan, layout)),
+    ...own.flatMap((group) => groupLines(group, result, layout)),
     ...(result.saved?.others ?? []).filter(isIt).flatMap((action) => asideLines(".", NOT_SAVED, action, layout)),
     ...linesOf(
       heldEntries(
@@ -202,9 +204,9 @@ function isOfSeveral(group: Alike): boolean {
 }
 
 /** Returns the lines about outcomes of one cause: the first, and how many more. */
-function groupLines([first, ...more]: Alike, { pools, observedAtMs }: Plan, layout: RunLayout): string[] {
-  const pool = pools.find(({ object }) => refKey(object) === refKey(first.last.action.object));
-  const facts = { pool, nowMs: observedAtMs, more: more.length };
+function groupLines([first, ...more]: Alike, { plan, remaining }: PassResult, layout: RunLayout): string[] {
+  const pool = toldPool(first.last.action.object, plan, remaining);
+  const facts = { pool, nowMs: plan.observedAtMs, more: more.length };
   return outcomeLines(first, facts, layout);
 }
 
@@ -389,13 +391,26 @@ export interface LastOutcome {
 /** Returns one entry per action and target, in the order in which they last ended: an address that went on to another node has two. Skipped tries do not count as attempts. */
 export function lastOutcomes(outcomes: readonly Outcome[]): readonly LastOutcome[] {
   const byID = new Map<string, LastOutcome>();
-  for (const last of outcomes) {
+  for (const last of withoutPutOff(outcomes)) {
     const key = `${last.action.id} ${JSON.stringify(last.action.after)}`;
     const before = byID.get(key);
     byID.delete(key);
     byID.set(key, { last, attempts: (before?.attempts ?? 0) + (last.outcome === "skipped" ? 0 : 1) });
   }
   return [...byID.values()];
+}
+
+/** Returns the outcomes without the purchases that waited for another one, and were made later. What is bought next is the first purchase of the next plan, so it has another id. */
+function withoutPutOff(outcomes: readonly Outcome[]): readonly Outcome[] {
+  const purposeOf = ({ action: { kind, object, after } }: Outcome): string | undefined =>
+    kind === "acquire-ip" ? `${refKey(object)} ${JSON.stringify(after)}` : undefined;
+  const lastAsked = new Map(
+    outcomes.flatMap((one, at) => (one.outcome === "skipped" ? [] : [[purposeOf(one), at] as const])),
+  );
+  return outcomes.filter((one, at) => {
+    const purpose = one.outcome === "skipped" ? purposeOf(one) : undefined;
+    return purpose === undefined || (lastAsked.get(purpose) ?? -1) < at;
+  });
 }
 
 /** One line about a pass, without its time. */
@@ -443,7 +458,7 @@ function triedLines({ outcomes, plan, remaining }: PassResult): readonly WatchLi
     .map((one): WatchLine => {
       const { action, outcome } = one.last;
       const key = refKey(action.object);
-      const pool = plan.pools.find(({ object }) => refKey(object) === key);
+      const pool = toldPool(action.object, plan, remaining);
       const more = (groups.find(([first]) => first === one)?.length ?? 1) - 1;
       const what = more === 0 ? outcomeLine(one.last) : `${outcomeText(one.last)}, and ${more} more`;
       const why = readableTimes(whyOutcome(one.last, pool, 0), remaining.observedAtMs);
