@@ -15,7 +15,9 @@ export function checkAnnounced({ plan, outcomes, remaining, wasInterrupted }: Pa
   if (plan.holds.some(({ notBeforeMs = Number.POSITIVE_INFINITY }) => notBeforeMs <= remaining.observedAtMs)) return;
   const announced = allOf(plan);
   const names = newAddresses(announced, outcomes);
-  const done = outcomes.map(({ action }) => action);
+  // They are told in the order of the plan: what was planned for a node once more stands beside what was announced for it.
+  const inTime = outcomes.toSorted((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0));
+  const done = inTime.map(({ action }) => action);
   const raced = racedAddresses(announced);
   const seen = (actions: readonly Action[], known: ReadonlyMap<string, string>): readonly string[] =>
     linesOf(
