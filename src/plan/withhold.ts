@@ -16,6 +16,7 @@ import { hold, obstacle, personNeeded } from "./holds.ts";
  *   2 What an earlier run has begun first: an address that drains has left its names for this. Then the senior object; of one object names before addresses, since
  *     addresses wait for their names.
  *   3 What the run has begun goes on. What a recovery requires is never withheld.
+ *   4 An address that has drained, and that only the limits withhold, stays out of its names until it is its turn: else it would drain once more.
  *
  * plan.ts plans again with what is withheld: nodes that it was promised are free for others then.
  */

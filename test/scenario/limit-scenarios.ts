@@ -147,6 +147,49 @@ export function limitScenarios(scenario: Register): void {
   );
 
   scenario(
+    "--max-voluntary-moves 1: of two addresses that have drained one moves, and the other stays out of its name until it is its turn",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2", "n3"], { maxUnavailable: 2 });
+      await world.machines("n4", "n5");
+      for (const node of ["n1", "n2"]) await world.nodes.patch(node, { spec: { taints: [CORDONED] } });
+      const shown: (readonly string[])[] = [];
+      const run = async (afterMs: number, voluntaryMoves = 1): Promise<void> => {
+        world.advance(afterMs);
+        await world.pass({ restraint: limited({ voluntaryMoves }) });
+        shown.push(world.dns.set("digitalocean", WWW));
+      };
+      await run(0);
+      await run(1000);
+      await run(61_000);
+      await run(1000, 0);
+      await run(1000);
+      expect(shown).toEqual([["ip2", "ip3"], ["ip3"], ["ip1", "ip3"], ["ip1", "ip3"], ["ip1", "ip2", "ip3"]]);
+      expect(await world.show("web")).toEqual(["ip1 active n4", "ip2 active n5", "ip3 active n3"]);
+    },
+    ONLY_SINGLE,
+  );
+
+  scenario(
+    "--max-voluntary-moves: an address that waits out of its name for its turn goes back once nothing else serves",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      await world.machines("n3", "n4");
+      await world.nodes.patch("n1", { spec: { taints: [CORDONED] } });
+      await world.pass({ restraint: limited({ voluntaryMoves: 1 }) });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+      world.advance(61_000);
+      await world.pass({ restraint: limited({ voluntaryMoves: 0 }) });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+      await world.nodes.setReady("n2", false);
+      world.fail({ side: "cloud", operation: "assign", kind: "422", times: 2 });
+      await world.pass({ restraint: limited({ voluntaryMoves: 0 }) });
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip1"]);
+      await world.pass({ settle: true });
+    },
+    ONLY_SINGLE,
+  );
+
+  scenario(
     "a recovery gets the node that a withheld move would have taken",
     async (world) => {
       await publishedPool(world, "digitalocean", ["n1", "n2"]);

@@ -40,10 +40,13 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
   const mustNotCarry = unknownGaps(view);
   let coolOffUntilMs = coolOffEnd(view);
   for (const { ip, standing } of freeInOrder(view, open.all, pace)) {
-    const choice = choose(view, { ip, ...standing }, open.of(ip), closed);
+    const withheld = keptBack(view, ip, standing, pace);
+    const choiceAmong = (nodes: readonly Candidate[], none?: Obstacle): number | Obstacle =>
+      withheld ?? choose(view, { ip, ...standing }, nodes, none);
+    const choice = choiceAmong(open.of(ip), closed);
     if (typeof choice !== "number") {
       holds.push(hold("assign-ip", view.object, ip, choice));
-      const isNodeComing = typeof choose(view, { ip, ...standing }, coming) === "number";
+      const isNodeComing = typeof choiceAmong(coming) === "number";
       if (standing.isServing) pace?.waits(ip, choice, isNodeComing);
       continue;
     }
@@ -59,6 +62,13 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
   }
   const waiting = candidates.flatMap(({ node, share }) => (share === 0 ? [node.name] : [])).toSorted();
   return { actions, holds, waiting, skipped, leftOver: open.turns(), coolOffUntilMs };
+}
+
+/** Why an address is withheld, and gets no node. One that only the limits of the run withhold after it left its names gets one, and stays out of them until it is its turn. */
+function keptBack(view: PoolView, ip: string, { isServing }: Free, pace: Pace | undefined): Obstacle | undefined {
+  const why = view.withheld.get(ip);
+  const waitsOutside = isServing === true && why?.needsPerson === false && pace?.hasLeft(ip) === true;
+  return waitsOutside ? undefined : why;
 }
 
 const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "excess", "foreign"];
@@ -119,8 +129,9 @@ function paced(
   { pace, coolOffUntilMs }: { readonly pace: Pace; readonly coolOffUntilMs: number | undefined },
 ): Step {
   const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, view, coolOffUntilMs);
-  const room = cooling === undefined ? leaversStay(candidate, pace) : undefined;
-  const turn = pace.turn(ip, cooling ?? room);
+  const later = view.withheld.get(ip) ?? cooling;
+  const room = later === undefined ? leaversStay(candidate, pace) : undefined;
+  const turn = pace.turn(ip, later ?? room);
   const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, ip, why)];
   // Clients use the address until the machine is clear. A name may need it to let go of what leaves that machine.
   const stays = turn.kind === "stay" ? turn.why : room;
@@ -157,7 +168,9 @@ function spareFor(
   const isNamed = view.managed.some(({ ip, acquired }) => ip === moving && acquired === undefined);
   if (view.pool.kind === "routedip" && isNamed) return undefined;
   const spares = view.managed.flatMap(({ ip, standing }) =>
-    standing.kind === "free" && standing.rank !== "foreign" && !view.inUse.has(ip) ? [{ ip, standing }] : [],
+    standing.kind === "free" && standing.rank !== "foreign" && !view.inUse.has(ip) && !view.withheld.has(ip)
+      ? [{ ip, standing }]
+      : [],
   );
   const able = spares.filter(({ ip }) => typeof choose(view, { ip }, [candidate]) === "number");
   const waits = able.map(({ ip }) => pace.staysFor(ip));
@@ -238,10 +251,7 @@ function choose(
   open: readonly Candidate[],
   none: Obstacle = obstacle("NoCandidate", "", { waitsFor: "node" }),
 ): number | Obstacle {
-  const { ip } = address;
-  const withheld = view.withheld.get(ip);
-  if (withheld !== undefined) return withheld;
-  const region = addressRegion(view, ip);
+  const region = addressRegion(view, address.ip);
   const due = (candidate: Candidate): number => pairDueMs(view, address, candidate);
   const isWithin = (candidate: Candidate): boolean =>
     isSamePlace(view.areaOf(region), { region: view.areaOf(candidate.region) });

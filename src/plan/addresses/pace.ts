@@ -42,17 +42,17 @@ export class Pace {
     this.#serving = inUse.filter(servesNow).length;
   }
 
-  /** Says what an address may do for which a node waits. */
-  turn(ip: string, coolOff: Obstacle | undefined): Turn {
+  /** Says what an address may do for which a node waits. @param later - why it is not sent now: the pool cools off, or the limits of the run withhold it */
+  turn(ip: string, later: Obstacle | undefined): Turn {
     const drain = this.#drain(ip);
     const hasLeft = this.hasLeft(ip);
-    if (coolOff !== undefined && !hasLeft) return { kind: "stay", why: coolOff };
+    if (later !== undefined && !hasLeft) return { kind: "stay", why: later };
     const busy = this.#budgetObstacle();
     if (busy !== undefined) return { kind: "stay", why: busy };
     if (drain.kind === "unwritable")
       return { kind: drain.untilMs === undefined ? "stay" : "leave", why: stillPublished(drain) };
     if (drain.kind !== "over") return { kind: "leave", why: othersFirst(drain) ?? draining(drain.untilMs) };
-    return coolOff === undefined ? { kind: "go" } : { kind: "leave", why: coolOff };
+    return later === undefined ? { kind: "go" } : { kind: "leave", why: later };
   }
 
   /** True for an address that has left its names to be moved. */
