@@ -159,8 +159,8 @@ function whyAnnotate(action: AnnotateNode, pool: PoolAssessment | undefined): st
   if (reason === "Verified") return whyVerified(action);
   if (action.holder !== undefined)
     return `${before.address ?? "The address"} is on ${placeText(action.holder)}, no longer on ${nodeName}.`;
-  if ((reason === "HolderLost" || reason === "AboveDesired") && verdict !== undefined)
-    return `${nodeName} no longer matches (${nodePhrase(verdict)}).`;
+  if (reason === "HolderLost" || (reason === "AboveDesired" && verdict !== undefined))
+    return `${nodeName} no longer matches${verdict === undefined ? "" : ` (${nodePhrase(verdict)})`}.`;
   if (reason === "AnnotationDrift") return whyDrift(action);
   return reasonText(reason, object.kind);
 }

@@ -4,7 +4,7 @@ import type { Outcome } from "../../src/model/outcome.ts";
 import { eventsOf } from "../../src/report/events.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderRun, watchLines } from "../../src/report/text/run.ts";
-import { applied, aRun } from "./runs.ts";
+import { applied, aRun, steady } from "./runs.ts";
 import { aNode, anObservation, aPool } from "./world.ts";
 
 /** A pool that is to have so many addresses, has none, and could put one on each of two nodes. */
@@ -49,4 +49,31 @@ test("a purchase that waited for another one, and was made later, is told once",
     "asked to acquire a new address for worker-1",
     "asked to acquire a new address for worker-2",
   ]);
+});
+
+/** Nothing is to do, or worker-1 has failed since and no other node is there. */
+function serving(isReady: boolean) {
+  const { pools, nodes } = steady();
+  const ready = { isReady };
+  return anObservation(
+    pools,
+    nodes.map((node) => ({ ...node, ready })),
+    { "203.0.113.10": "1" },
+  );
+}
+
+test.each([
+  ["a node that failed during a run is told to have failed", false, "worker-1 no longer matches (not ready"],
+  [
+    "a node that failed during a run, and is well again: no other one is said to wait",
+    true,
+    "worker-1 no longer matches.",
+  ],
+])("%s", (_, isReady, text) => {
+  const cleared = aRun(serving(false), serving(false), applied).plan.actions.find(
+    (one) => one.kind === "clear-annotation",
+  );
+  if (cleared === undefined) throw new Error("the annotation is to be cleared");
+  const result = { ...aRun(serving(true), serving(isReady), applied), outcomes: [applied(cleared)] };
+  expect(watchLines(result, result.remaining)[0]?.text).toContain(text);
 });
