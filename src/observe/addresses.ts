@@ -308,7 +308,11 @@ async function readListedAndSingle(
     const expected = wanted.holders.get(ip);
     return fact?.kind !== "known" || (expected !== undefined && fact.address.holderID !== expected);
   };
-  const single = await readSingly(provider, [...wanted.ips].filter(isDoubtful), listing.hasFailed, skews);
+  const proven = {
+    getAddress: async (ip: string): Promise<Address | undefined> =>
+      await withTrueHolder(provider, await provider.getAddress(ip), wanted.holders.get(ip)),
+  };
+  const single = await readSingly(proven, [...wanted.ips].filter(isDoubtful), listing.hasFailed, skews);
   const hasVanished = [...single.values()].some(({ kind }) => kind === "gone");
   if (hasVanished && wanted.isSteady && !listing.isComplete && !listing.hasFailed)
     return await readListedAndSingle(provider, { ...wanted, isSteady: false }, skews);

@@ -96,6 +96,24 @@ test("without any holder in sight one droplet is asked for, to see that the toke
   expect((await read(account(2), poolOf(2))).calls).toEqual(["list", "machine"]);
 });
 
+test("an address that list and single reading show on no machine is a gap while the machine of its status has it", async () => {
+  const provider = account(2, true);
+  const [held = "", other = ""] = ips(2);
+  const entry = { state: "active", providerID: "digitalocean://101" } as const;
+  const pool = aPool({ spec: { ips: [held, other] }, status: { ips: { [held]: entry } } });
+  const free = { region: "nyc3", isLocked: false };
+  provider.listPage = async () => ({
+    addresses: [held, other].map((ip) => ({ ip, ...free })),
+    hasMore: false,
+    total: 2,
+  });
+  provider.getAddress = async (ip) => ({ ip, ...free });
+  const { facts, calls } = await read(provider, pool);
+  expect(calls).toContain("machine");
+  expect(facts?.addresses.get(held)?.kind).toBe("gap");
+  expect(facts?.addresses.get(other)?.kind).toBe("known");
+});
+
 test("a token that may not read droplets makes the provider unusable", async () => {
   const provider = account(2);
   provider.beforeCall = (operation) => (operation === "machine" ? failure("forbidden") : undefined);

@@ -124,6 +124,25 @@ export function unreadableScenarios(scenario: Register): void {
     },
   );
 
+  scenario(
+    "an address that a reading shows on no machine stays where status has it while the machine shows it",
+    async (world) => {
+      await served(world, ["n1"]);
+      await world.machines("n0");
+      world.before("getAddress", async () => world.cloud.put(ip(1), undefined));
+      for (const method of ["machineAddresses", "assign"])
+        world.before(method, async () => world.cloud.put(ip(1), "n1"));
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.cloud.addresses()).toEqual({ ip1: "n1" });
+      expect(await world.nodes.annotations()).toEqual({ n1: "ip1" });
+      expect(await world.show()).toEqual(["ip1 active n1 (Unreadable)"]);
+      await world.pass();
+      expect(await world.show()).toEqual(["ip1 active n1"]);
+    },
+    { onlySingleRuns: "a process that goes on has read the address already" },
+  );
+
   scenario("a token without droplet:read makes every address look free: nothing is written", async (world) => {
     await served(world, ["n1"]);
     world.cloud.state.tokens = {
