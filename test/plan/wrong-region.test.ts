@@ -5,12 +5,16 @@ import { plan } from "../../src/plan/plan.ts";
 import { anObservation, aPool, known, NOW, nodes } from "./builders.ts";
 
 /** A pool that lacks an address of this region, and whose last purchase was refused. Its nodes are in nyc3. */
-function world(region: string, addresses: Parameters<typeof anObservation>[0]["addresses"] = []): Observation {
+function world(
+  region: string,
+  addresses: Parameters<typeof anObservation>[0]["addresses"] = [],
+  seen: Observation["nodes"] = nodes(2),
+): Observation {
   const nextAttemptTime = new Date(NOW + 60_000).toISOString();
   const retries = [{ subject: "acquire", attempts: 1, nextAttemptTime, error: "Region is not available. (422)" }];
   return anObservation({
     pools: [aPool({ spec: { region, desiredIPs: 1 }, status: { retries } })],
-    nodes: nodes(2),
+    nodes: seen,
     addresses,
   });
 }
@@ -33,6 +37,14 @@ test.for(["nyc33", "NYC3"])(
     expect(conditions?.find(({ type }) => type === "Stalled")).toMatchObject({ status: "True", reason: "Backoff" });
   },
 );
+
+test("a purchase that was refused in a region of which no node tells is tried again, and says what to look at", () => {
+  expect(heldPurchase(world("nyc33", [], []))).toMatchObject({
+    reason: "Backoff",
+    needsPerson: false,
+    advice: "Look at spec.region: no matching node and no address of the account is in nyc33.",
+  });
+});
 
 test.for([
   ["there are nodes", world("nyc3")],

@@ -259,9 +259,7 @@ function isDue({ retries, pool, nowMs }: PoolView, nodeName: string): boolean {
 /** Why nothing can be acquired for the pool at all. */
 function obstacleToAll(view: PoolView): Obstacle | undefined {
   const why = view.provider?.isComplete === true ? view.retries.obstacle("acquire") : undefined;
-  if (why === undefined) return unreadAccount(view);
-  const advice = regionAdvice(view);
-  return advice === undefined ? why : { ...why, needsPerson: true, advice };
+  return why === undefined ? unreadAccount(view) : { ...why, ...regionAdvice(view) };
 }
 
 function unreadAccount({ provider }: PoolView): Obstacle | undefined {
@@ -270,18 +268,20 @@ function unreadAccount({ provider }: PoolView): Obstacle | undefined {
   return obstacle("Unreadable", "the account's limit of addresses has not been read yet", { waitsFor: "reading" });
 }
 
-/** What a person should look at after a refused purchase: a region in which there is no matching node and no address of the account is most likely mistyped. */
-function regionAdvice({ pool, matches, provider, regionOf, areaOf }: PoolView): string | undefined {
+/** What a person should look at after a refused purchase: a region without matching node and address is most likely mistyped. Where no node tells of any, nobody has to act on that guess. */
+function regionAdvice({ pool, matches, provider, regionOf, areaOf }: PoolView): Partial<Obstacle> {
   const { spec, issuerName } = pool;
   const regions = new Set(matches.map(regionOf).filter((region) => region !== ""));
   const known = [...(provider?.addresses.values() ?? [])].flatMap((fact) =>
     fact.kind === "known" ? [fact.address.region] : [],
   );
   const isKnown = [...regions, ...known].some((region) => areaOf(region) === areaOf(spec.region));
-  if (spec.region === "" || regions.size === 0 || isKnown) return undefined;
+  if (spec.region === "" || isKnown) return {};
   const where = issuerName === undefined ? "spec.region" : `spec.region of issuer ${issuerName}`;
+  const unused = `no matching node and no address of the account is in ${spec.region}`;
+  if (regions.size === 0) return { advice: `Look at ${where}: ${unused}.` };
   const all = [...regions].toSorted(compareText).join(", ");
-  return `Set ${where}: no matching node and no address of the account is in ${spec.region}; the nodes are in ${all}.`;
+  return { needsPerson: true, advice: `Set ${where}: ${unused}; the nodes are in ${all}.` };
 }
 
 /** Why no place is left: a node that failed is waited for, and so is a firewall that keeps nodes waiting; only without either is the region missing. */
