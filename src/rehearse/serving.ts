@@ -87,19 +87,27 @@ function cutsOf({ views }: Story, spans: readonly Span[]): readonly number[] {
 }
 
 function answersOf(key: string, first: NameService, views: readonly View[], spans: readonly Span[]): readonly Answer[] {
-  const writes = spans.flatMap(({ action, untilMs }) =>
+  const own = spans.flatMap(({ action, untilMs }) =>
     changesName(action) && keyOf({ provider: action.dnsProvider, fqdn: action.fqdn }) === key
-      ? [{ fromMs: untilMs, ...action.after }]
+      ? [{ action, untilMs }]
       : [],
   );
-  const all = [{ fromMs: views[0]?.atMs ?? 0, addresses: first.shown, ttlSeconds: first.ttlSeconds }, ...writes];
+  // A TTL that the provider decides stays its own, whatever is written.
+  const decided = own[0]?.action.cachedSeconds;
+  const writes = own.map(({ action: { after }, untilMs }) => ({
+    fromMs: untilMs,
+    addresses: after.addresses,
+    ttlSeconds: decided ?? after.ttlSeconds,
+  }));
+  const ttlSeconds = first.ttlSeconds ?? decided;
+  const all = [{ fromMs: views[0]?.atMs ?? 0, addresses: first.shown, ttlSeconds }, ...writes];
   return all
     .toSorted((a, b) => a.fromMs - b.fromMs)
     .map(({ fromMs, addresses, ttlSeconds: ttl = USUAL_TTL_SECONDS }, at, sorted) => {
       const next = sorted[at + 1];
-      const ttlSeconds = meantSeconds(ttl);
-      const untilMs = next === undefined ? Number.POSITIVE_INFINITY : next.fromMs + ttlSeconds * 1000;
-      return { addresses, ttlSeconds, fromMs, untilMs };
+      const keptSeconds = meantSeconds(ttl);
+      const untilMs = next === undefined ? Number.POSITIVE_INFINITY : next.fromMs + keptSeconds * 1000;
+      return { addresses, ttlSeconds: keptSeconds, fromMs, untilMs };
     });
 }
 

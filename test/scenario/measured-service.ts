@@ -1,3 +1,4 @@
+import { meantSeconds } from "../../src/model/dns.ts";
 import type { WorldDNS } from "./world-dns.ts";
 
 /** What clients of a name got by what the world itself did: nothing of it is told by flipop. */
@@ -59,7 +60,7 @@ export class ServiceMeter {
   #look(nowMs: number): void {
     const sets = new Map<string, Pick<Answer, "addresses" | "ttlSeconds">>(
       this.#dns.sets().map(({ provider, fqdn, addresses }) => {
-        const ttlSeconds = Math.min(...this.#dns.ttls(provider, fqdn), Number.MAX_SAFE_INTEGER);
+        const ttlSeconds = meantSeconds(Math.min(...this.#dns.ttls(provider, fqdn), Number.MAX_SAFE_INTEGER));
         return [`${fqdn} ${provider}`, { addresses, ttlSeconds }] as const;
       }),
     );

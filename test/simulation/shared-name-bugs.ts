@@ -57,7 +57,7 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     replace: "return others.length === 0;",
   },
   {
-    seed: 1567,
+    seed: 10086,
     name: "What both clusters took out in the same moment is not put back.",
     file: "src/adapters/dns/record-sets.ts",
     find: "if (left.length > 0) return",
