@@ -56,11 +56,4 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     find: 'return expected !== "some" || others.length > 0;',
     replace: "return others.length === 0;",
   },
-  {
-    seed: 10086,
-    name: "What both clusters took out in the same moment is not put back.",
-    file: "src/adapters/dns/record-sets.ts",
-    find: "if (left.length > 0) return",
-    replace: "if (left.length < 99) return",
-  },
 ];
