@@ -83,10 +83,13 @@ export function preparations(
       return pool === undefined ? [] : [[refKey(object), pool.status] as const];
     }),
   );
+  const byObject = Map.groupBy(actions, ({ object }) => refKey(object));
+  const ownActions = (object: ObjectRef): readonly Action[] => byObject.get(refKey(object)) ?? [];
+  const takers = takersOf(byObject);
   const prepareAlone = (object: ObjectRef): Preparation =>
     object.kind === "dns"
-      ? prepareSet(plan, object, ownActions(actions, object), context)
-      : preparePool(plan, object, { all: actions, seen: seen.get(refKey(object)) }, context);
+      ? prepareSet(plan, object, ownActions(object), context)
+      : preparePool(plan, object, { actions: ownActions(object), seen: seen.get(refKey(object)), takers }, context);
   const once = (known: Map<string, Preparation>, object: ObjectRef, start: () => Preparation): Preparation => {
     const work = known.get(refKey(object)) ?? start();
     known.set(refKey(object), work);
@@ -94,29 +97,44 @@ export function preparations(
   };
   return (object) =>
     once(started, object, () => {
-      const others = losers(plan, object, actions, context);
+      const others = losers(plan, leavingNames(ownActions(object)), takers, context).filter(
+        (pool) => refKey(pool) !== refKey(object),
+      );
       const all = [object, ...others].map((one) => once(alone, one, () => prepareAlone(one)));
       return together(all[0] ?? UNPREPARED, all.slice(1));
     });
 }
 
-function ownActions(actions: readonly Action[], object: ObjectRef): readonly Action[] {
-  return actions.filter((action) => refKey(action.object) === refKey(object));
+/** By address the objects, as {@link refKey}, that are about to take it out of their names. */
+type Takers = ReadonlyMap<string, readonly string[]>;
+
+function takersOf(byObject: ReadonlyMap<string, readonly Action[]>): Takers {
+  const taken = [...byObject].flatMap(([key, own]) => [...leavingNames(own)].map((ip) => [ip, key] as const));
+  const byIP = Map.groupBy(taken, ([ip]) => ip);
+  return new Map([...byIP].map(([ip, all]) => [ip, all.map(([, key]) => key)]));
 }
 
-/** The pools whose addresses an object is about to take out of its name, to stay where they are until no resolver has them. */
+/** The addresses that these actions take out of names. */
+function leavingNames(actions: readonly Action[]): ReadonlySet<string> {
+  return new Set(
+    actions.flatMap((action) =>
+      changesName(action) ? addressesWithout(action.before.addresses, action.after.addresses) : [],
+    ),
+  );
+}
+
+/** The pools of which these addresses are about to leave a name, to stay where they are until no resolver has them. */
 function losers(
   { pools }: Plan,
-  object: ObjectRef,
-  actions: readonly Action[],
+  leaving: ReadonlySet<string>,
+  takers: Takers,
   { stores }: ApplyContext,
 ): readonly ObjectRef[] {
-  const leaving = leavingNames(ownActions(actions, object));
   if (leaving.size === 0) return [];
   return pools.flatMap((pool) => {
     const stored = stores.ownersOf(pool.object).get(pool.object);
-    const drains = stored === undefined ? [] : [...newDrains(pool, stored, actions).keys()];
-    return refKey(pool.object) !== refKey(object) && drains.some((ip) => leaving.has(ip)) ? [pool.object] : [];
+    const drains = stored === undefined ? [] : [...newDrains(pool, stored, takers).keys()];
+    return drains.some((ip) => leaving.has(ip)) ? [pool.object] : [];
   });
 }
 
@@ -133,20 +151,24 @@ function together(own: Preparation, others: readonly Preparation[]): Preparation
 function preparePool(
   { pools }: Plan,
   object: ObjectRef,
-  { all, seen }: { readonly all: readonly Action[]; readonly seen: RoutedIPStatus | undefined },
+  facts: {
+    readonly actions: readonly Action[];
+    readonly seen: RoutedIPStatus | undefined;
+    readonly takers: Takers;
+  },
   { stores, registry, cluster }: ApplyContext,
 ): Preparation {
+  const { actions, seen, takers } = facts;
   const store = stores.ownersOf(object);
   const planned = pools.find((pool) => refKey(pool.object) === refKey(object));
   const stored = store.get(object);
   if (planned === undefined || stored === undefined || seen === undefined) return UNPREPARED;
   const { status } = planned;
   const { firewalls } = status;
-  const actions = ownActions(all, object);
   const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(withNoted(seen, status, stored.meta.note)));
   const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored, cluster.now());
-  const drains = newDrains(planned, stored, all);
+  const drains = newDrains(planned, stored, takers);
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
     ...withNames(current, names),
     ...withPlanned(current, seen, status),
@@ -210,24 +232,16 @@ function withNoted(
 function newDrains(
   { object, status: { ips, released } }: Plan["pools"][number],
   stored: Pool,
-  actions: readonly Action[],
+  takers: Takers,
 ): ReadonlyMap<string, string> {
-  const elsewhere = leavingNames(actions.filter((action) => refKey(action.object) !== refKey(object)));
+  const key = refKey(object);
+  const isTakenElsewhere = (ip: string): boolean => takers.get(ip)?.some((taker) => taker !== key) === true;
   const isOnRecord = (ip: string, drainingUntil: string): boolean =>
-    drainingUntil === storedDrain(stored, ip) || (isAboutToLeave(stored, ip) && !elsewhere.has(ip));
+    drainingUntil === storedDrain(stored, ip) || (isAboutToLeave(stored, ip) && !isTakenElsewhere(ip));
   const all = [...Object.entries(ips), ...released.map((entry) => [entry.ip, entry] as const)];
   return new Map(
     all.flatMap(([ip, { drainingUntil }]) =>
       drainingUntil === undefined || isOnRecord(ip, drainingUntil) ? [] : [[ip, drainingUntil]],
-    ),
-  );
-}
-
-/** The addresses that these actions take out of names. */
-function leavingNames(actions: readonly Action[]): ReadonlySet<string> {
-  return new Set(
-    actions.flatMap((action) =>
-      changesName(action) ? addressesWithout(action.before.addresses, action.after.addresses) : [],
     ),
   );
 }
