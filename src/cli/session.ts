@@ -6,8 +6,15 @@ import { rfc3339 } from "../report/text/times.ts";
 import type { Ask } from "./ask.ts";
 import type { Environment } from "./environment.ts";
 import type { CommonFlags } from "./flags.ts";
-import type { OutputFormat, Warn } from "./output.ts";
-import { isDocument, type LineStyle, type Streams, type Voice, writeLine } from "./output.ts";
+import {
+  isDocument,
+  type LineStyle,
+  type OutputFormat,
+  type Streams,
+  type Voice,
+  type Warn,
+  writeLine,
+} from "./output.ts";
 import { Silence } from "./silence.ts";
 import type { Wiring } from "./wiring.ts";
 

@@ -46,33 +46,37 @@ export function leftAddresses(names: readonly { readonly memory: DNSMemory }[]):
   return new Map(left.toSorted(([, a], [, b]) => a - b));
 }
 
-/** What a name has to remember of addresses. */
+/** Which addresses a name has to remember. */
 export interface ToRemember {
-  /** True for one that leaves it and that no object remembers. */
-  readonly isForgotten: (ip: string) => boolean;
-  /** True where the name shows addresses of pools: what stays in it while its TTL is lowered may leave soon, and resolvers have it by the old TTL. */
-  readonly isOfPools: boolean;
+  /** True for an address that no object remembers; of names that show other addresses than those of pools only for what an object manages now. */
+  readonly isForgotten: (ip: string, isReserved: boolean) => boolean;
+  /** True for the name of a record set that publishes reserved addresses. */
+  readonly isReserved: boolean;
 }
 
 /**
  * Returns what a name's status has to remember beside its records once these writes are made: addresses that leave the name, and that no object remembers. Another
- * object may manage one by then, or soon. Also those that stay while the TTL is lowered. As long as there is none of either what is stored stays: time alone changes
- * nothing. Pure.
+ * object may manage one by then, or soon. Also addresses of pools that stay while the TTL is lowered: they may leave soon, and resolvers have them by the old one. As
+ * long as there is none of either what is stored stays: time alone changes nothing. Pure.
  */
 export function rememberedLeft(
   stored: DNSMemory["leftDNS"] = [],
   writes: readonly WriteDNS[],
-  { isForgotten, isOfPools }: ToRemember,
+  { isForgotten, isReserved }: ToRemember,
   nowMs: number,
 ): Pick<DNSMemory, "leftDNS"> {
   const left = writes.flatMap((write) => {
-    const { before, after, cachedSeconds } = write;
+    const { object, before, after, cachedSeconds } = write;
     const seconds = cacheSeconds(write);
     const drainingUntil = timestamp(nowMs + seconds * 1000);
     const leaving = ownPart(write, addressesWithout(before.addresses, after.addresses));
+    const isOfPools = isReserved || object.kind !== "dns";
     const isLowered = isOfPools && cachedSeconds === undefined && meantSeconds(after.ttlSeconds) < seconds;
     const staying = isLowered ? addressesWithout(ownPart(write, before.addresses), leaving) : [];
-    return [...leaving.filter(isForgotten), ...staying].map((address) => ({ address, drainingUntil }));
+    return [...leaving.filter((ip) => isForgotten(ip, isReserved)), ...staying].map((address) => ({
+      address,
+      drainingUntil,
+    }));
   });
   if (left.length === 0) return stored.length === 0 ? {} : { leftDNS: stored };
   const isOpen = ({ address, drainingUntil }: LeftAddress): boolean => {

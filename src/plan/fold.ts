@@ -159,15 +159,11 @@ function withLeft<T extends Pool | RecordSet>(
   if (writes.length === 0) return object;
   const { status, spec } = object;
   const isReserved = "addressType" in spec && annotatedFamily(spec.addressType) !== undefined;
-  const toRemember = {
-    isForgotten: (ip: string): boolean => isForgotten(ip, isReserved),
-    isOfPools: isReserved || !("addressType" in spec),
-  };
   const withLeftOf = (known: T["status"], type: RecordType): T["status"] => {
     const own = writes.filter(({ fqdn }) => setNamed(fqdn).type === type);
     const stored = memoryOf(known, type).leftDNS;
     if (own.length === 0) return known;
-    return withMemory(known, type, rememberedLeft(stored, own, toRemember, nowMs));
+    return withMemory(known, type, rememberedLeft(stored, own, { isForgotten, isReserved }, nowMs));
   };
   return { ...object, status: withLeftOf(withLeftOf(status, "A"), "AAAA") };
 }

@@ -246,39 +246,28 @@ export function dnsTakeDownScenarios(scenario: Register): void {
     );
   }
 
-  scenario(
-    "a deleted pool that somebody else keeps there: what is left of it says that nothing is to be done",
-    async (world) => {
-      world.dnsSafety.allowEnd(WWW);
-      await world.machines("n1");
-      world.dns.zone("cloudflare");
-      await world.pools.create("web", { desiredIPs: 1, reclaimPolicy: "Delete", dnsRecordSet: www("cloudflare") });
-      await world.pass();
-      await world.pools.addForeignFinalizer("web");
-      await world.pools.delete("web");
-      await world.pass();
-      expect(await world.pools.finalizers("web")).toEqual(["example.com/hold"]);
-      const { conditions } = await world.pools.status("web");
-      expect(conditions.map(({ reason }) => reason)).toEqual(["Deleting", "Stable", "NotStalled"]);
-    },
-  );
-
-  scenario(
-    "a deleted record set that somebody else keeps there: what is left of it says that nothing is to be done",
-    async (world) => {
-      world.dnsSafety.allowEnd(WWW);
-      await world.machines("n1");
-      world.dns.zone("cloudflare");
-      await world.recordSets.create("nodes", { dnsRecordSet: www("cloudflare"), reclaimPolicy: "Delete" });
-      await world.pass();
-      await world.recordSets.addForeignFinalizer("nodes");
-      await world.recordSets.delete("nodes");
-      await world.pass();
-      expect(await world.recordSets.finalizers("nodes")).toEqual(["example.com/hold"]);
-      const { conditions } = await world.recordSets.status("nodes");
-      expect(conditions.map(({ reason }) => reason)).toEqual(["Deleting", "Stable", "NotStalled"]);
-    },
-  );
+  const kinds = [
+    { what: "pool", of: (world: World) => world.pools, spec: { desiredIPs: 1 } },
+    { what: "record set", of: (world: World) => world.recordSets, spec: {} },
+  ];
+  for (const { what, of, spec } of kinds)
+    scenario(
+      `a deleted ${what} that somebody else keeps there: what is left of it says that nothing is to be done`,
+      async (world) => {
+        const objects = of(world);
+        world.dnsSafety.allowEnd(WWW);
+        await world.machines("n1");
+        world.dns.zone("cloudflare");
+        await objects.create("web", { ...spec, reclaimPolicy: "Delete", dnsRecordSet: www("cloudflare") });
+        await world.pass();
+        await objects.addForeignFinalizer("web");
+        await objects.delete("web");
+        await world.pass();
+        expect(await objects.finalizers("web")).toEqual(["example.com/hold"]);
+        const { conditions } = await objects.status("web");
+        expect(conditions.map(({ reason }) => reason)).toEqual(["Deleting", "Stable", "NotStalled"]);
+      },
+    );
 
   scenario(
     "pool deleted with Delete while its DNS fails: addresses stay attached until the name is clean",

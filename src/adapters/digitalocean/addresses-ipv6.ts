@@ -4,7 +4,8 @@
 //   Buying     An address is bought for a region only, never for a droplet.
 //   Moving     An address does not show that an action is under way. Only a refusal does (422, "pending event").
 //              There is no action below an address: `/v2/actions/{id}` needs the scope `actions:read`, which flipop does not ask for. Without it the address alone tells.
-//              So an address that this process has sent counts as locked until its action has ended, or it is there. Where the action cannot be read, that is so for 10 seconds.
+//              So an address that this process has sent counts as locked until it is there, or its action has ended.
+//              If the action cannot be read, the address counts as locked for 10 seconds.
 //              Another process knows of no action, and learns of it by the refusal.
 //   Answers    The description of the API has an address in `reserved_ipv6`, and a list in `reserved_ipv6s`. The API itself gave an address bare, and DigitalOcean's own
 //              client for Go reads it so, and a list in `reserved_ips` (https://github.com/digitalocean/openapi/pull/951, godo, read 2026-11-26). Each of them is understood.
@@ -55,7 +56,7 @@ export function addressReaderIPv6(client: Client): IPProviderReader {
   };
 }
 
-/** Returns the port over DigitalOcean's API for a process that may change addresses: those that it has sent are locked while they are on their way. */
+/** Returns the port over DigitalOcean's API, which may change addresses. An address that it has sent somewhere is locked while it is on its way. */
 export function addressesIPv6<Reader extends IPProviderReader>(
   reader: Reader,
   client: Client,

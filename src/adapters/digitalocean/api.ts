@@ -102,8 +102,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * What DigitalOcean's headers say. A 429 lasts until `ratelimit-reset`, and for an hour at most. One without a time lasts for a moment, so that an urgent call is made again soon.
- * Where the next call is refused, too, it lasts for a minute.
+ * What DigitalOcean's headers say. A 429 lasts until `ratelimit-reset`, and for an hour at most. A 429 that tells no time lasts for a moment: so
+ * an urgent call is made again soon. If that is refused, too, it lasts for a minute.
  * `ratelimit-remaining: 0` lasts until the reset, and for a minute at most, because it may speak of the burst limit while the
  * reset speaks of the hourly one.
  * @see https://docs.digitalocean.com/reference/api/reference/#rate-limit (verified 2026-08-07)

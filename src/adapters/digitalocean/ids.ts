@@ -33,8 +33,8 @@ export function wholeNumber(text: string): number | undefined {
 }
 
 /**
- * What a firewall's id may look like. DigitalOcean documents UUIDs (OpenAPI document of 2026-08-07). But an id is only ever sent back to it, so any text will do that is safe in
- * the path of a URL.
+ * What a firewall's id may look like. DigitalOcean documents UUIDs (OpenAPI document of 2026-08-07). But flipop only ever sends an id back. So
+ * any text will do that is safe in the path of a URL.
  */
 const FIREWALL_ID_FORM = /^[a-z\d][\w-]*$/i;
 const UUID_FORM = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;

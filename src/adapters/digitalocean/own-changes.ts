@@ -22,7 +22,10 @@ interface Questions {
   readonly read: (ip: string) => Promise<Address | undefined>;
 }
 
-/** The changes that this process has begun. An address that has not come where it was sent is locked while they run, so that nobody sends it once more, or to another machine. */
+/**
+ * The changes that this process has begun. While one runs, its address is locked until it is where it was sent. So nobody sends it once more,
+ * or to another machine.
+ */
 export class OwnChanges {
   readonly #changes = new Map<string, Change>();
   readonly #clock: Clock;

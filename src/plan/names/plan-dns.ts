@@ -14,7 +14,7 @@ import {
   type RecordSince,
   shownAddresses,
 } from "../../model/resource.ts";
-import { rememberedLeft } from "../drain.ts";
+import { rememberedLeft, type ToRemember } from "../drain.ts";
 import { type Cleaning, NOTHING_TO_CLEAN } from "../finalizer.ts";
 import type { StayingIn } from "../guards.ts";
 import { hold, obstacle } from "../holds.ts";
@@ -254,11 +254,9 @@ function keptBy({ namespace, name }: ObjectRef, fqdn: string): Obstacle {
 }
 
 /** What the memory of names depends on beside an object's own plan. */
-interface MemoryContext {
+interface MemoryContext extends Pick<ToRemember, "isForgotten"> {
   /** Keys of names whose records stay for their new owners. */
   readonly handedOver: ReadonlySet<string>;
-  /** True for an address that no object remembers; of names that show other addresses than those of pools only for what an object manages now. */
-  readonly isForgotten: (ip: string, isReserved: boolean) => boolean;
   readonly nowMs: number;
 }
 
@@ -266,16 +264,13 @@ interface MemoryContext {
 function dnsMemory(publisher: Publisher, present: NamePlan, former: FormerPlan, context: MemoryContext): DNSMemory {
   if (!publisher.isWritable) return storedMemory(publisher);
   const published = publishedName(publisher, present, context);
-  const { memory, isReserved, ref } = publisher;
-  const toRemember = {
-    isForgotten: (ip: string): boolean => context.isForgotten(ip, isReserved),
-    isOfPools: isReserved || ref.kind !== "dns",
-  };
+  const { memory, isReserved } = publisher;
+  const { isForgotten, nowMs } = context;
   return {
     ...(published === undefined ? {} : { publishedDNS: published }),
     formerDNS: former.names,
-    ...rememberedLeft(memory.leftDNS, present.actions, toRemember, context.nowMs),
-    ...rememberedFight(memory.fight, present.target, context.nowMs),
+    ...rememberedLeft(memory.leftDNS, present.actions, { isForgotten, isReserved }, nowMs),
+    ...rememberedFight(memory.fight, present.target, nowMs),
   };
 }
 
