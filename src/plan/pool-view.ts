@@ -201,6 +201,8 @@ export type Standing =
       readonly isForeign: boolean;
       /** True where it serves nobody, and nobody once the provider is done: neither the node that has it serves, nor the one that it goes to. */
       readonly isLost?: true;
+      /** True while it is on a node that the object does not ask for by its labels. */
+      readonly isStranded?: true;
     }
   | { readonly kind: "foreign"; readonly holder: Place }
   | { readonly kind: "blocked"; readonly on: Place | undefined }
@@ -219,6 +221,8 @@ export interface Free {
   readonly isServing?: true;
   /** True on a node that is up for an address that the object never used there, and that no other object remembers. */
   readonly isUnused?: true;
+  /** True on a node that the object does not ask for by its labels, and where the address serves the object no more, or never did. */
+  readonly isStranded?: true;
   /** True where the node's annotation shows it as another object's. */
   readonly isAnnotated?: true;
 }

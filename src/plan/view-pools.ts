@@ -8,7 +8,7 @@ import { viewPool } from "./addresses/view-pool.ts";
 import { firewallObstacle, firewallTarget, madeRules } from "./firewalls/firewall-target.ts";
 import type { GrantJudgement } from "./grants.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
-import { judgeNodes, machineNodes, nodeByMachine, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
+import { judgeNodes, machineNodes, nodeByMachine, outsideJudge, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
 import type { PoolView } from "./pool-view.ts";
 import { isSelected } from "./selection.ts";
 import type { Ownership } from "./shards.ts";
@@ -72,6 +72,7 @@ function* viewPools(
       verdicts,
       emptyTarget: empty,
       isUp: upJudge(world.nodesReadAtMs),
+      isOutside: outsideJudge(validation),
       stillServes: servingJudge(validation, world.nodesReadAtMs, empty !== undefined),
       nodeByMachine: nodeByMachine(own, verdicts.of),
       machineless: own.machineless,

@@ -68,6 +68,7 @@ import { shardScenarios } from "./shard-scenarios.ts";
 import { sharedNameScenarios } from "./shared-name-scenarios.ts";
 import { sharedNameTrialScenarios } from "./shared-name-trial-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
+import { strandedScenarios } from "./stranded-scenarios.ts";
 import { suspendScenarios } from "./suspend-scenarios.ts";
 import { turbulenceScenarios } from "./turbulence-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
@@ -148,5 +149,6 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "objects that change their shard": shardScenarios,
   "recovery first": recoveryFirstScenarios,
   "refused moves": refusedMoveScenarios,
+  "addresses stranded on nodes of others": strandedScenarios,
   turbulence: turbulenceScenarios,
 };

@@ -136,8 +136,8 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "An action that is still under way is fought.",
     file: "src/plan/addresses/position.ts",
-    find: "  if (address.isLocked) {\n",
-    replace: "  if (address.isLocked && address.ip === context.key) {\n",
+    find: "  if (address.isLocked) return",
+    replace: "  if (address.isLocked && address.ip === context.key) return",
   },
   {
     name: "One refused call ends the pass.",

@@ -1,4 +1,5 @@
 import { type AssignIP, actionID, type Place, type UnassignIP } from "../../model/action.ts";
+import type { NodeFacts } from "../../model/node.ts";
 import type { Hold, NodeVerdict, Obstacle } from "../../model/plan.ts";
 import type { Reason } from "../../model/reason.ts";
 import { ipRemovalSubject, type MovingAddress, moveSubjects, nodeSubject } from "../../model/retry-subject.ts";
@@ -291,6 +292,19 @@ function pairDueMs(view: PoolView, address: MovingAddress, { node, leaving }: Ca
   return Math.max(
     view.retries.pairDueMs(address, node.name),
     ...leaving.map((leaver) => leaver.owner.retries.dueMs(ipRemovalSubject(leaver.ip))),
+  );
+}
+
+/** True where an address of an object can go to a node in this pass, as far as that is known before the object has its turn. */
+export function canGoTo(view: PoolView, ip: string, node: NodeFacts, isOpen: (machineID: string) => boolean): boolean {
+  const machineID = view.machineOf(node.providerID);
+  if (machineID === undefined || coolOffEnd(view) !== undefined) return false;
+  const area = view.areaOf(addressRegion(view, ip));
+  return (
+    isSamePlace(area, { region: view.areaOf(view.regionOf(node)) }) &&
+    view.retries.pairDueMs({ ip }, node.name) <= view.nowMs &&
+    view.firewallObstacle({ machineID, nodeName: node.name }) === undefined &&
+    isOpen(machineID)
   );
 }
 

@@ -45,6 +45,7 @@ export function findCandidates(
   const skipped: NodeVerdict[] = [];
   const obstacles: Obstacle[] = [];
   const strange: NodeVerdict[] = [];
+  const suspended: OfSuspended[] = [];
   for (const node of view.matches.filter(({ name }) => !served.has(name))) {
     const machine = view.machineOf(node.providerID);
     if (machine === undefined || machines.has(machine)) {
@@ -69,9 +70,10 @@ export function findCandidates(
     lastResort.push(...withLeavers(candidate, ledger.lastResort(machine, view)));
     const verdicts = skippedNode(candidate, availability, view);
     strange.push(...ofNobody(availability, verdicts));
+    suspended.push(...ofSuspended(node, availability));
     skipped.push(...verdicts);
   }
-  const closed = nobodyTakesIt(view, { candidates, coming, skipped, obstacles, strange });
+  const closed = nobodyTakesIt(view, { candidates, coming, skipped, obstacles, strange, suspended });
   const ordered = (some: readonly Candidate[]): readonly Candidate[] => inTurn(some, view, ledger);
   return { candidates: ordered(candidates), coming, lastResort: ordered(lastResort), skipped, closed };
 }
@@ -96,6 +98,31 @@ function takenBy({ managed }: PoolView, [first]: readonly NodeVerdict[], others:
   return obstacle("NoCandidate", detail, { needsPerson: true, advice, waitsFor: "node" });
 }
 
+/** An address of no use on a node, which stays there since its object is suspended. */
+interface OfSuspended {
+  readonly nodeName: string;
+  readonly ip: string;
+  readonly owner: string;
+}
+
+function ofSuspended({ name: nodeName }: NodeFacts, availability: Availability): readonly OfSuspended[] {
+  const { suspended } = availability.kind === "carries" ? availability : {};
+  return suspended === undefined ? [] : [{ nodeName, ...suspended }];
+}
+
+/** As {@link takenBy}, where addresses of suspended objects are in the way, which have no use for the nodes. */
+function keptBySuspended({ managed }: PoolView, [first]: readonly OfSuspended[], others: number): Obstacle | undefined {
+  if (first === undefined || others > 0 || managed.some(({ standing }) => standing.kind !== "free")) return undefined;
+  const { ip, nodeName, owner } = first;
+  const whose = ownerText(owner);
+  const detail = `each node that it could go to carries an address of a suspended object, such as ${ip} of ${whose} on ${nodeName}`;
+  return obstacle("NoCandidate", detail, {
+    needsPerson: true,
+    advice: `Resume ${whose}, or detach ${ip}.`,
+    waitsFor: "node",
+  });
+}
+
 /** Why there is no candidate, where more is known than that no match can take an address. */
 function nobodyTakesIt(
   view: PoolView,
@@ -105,16 +132,21 @@ function nobodyTakesIt(
     skipped,
     obstacles,
     strange,
+    suspended,
   }: {
     readonly candidates: readonly Candidate[];
     readonly coming: readonly Candidate[];
     readonly skipped: readonly NodeVerdict[];
     readonly obstacles: readonly Obstacle[];
     readonly strange: readonly NodeVerdict[];
+    readonly suspended: readonly OfSuspended[];
   },
 ): Obstacle | undefined {
-  const others = candidates.length + coming.length + skipped.length - strange.length;
-  const why = obstacles.find(({ waitsFor }) => waitsFor === "retry") ?? takenBy(view, strange, others);
+  const all = candidates.length + coming.length + skipped.length;
+  const why =
+    obstacles.find(({ waitsFor }) => waitsFor === "retry") ??
+    takenBy(view, strange, all - strange.length) ??
+    keptBySuspended(view, suspended, all - suspended.length);
   const isAllClosed = candidates.length === 0 && obstacles.length === skipped.length;
   return why ?? (isAllClosed ? keptAway(view, obstacles) : undefined);
 }

@@ -268,6 +268,8 @@ function freeInUse({ managed, inUse }: PoolView): readonly string[] {
   return managed.flatMap(({ ip, standing }) => (standing.kind === "free" && inUse.has(ip) ? [ip] : []));
 }
 
+/** True for a machine that can take an address while all those stay that others use. */
 function hasRoom(view: PoolView, ledger: MachineLedger, machine: string | undefined): boolean {
-  return machine !== undefined && ledger.availability(machine, view).kind === "free";
+  const room = machine === undefined ? undefined : ledger.availability(machine, view);
+  return room?.kind === "free" && room.leaving.every(({ ip, owner }) => !owner.inUse.has(ip));
 }

@@ -10,11 +10,18 @@ import {
   storedMachines,
 } from "../pool-view.ts";
 import { UNANSWERED_WATCH_MS } from "./acquire.ts";
+import { canGoTo } from "./assign.ts";
 
 /** Whether a machine can take one more address, once some have left; else why not. */
 export type Availability =
   | { readonly kind: "free"; readonly leaving: readonly Leaver[] }
-  | { readonly kind: "carries"; readonly ip: string; readonly isNamed: boolean }
+  | {
+      readonly kind: "carries";
+      readonly ip: string;
+      readonly isNamed: boolean;
+      /** An address of no use there that would make room, if its object, by its key, were not suspended. */
+      readonly suspended?: { readonly ip: string; readonly owner: string };
+    }
   | { readonly kind: "still-published"; readonly ip: string; readonly name: string }
   | { readonly kind: "promised"; readonly to: string };
 
@@ -60,6 +67,7 @@ export class MachineLedger {
   readonly #carried = new Map<string, string[]>();
   readonly #evictable: Evictable;
   readonly #parked: Evictable;
+  readonly #stranded: Evictable;
   readonly #busy: ReadonlySet<string>;
   readonly #promised = new Map<string, readonly string[]>();
   readonly #leaving = new Set<string>();
@@ -70,6 +78,7 @@ export class MachineLedger {
     this.#facts = facts;
     this.#evictable = evictableAddresses(facts.views);
     this.#parked = parkedAddresses(facts.views);
+    this.#stranded = strandedAddresses(facts.views);
     this.#busy = busyAddresses(facts.views);
     this.#limits = limitsOf(facts.views);
     for (const [ip, fact] of facts.addresses) if (fact.kind === "known") this.#enter(fact.address.holderID, ip);
@@ -96,7 +105,30 @@ export class MachineLedger {
    * @param beside - how many of the object's addresses are to go there that are not promised
    */
   availability(machine: string, view: Limited, beside = 0): Availability {
-    return this.#availability(machine, this.#carried.get(machine) ?? [], view, { beside });
+    const carried = this.#carried.get(machine) ?? [];
+    const room = this.#availability(machine, carried, view, { beside });
+    if (room.kind !== "carries") return room;
+    const stranded = carried.flatMap((ip) => {
+      const owner = this.#stranded.get(ip);
+      return owner === undefined || owner.key === view.key ? [] : [{ ip, owner }];
+    });
+    if (stranded.length === 0) return room;
+    const without = (some: typeof stranded): Availability => {
+      const evictable = new Map([...this.#evictable, ...some.map(({ ip, owner }) => [ip, owner] as const)]);
+      return this.#availability(machine, carried, view, { beside, evictable });
+    };
+    const suspended = stranded.find(({ owner }) => owner.suspended !== undefined);
+    if (suspended === undefined) return without(stranded.filter(({ ip, owner }) => !this.#canLeaveByItself(ip, owner)));
+    const isAllInTheWay = without(stranded).kind === "free";
+    return isAllInTheWay ? { ...room, suspended: { ip: suspended.ip, owner: suspended.owner.key } } : room;
+  }
+
+  /** True where an address can go to a machine of its object now, or the object gets another one to a machine first. */
+  #canLeaveByItself(ip: string, owner: PoolView): boolean {
+    const isOpen = (machine: string): boolean =>
+      this.#availability(machine, this.#carried.get(machine) ?? [], owner, {}).kind === "free" ||
+      this.#isWorkedOn(machine);
+    return this.isPromisedTo(owner.key) || owner.matches.some((node) => canGoTo(owner, ip, node, isOpen));
   }
 
   /**
@@ -129,9 +161,12 @@ export class MachineLedger {
   /** True where a machine waits for an address of an object, can take one, or has one that the provider works on: mostly that one leaves. */
   #hasMachine(view: PoolView): boolean {
     const isOpen = (machine: string): boolean =>
-      this.availability(machine, view).kind === "free" ||
-      this.#carried.get(machine)?.some((ip) => this.#isLocked(ip)) === true;
+      this.availability(machine, view).kind === "free" || this.#isWorkedOn(machine);
     return this.isPromisedTo(view.key) || machinesOf(view).some(isOpen);
+  }
+
+  #isWorkedOn(machine: string): boolean {
+    return this.#carried.get(machine)?.some((ip) => this.#isLocked(ip)) === true;
   }
 
   /** True where an address is parked on a machine of an object that another one, by its key, is to take away, or one that waits for that itself. */
@@ -331,11 +366,25 @@ function parkedAddresses(views: readonly PoolView[]): Evictable {
 
 /** Addresses that could be taken off their machine as {@link evictableAddresses}, and that the provider is working on: mostly it takes them off just now. */
 function busyAddresses(views: readonly PoolView[]): ReadonlySet<string> {
-  const disabled = (view: PoolView): readonly string[] =>
-    view.managed.flatMap(({ ip, standing }) => (standing.kind === "busy" && !view.inUse.has(ip) ? [ip] : []));
+  const ofNoUse = (view: PoolView): readonly string[] =>
+    view.managed.flatMap(({ ip, standing }) =>
+      standing.kind === "busy" && (standing.isStranded === true || !view.inUse.has(ip)) ? [ip] : [],
+    );
   const freed = (view: PoolView): readonly string[] =>
     view.released.flatMap(({ ip, fact }) => (fact.kind === "known" && fact.address.isLocked ? [ip] : []));
-  return new Set(views.filter(isWritable).flatMap((view) => [...disabled(view), ...freed(view)]));
+  return new Set(views.filter(isWritable).flatMap((view) => [...ofNoUse(view), ...freed(view)]));
+}
+
+/** Addresses in use on nodes that their objects never want. They make room there for what another object has a use for, unless their objects are suspended. */
+function strandedAddresses(views: readonly PoolView[]): Evictable {
+  const isStranded = ({ ip, standing }: ManagedIP, { inUse, withheld }: PoolView): boolean =>
+    standing.kind === "free" && standing.isStranded === true && inUse.has(ip) && !withheld.has(ip);
+  const able = views.filter((view) => view.suspended !== undefined || isWritable(view));
+  return new Map(
+    able.flatMap((view) =>
+      view.managed.filter((address) => isStranded(address, view)).map(({ ip }) => [ip, view] as const),
+    ),
+  );
 }
 
 function disabledOf(view: PoolView): readonly string[] {

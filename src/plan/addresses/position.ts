@@ -52,6 +52,7 @@ export function keepsAddress(
     verdictOf,
     stillServes: isNever,
     isUp: isNever,
+    isOutside: isNever,
     selectsNothing: false,
     claims,
   };
@@ -132,6 +133,8 @@ interface StandingContext {
   readonly stillServes: (node: NodeFacts) => boolean;
   /** Whether a node is up, whoever asks. */
   readonly isUp: (node: NodeFacts) => boolean;
+  /** Whether the object never wants a node, as long as its labels are as they are. */
+  readonly isOutside: (node: NodeFacts) => boolean;
   /** True while the pool's selectors select nothing: then what serves stays wherever it is. */
   readonly selectsNothing: boolean;
   readonly claims: Pick<Claims, "ownerOf" | "rightOf" | "rivalOf" | "isRemembered">;
@@ -166,15 +169,7 @@ function knownStanding({ address, isRefused }: KnownAddress, context: StandingCo
   const holder = holderOf(address, context);
   if (address.isBlocked) return { kind: "blocked", on: holder };
   const node = context.nodeByMachine.get(holder?.machineID ?? "");
-  if (address.isLocked) {
-    const isOurs = holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context);
-    return {
-      kind: "busy",
-      holder,
-      isForeign: !isOurs,
-      ...(isLost(address, isRefused === true, context) ? { isLost: true } : {}),
-    };
-  }
+  if (address.isLocked) return busyStanding(address, { holder, node, isRefused: isRefused === true }, context);
   if (holder === undefined) return { kind: "free", from: undefined, rank: "unassigned" };
   if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
   const hidden = hiddenNode(address.ip, holder.machineID, context);
@@ -183,6 +178,23 @@ function knownStanding({ address, isRefused }: KnownAddress, context: StandingCo
   return context.pool.spec.foreignHolder === "TakeOver" && context.held.takeOver === undefined
     ? { kind: "free", from: holder, rank: "foreign" }
     : { kind: "foreign", holder };
+}
+
+/** The standing of an address that the provider is working on. */
+function busyStanding(
+  address: Address,
+  at: { readonly holder: Place | undefined; readonly node: NodeFacts | undefined; readonly isRefused: boolean },
+  context: StandingContext,
+): Standing {
+  const { holder, node, isRefused } = at;
+  const isOurs = holder === undefined || node !== undefined || isFormerNode(address.ip, holder.machineID, context);
+  return {
+    kind: "busy",
+    holder,
+    isForeign: !isOurs,
+    ...(isLost(address, isRefused, context) ? { isLost: true } : {}),
+    ...(node !== undefined && context.isOutside(node) ? { isStranded: true } : {}),
+  };
 }
 
 /**
@@ -237,7 +249,8 @@ function onNode(ip: string, node: NodeFacts, machine: string, context: StandingC
     return { kind: "placed", on, wasActive, unready: { sinceMs, graceUntilMs } };
   }
   const use = usedBy(ip, node, machine, context);
-  return { kind: "free", from: on, rank: "not-matching", sinceMs, ...use };
+  const isStranded = use.isServing !== true && context.isOutside(node);
+  return { kind: "free", from: on, rank: "not-matching", sinceMs, ...use, ...(isStranded ? { isStranded } : {}) };
 }
 
 /** Whom an address may serve on a node that does not match. */

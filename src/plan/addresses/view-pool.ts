@@ -44,6 +44,8 @@ interface ViewContext {
   readonly stillServes: (node: NodeFacts) => boolean;
   /** Whether a node is up, whoever asks. */
   readonly isUp: (node: NodeFacts) => boolean;
+  /** Whether the object never wants a node, as long as its labels are as they are. */
+  readonly isOutside: (node: NodeFacts) => boolean;
   /** Machine id → its node, as this pool sees it. */
   readonly nodeByMachine: NodeByMachine;
   /** Nodes whose machine cannot be read. */
@@ -199,6 +201,7 @@ function managedAddresses(
     verdictOf: verdicts.of,
     stillServes: context.stillServes,
     isUp: context.isUp,
+    isOutside: context.isOutside,
     selectsNothing: context.emptyTarget !== undefined,
     claims,
   };

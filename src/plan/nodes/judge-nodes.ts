@@ -7,7 +7,7 @@ import { undecidedText } from "../holds.ts";
 import type { MatchVerdict, NodeByMachine, Verdicts } from "../pool-view.ts";
 import type { Validation } from "../validate.ts";
 import { type Changed, carriedOver, changedNodes, type Judgement } from "./carry-over.ts";
-import { ANY_NODE, isRestless, judge, judgedUntilMs, type Matcher, stillServes } from "./match.ts";
+import { ANY_NODE, isOutside, isRestless, judge, judgedUntilMs, type Matcher, stillServes } from "./match.ts";
 
 /** Judges every node for one object; none matches an object that is blocked or being deleted. Pure. */
 export function judgeNodes(
@@ -202,6 +202,12 @@ export function servingJudge(
   const { matcher } = validation;
   const asked = arePodsNowhere ? { ...matcher, podsByNode: undefined } : matcher;
   return (node) => stillServes(node, asked, nowMs);
+}
+
+/** Returns what says of a node whether an object never wants it, as long as the labels are as they are. Of one that cannot be read nobody can tell. Pure. */
+export function outsideJudge(validation: Validation): (node: NodeFacts) => boolean {
+  if (validation.kind === "blocked") return () => false;
+  return (node) => node.unreadable === undefined && isOutside(node, validation.matcher);
 }
 
 /** Returns what says of a node whether it is up, whatever runs there. Pure. */

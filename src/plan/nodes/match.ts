@@ -83,12 +83,14 @@ export function judgedUntilMs(node: NodeFacts, matcher: Matcher, nowMs: number):
 
 /** True for a node that an object asks for by its labels, and that has to rest, or whose pods have to. Pure. */
 export function isRestless(node: NodeFacts, matcher: Matcher): boolean {
-  const { podsByNode, hasGrace, nodeSelector } = matcher;
+  const { podsByNode, hasGrace } = matcher;
   const podsRest = hasGrace !== true && podsByNode?.get(node.name)?.restsUntilMs !== undefined;
-  return (
-    (podsRest || restOf(node, matcher) !== undefined) &&
-    labelSets(node, matcher).some((labels) => selects(nodeSelector, labels))
-  );
+  return (podsRest || restOf(node, matcher) !== undefined) && !isOutside(node, matcher);
+}
+
+/** True for a node that an object does not ask for by its labels, nor by those that it rests from: whatever becomes of its condition, taints and pods, it matches never. Pure. */
+export function isOutside(node: NodeFacts, matcher: Matcher): boolean {
+  return labelSets(node, matcher).every((labels) => !selects(matcher.nodeSelector, labels));
 }
 
 /**
