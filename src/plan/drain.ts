@@ -2,7 +2,7 @@ import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.
 import { addressesWithout, meantSeconds } from "../model/dns.ts";
 import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
 import { laterMs, parseTime, timestamp } from "../model/time.ts";
-import { drainEndMs, isAboutToLeave, isWritable, type PoolView } from "./pool-view.ts";
+import { drainEndMs, isAboutToLeave, isWritable, type PoolView, storedDrain } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
 export interface ShownName {
@@ -21,6 +21,8 @@ export interface ShownName {
   readonly isFormer?: true;
   /** True where only the process of another shard changes it. */
   readonly isOthers?: boolean;
+  /** True where a change that failed is tried again, and is not due yet. */
+  readonly isPaused?: true;
   /** True for a node whose addresses it is to show; absent where those of nodes are not its matter. */
   readonly showsNode?: (nodeName: string) => boolean;
 }
@@ -107,15 +109,16 @@ export function keptSeconds(ttlSeconds: number, { leftDNS = [] }: DNSMemory, now
 /**
  * Whether resolvers may still hand an address out:
  *
- *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`. `others`: the name, if only another process can take it out.
- *               Then a stored time stays as it is, and so does the status. Once the address is out, the name says for how long resolvers have it
+ *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`. `others`: the name, if only another process can take it out;
+ *               `isPaused`: what failed is not due yet. Then a stored time stays as it is, and so does the status. Once the address is out, the name says for how long
+ *               resolvers have it
  *   unwritable  such a name cannot be written just now, or (`isUnread`) has not been read; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has
  *               begun before
  *   waits       it has left its names; resolvers may have it until `untilMs`
  *   over        no resolver has it any more, or no name had anything else to show; `untilMs`: until when they had it
  */
 export type Drain =
-  | { readonly kind: "shown"; readonly untilMs: number; readonly others?: string }
+  | { readonly kind: "shown"; readonly untilMs: number; readonly others?: string; readonly isPaused?: true }
   | { readonly kind: "waits"; readonly untilMs: number }
   | Unwritable
   | { readonly kind: "over"; readonly untilMs?: number };
@@ -145,7 +148,7 @@ export function drainOf(view: PoolView, ip: string, facts: ServingNames, going: 
     (longest, owner) => longer(longest, ownDrain(owner, ip, facts, going)),
     ownDrain(view, ip, facts, going),
   );
-  if (drain.kind !== "shown" || drain.others === undefined) return drain;
+  if (drain.kind !== "shown" || (drain.others === undefined && drain.isPaused !== true)) return drain;
   const storedMs = drainEndMs(view.pool, ip, view.nowMs) ?? 0;
   return storedMs > view.nowMs && storedMs < drain.untilMs ? { ...drain, untilMs: storedMs } : drain;
 }
@@ -157,7 +160,7 @@ function longer(a: Drain, b: Drain): Drain {
   const [more, less] = DRAINS.indexOf(b.kind) > DRAINS.indexOf(a.kind) ? [b, a] : [a, b];
   if (more.kind === "over") return more;
   const untilMs = Math.max(more.untilMs, untilOf(less));
-  const isOwn = less.kind === "shown" && less.others === undefined;
+  const isOwn = less.kind === "shown" && less.others === undefined && less.isPaused !== true;
   return more.kind === "shown" && isOwn ? { kind: "shown", untilMs } : { ...more, untilMs };
 }
 
@@ -195,17 +198,26 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   if (writable.length === 0) return begun;
   const untilMs = nowMs + longestTTL(writable) * 1000 + drainMs(pool);
   const [others] = writable.every(({ isOthers }) => isOthers === true) ? writable : [];
-  return { kind: "shown", untilMs, ...(others === undefined ? {} : { others: others.fqdn }) };
+  const isPaused = writable.every((name) => name.isPaused === true || name.isOthers === true);
+  return {
+    kind: "shown",
+    untilMs,
+    ...(others === undefined ? {} : { others: others.fqdn }),
+    ...(isPaused ? { isPaused } : {}),
+  };
 }
 
-/** An old reading may show what has left a name already, and so may what status has: the address goes on leaving. */
+/**
+ * An old reading may show what has left a name already, and so may what status has: the address goes on leaving. So does one that the name has refused to let go, or another one:
+ * what it has left it does not enter again for the sake of a name that cannot be read.
+ */
 function asUnwritable(
   { pool, nowMs }: PoolView,
   ip: string,
   { fqdn: name, isRead, accessAtMs: atMs }: ShownName,
   begun: Drain,
 ): Drain {
-  const goesOn = begun.kind === "waits" || (!isRead && isAboutToLeave(pool, ip));
+  const goesOn = begun.kind === "waits" || (!isRead && storedDrain(pool, ip) !== undefined);
   const untilMs = goesOn ? (begun.untilMs ?? drainEndMs(pool, ip, nowMs)) : undefined;
   return {
     kind: "unwritable",

@@ -56,6 +56,7 @@ import { reclaimScenarios } from "./reclaim-scenarios.ts";
 import { recoveredHolderScenarios } from "./recovered-holder-scenarios.ts";
 import { recoveryFirstScenarios } from "./recovery-first-scenarios.ts";
 import { refusedMoveScenarios } from "./refused-move-scenarios.ts";
+import { refusedWithdrawalScenarios } from "./refused-withdrawal-scenarios.ts";
 import { removedAddressScenarios } from "./removed-address-scenarios.ts";
 import { retryScenarios } from "./retry-scenarios.ts";
 import { routedIPFaultScenarios } from "./routed-ip-fault-scenarios.ts";
@@ -150,5 +151,6 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "recovery first": recoveryFirstScenarios,
   "refused moves": refusedMoveScenarios,
   "addresses stranded on nodes of others": strandedScenarios,
+  "refused withdrawals": refusedWithdrawalScenarios,
   turbulence: turbulenceScenarios,
 };

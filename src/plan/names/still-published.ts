@@ -107,7 +107,8 @@ function readName(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
   const { name, records } = target;
   const ttlSeconds = records.isTTLAutomatic ? AUTOMATIC_TTL_SECONDS : (records.ttlSeconds ?? target.ttlSeconds);
   // A change that failed is planned again when it is due: until then the address is on its way out.
-  const access = isRetried(publisher, target) ? "now" : accessTo(publisher, target, nowMs);
+  const isPaused = isRetried(publisher, target);
+  const access = isPaused ? "now" : accessTo(publisher, target, nowMs);
   return {
     owner: publisher.ref,
     fqdn: name.fqdn,
@@ -115,6 +116,7 @@ function readName(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
     ttlSeconds: keptSeconds(ttlSeconds, publisher.memory, nowMs),
     access,
     isRead: true,
+    ...(isPaused ? { isPaused } : {}),
     ...(access === "later" && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {}),
     ...(isReserved && showsNode !== undefined ? { showsNode } : {}),
   };
