@@ -91,7 +91,7 @@ function ofCondition({ type, status, lastTransitionTime, reason, message }: Cond
 /** When it failed is not kept: it is told at the time of the look. */
 function ofRetry({ subject, attempts, nextAttemptTime, error }: RetryStatus, nowMs: number): readonly KeptChange[] {
   return fact(nowMs, "retry", {
-    subject: subject.replace(/^(ip|node|dns)\//, ""),
+    subject: subject.replace(/^node\/([^/]*).*$/, "$1").replace(/^(ip|dns)\//, ""),
     outcome: "failed",
     count: Math.max(1, attempts),
     what: `still failing: ${retrySubjectText(subject)}, next attempt at ${nextAttemptTime}`,

@@ -7,7 +7,7 @@ import type { PublishedName, RetryStatus } from "./resource.ts";
  *   ip/203.0.113.1        assignment or move of the address
  *   ip-relocation/203.…   move of the address off a node where it still serves: should that node die, it goes at once
  *   ip-removal/203.…      unassignment or deletion of the address: it can go to a node while it cannot be given up
- *   node/worker-1         assignment or move to the node; an acquisition or firewall change that may have failed because of its machine
+ *   node/worker-1/9001    assignment or move to the node with this machine; an acquisition or firewall change that may have failed because of the machine
  *   acquire               acquisition
  *   annotate              write of a node's annotations that was forbidden: the permission is missing for every node
  *   annotate/worker-1     any other write of the annotations of the node
@@ -76,9 +76,21 @@ export function ipRemovalSubject(ip: string): string {
   return `ip-removal/${ip}`;
 }
 
+/** A node, and the machine that it has. One that is made anew under its name with another machine is another node: nothing is known of it. */
+export interface RetriedNode {
+  readonly nodeName: string;
+  readonly machineID: string;
+}
+
 /** The retry subject of a node. */
-export function nodeSubject(nodeName: string): string {
-  return `node/${nodeName}`;
+export function nodeSubject({ nodeName, machineID }: RetriedNode): string {
+  return `node/${nodeName}/${machineID}`;
+}
+
+/** Returns the node that is meant behind the kind of a subject; with an empty machine as an older flipop stored it. Pure. */
+export function nodeBehind(name: string): RetriedNode {
+  const [nodeName = "", ...machine] = name.split("/");
+  return { nodeName, machineID: machine.join("/") };
 }
 
 /** The retry subject of a node's annotations. */
@@ -150,7 +162,7 @@ const SUBJECT_TEXTS: Readonly<Record<RetryKind, (name: string) => string>> = {
   ip: (name) => name,
   "ip-relocation": (name) => name,
   "ip-removal": (name) => `removal of ${name}`,
-  node: (name) => `node ${name}`,
+  node: (name) => `node ${nodeBehind(name).nodeName}`,
   acquire: () => "a new address",
   annotate: (name) => (name === "" ? "annotations" : `annotations of ${name}`),
   firewall: (name) => `firewall ${name}`,

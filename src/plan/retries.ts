@@ -22,6 +22,7 @@ import {
   type MovingAddress,
   moveSubjects,
   nodeSubject,
+  type RetriedNode,
   type RetriedRecords,
   retriedAddress,
 } from "../model/retry-subject.ts";
@@ -180,22 +181,22 @@ export class Retries {
    * 1. Only one of them has failed, and only once. Then a fresh partner is tried at once, to find out which of the two is to blame. Neither is where a permission is missing.
    * 2. The address served when it failed to go there, and serves no more. Then it is tried once at once: how often the move failed while nobody waited for it says nothing.
    */
-  pairDueMs(moving: MovingAddress, nodeName: string): number {
+  pairDueMs(moving: MovingAddress, place: RetriedNode): number {
     const subjects = moveSubjects(moving);
     const [address] = subjects.flatMap((subject) => this.of(subject) ?? []);
-    const node = this.of(nodeSubject(nodeName));
+    const node = this.of(nodeSubject(place));
     const isFirst = ({ attempts, reason }: RetryStatus): boolean => attempts === 1 && reason === undefined;
     if (address !== undefined && node === undefined && isFirst(address)) return this.#nowMs;
     if (address === undefined && node !== undefined) {
       const wasServing = this.of(ipRelocationSubject(moving.ip))?.error === node.error;
       if (wasServing || (node.attempts === 1 && this.#isShared(node))) return this.#nowMs;
     }
-    return Math.max(...[...subjects, nodeSubject(nodeName)].map((subject) => this.dueMs(subject)));
+    return Math.max(...[...subjects, nodeSubject(place)].map((subject) => this.dueMs(subject)));
   }
 
   /** True if the last attempt of both was the same one, and failed. */
-  haveFailedTogether({ ip }: MovingAddress, nodeName: string): boolean {
-    const error = this.of(nodeSubject(nodeName))?.error;
+  haveFailedTogether({ ip }: MovingAddress, place: RetriedNode): boolean {
+    const error = this.of(nodeSubject(place))?.error;
     const failed = moveSubjects({ ip, isServing: true }).flatMap((subject) => this.of(subject) ?? []);
     return failed.some((address) => address.error === error);
   }
@@ -238,18 +239,18 @@ interface Failure {
 function succeededSubjects({ action, outcome, address }: Outcome): readonly string[] {
   if (outcome !== "applied" && outcome !== "unconfirmed") return [];
   const isDone = outcome === "applied";
-  const nodeName = targetPlace(action)?.nodeName;
-  const node = nodeName === undefined ? [] : [nodeSubject(nodeName)];
+  const target = targetPlace(action);
+  const node = target === undefined ? [] : [nodeSubject(target)];
   if (isAssign(action)) return [...moveSubjects({ ip: action.ip, isServing: true }), ...node];
   if (action.kind !== "acquire-ip" || address === undefined) return isDone ? ownSubjects(action) : [];
   if (isDone) return ["acquire", ...node];
-  return nodeName === undefined ? [] : ["acquire"];
+  return target === undefined ? [] : ["acquire"];
 }
 
 /** Returns how often in a row the last attempts of an action have failed, by the retries of its object; 0 where none is stored. Pure. */
 export function failuresInARow(action: Action, retries: readonly RetryStatus[]): number {
-  const node = targetPlace(action)?.nodeName;
-  const machines = action.kind === "add-to-firewall" ? action.machines.flatMap(({ nodeName }) => nodeName ?? []) : [];
+  const node = targetPlace(action);
+  const machines = action.kind === "add-to-firewall" ? nodesOf(action) : [];
   const subjects = [...ownSubjects(action), ...[...(node === undefined ? [] : [node]), ...machines].map(nodeSubject)];
   const stored = subjects.flatMap((subject) => retries.find((retry) => retry.subject === subject)?.attempts ?? []);
   return stored[0] ?? 0;
@@ -303,8 +304,8 @@ function failuresOf(outcome: Outcome, ips: Readonly<Record<string, IPStatus>>): 
   if (outcome.outcome === "failed") return failures(outcome, ips);
   if (outcome.outcome !== "skipped" || !outcome.isMachineUnfit) return [];
   const { action } = outcome;
-  const nodeName = targetPlace(action)?.nodeName;
-  const subject = nodeName === undefined ? "acquire" : nodeSubject(nodeName);
+  const target = targetPlace(action);
+  const subject = target === undefined ? "acquire" : nodeSubject(target);
   return [{ subject, retryClass: "slow", error: outcome.detail }];
 }
 
@@ -314,19 +315,19 @@ function failures(outcome: Failed, ips: Readonly<Record<string, IPStatus>>): rea
   const retryClass = retryClassOf(error);
   const reason = reasonOf(error, action);
   const failure = (subject: string, text = error.message): Failure => ({ subject, retryClass, error: text, ...reason });
-  const nodeName = targetPlace(action)?.nodeName;
-  const text = `${nodeName}: ${error.message}`;
+  const target = targetPlace(action);
+  const text = `${target?.nodeName}: ${error.message}`;
   switch (action.kind) {
     case "assign-ip":
     case "move-ip":
       // A permission that is missing is missing whatever the node, and so is a field of the CRD. Where the address could not be read, nothing was asked of the node.
       return isForbidden(error) || error instanceof CRDTooOld || isReading(error)
         ? [failure(ownSubject(action))]
-        : [failure(ownSubject(action), text), failure(nodeSubject(action.after.nodeName), text)];
+        : [failure(ownSubject(action), text), failure(nodeSubject(action.after), text)];
     case "acquire-ip": {
       // A refusal may be the machine's fault: other nodes are served first next time.
-      const isNodeLater = nodeName !== undefined && mayBeMachine(error);
-      return [failure("acquire"), ...(isNodeLater ? [failure(nodeSubject(nodeName), text)] : [])];
+      const isNodeLater = target !== undefined && mayBeMachine(error);
+      return [failure("acquire"), ...(isNodeLater ? [failure(nodeSubject(target), text)] : [])];
     }
     case "add-to-firewall":
       return refusedBy(action, outcome, ips).map((subject) => failure(subject));
@@ -392,15 +393,20 @@ function isForbidden(error: Error): boolean {
 
 /** A machine that was refused may be to blame: another node is tried, unless an address is there already. A firewall that is not seen to be there is to blame itself. */
 function refusedBy(
-  { machines, firewall }: ChangeMachines,
+  action: ChangeMachines,
   { error, firewall: learned }: Failed,
   ips: Readonly<Record<string, IPStatus>>,
 ): readonly string[] {
   const served = new Set(Object.values(ips).flatMap(({ state, nodeName }) => (state === "active" ? [nodeName] : [])));
-  const names = machines.flatMap(({ nodeName }) => nodeName ?? []);
-  const isFree = names.length === machines.length && !names.some((name) => served.has(name));
+  const nodes = nodesOf(action);
+  const isFree = nodes.length === action.machines.length && !nodes.some(({ nodeName }) => served.has(nodeName));
   const isThere = learned?.fact.kind === "known";
-  return mayBeMachine(error) && isThere && isFree ? names.map(nodeSubject) : [firewallSubject(firewall.id)];
+  return mayBeMachine(error) && isThere && isFree ? nodes.map(nodeSubject) : [firewallSubject(action.firewall.id)];
+}
+
+/** The machines of a change that are nodes. */
+function nodesOf({ machines }: ChangeMachines): readonly RetriedNode[] {
+  return machines.flatMap(({ machineID, nodeName }) => (nodeName === undefined ? [] : [{ machineID, nodeName }]));
 }
 
 /** True if a machine may be to blame: the provider knows none, takes nothing there, or is busy with it. */

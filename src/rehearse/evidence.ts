@@ -233,9 +233,10 @@ function carried(looked: Looked): readonly Evidence[] {
 /** The attempts that wait, of the address and the node; of the object as a whole where it is about neither. */
 function retries(looked: Looked): readonly Evidence[] {
   const { seen, ip, node } = looked;
+  const machineID = seen.world.registry.machineID(seen.object.spec.provider, node?.providerID ?? "");
   const wanted = [
     ...(ip === undefined ? [] : moveSubjects({ ip, isServing: true })),
-    ...(node === undefined ? [] : [nodeSubject(node.name)]),
+    ...(node === undefined || machineID === undefined ? [] : [nodeSubject({ nodeName: node.name, machineID })]),
   ];
   return seen.assessment.status.retries
     .filter(({ subject }) => wanted.length === 0 || wanted.includes(subject))

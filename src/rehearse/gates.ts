@@ -237,8 +237,12 @@ export function firewallGates(seen: Seen): readonly Gate[] {
 }
 
 /** A node whose last attempt failed comes behind all others until it is tried again. */
-function laterGate({ assessment: { status }, world: { observedAtMs } }: Seen, nodeName: string): readonly Gate[] {
-  const why = new Retries(status.retries, observedAtMs).obstacle(nodeSubject(nodeName));
+function laterGate({ assessment, object, world }: Seen, nodeName: string): readonly Gate[] {
+  const { providerID = "" } = world.nodes.find(({ name }) => name === nodeName) ?? {};
+  const machineID = world.registry.machineID(object.spec.provider, providerID);
+  if (machineID === undefined) return [];
+  const retries = new Retries(assessment.status.retries, world.observedAtMs);
+  const why = retries.obstacle(nodeSubject({ nodeName, machineID }));
   if (why?.notBeforeMs === undefined) return [];
   return [{ ...shut("due", why), notBeforeMs: why.notBeforeMs }];
 }

@@ -17,7 +17,7 @@ import type { ProviderRegistry } from "../model/provider.ts";
 import { REASONS } from "../model/reason.ts";
 import { RECORD_TYPES, setNamed, setText } from "../model/record-types.ts";
 import { FINALIZER, FOREIGN_RECORDS, GROUP } from "../model/resource.ts";
-import { ofRetryKind, type RetryKind, recordsBehind } from "../model/retry-subject.ts";
+import { nodeBehind, ofRetryKind, type RetryKind, recordsBehind } from "../model/retry-subject.ts";
 import { SHARD_LABEL } from "../model/shard.ts";
 import { SUSPEND_ANNOTATION, suspensionText } from "../model/suspension.ts";
 import { hasOnlySchedule } from "../model/workload.ts";
@@ -92,6 +92,10 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     const { provider, fqdn } = recordsBehind(text);
     return provider === "" ? dns(fqdn) : `${by.term(provider)}/${dns(fqdn)}`;
   };
+  const node = (text: string): string => {
+    const { nodeName, machineID } = nodeBehind(text);
+    return machineID === "" ? nameOf(nodeName) : `${nameOf(nodeName)}/${nameOf(machineID)}`;
+  };
   const noName = (): string => "";
   const subjects: Readonly<Record<RetryKind, (name: string) => string>> = {
     acquire: noName,
@@ -99,7 +103,7 @@ function renamingOf(names: Names, terms: ReadonlySet<string>, registry: Provider
     ip: nameOf,
     "ip-relocation": nameOf,
     "ip-removal": nameOf,
-    node: nameOf,
+    node,
     annotate: nameOf,
     firewall,
     "firewall-ports": firewall,

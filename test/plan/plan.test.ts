@@ -274,7 +274,7 @@ test.for<[string, Observation, string[]]>([
   [
     "after one failure a fresh node is tried at once",
     anObservation({
-      pools: [aPool({ spec: { ips: [A] }, status: { retries: [retry(`ip/${A}`, 1, 1), retry("node/n1", 1, 1)] } })],
+      pools: [aPool({ spec: { ips: [A] }, status: { retries: [retry(`ip/${A}`, 1, 1), retry("node/n1/101", 1, 1)] } })],
       nodes: nodes(2),
       addresses: [known(A)],
     }),
@@ -283,7 +283,9 @@ test.for<[string, Observation, string[]]>([
   [
     "an address that failed twice waits, and a fresh one takes its node",
     anObservation({
-      pools: [aPool({ spec: { ips: [A, B] }, status: { retries: [retry(`ip/${A}`, 2, 1), retry("node/n1", 1, 1)] } })],
+      pools: [
+        aPool({ spec: { ips: [A, B] }, status: { retries: [retry(`ip/${A}`, 2, 1), retry("node/n1/101", 1, 1)] } }),
+      ],
       nodes: nodes(1),
       addresses: [known(A), known(B)],
     }),
@@ -292,7 +294,7 @@ test.for<[string, Observation, string[]]>([
   [
     "a pair that both failed waits until the later of the two is due",
     anObservation({
-      pools: [aPool({ spec: { ips: [A] }, status: { retries: [retry(`ip/${A}`, 2, 1), retry("node/n1", 3, 5)] } })],
+      pools: [aPool({ spec: { ips: [A] }, status: { retries: [retry(`ip/${A}`, 2, 1), retry("node/n1/101", 3, 5)] } })],
       nodes: nodes(1),
       addresses: [known(A)],
     }),
@@ -642,14 +644,14 @@ test.for<[string, Observation, string[]]>([
 });
 
 test("a next attempt that no schedule has is stored as now, one that a schedule has as it is", () => {
-  const retries = [retry("node/n2", 3, 3600), retry("node/n3", 3, 300)];
+  const retries = [retry("node/n2/102", 3, 3600), retry("node/n3/103", 3, 300)];
   const observation = anObservation({
     pools: [aPool({ spec: { ips: [A] }, status: { ips: { [A]: active(1) }, retries } })],
     nodes: [annotated(1, A), ...[2, 3].map((at) => aNode({ name: `n${at}`, droplet: 100 + at }))],
     addresses: [known(A, { holderID: "101" })],
   });
   expect(plan(observation, {}).pools[0]?.status.retries).toEqual([
-    { ...retry("node/n2", 3, 0), nextAttemptTime: "2026-08-01T12:00:00Z" },
-    retry("node/n3", 3, 300),
+    { ...retry("node/n2/102", 3, 0), nextAttemptTime: "2026-08-01T12:00:00Z" },
+    retry("node/n3/103", 3, 300),
   ]);
 });

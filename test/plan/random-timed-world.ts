@@ -51,7 +51,7 @@ export function randomTimedWorld(seed: number): Observation {
         "annotate",
         "finalizer",
         "dns/digitalocean/www.example.com",
-        "node/n2",
+        "node/n2/102",
         "ip/203.0.113.1",
       ].flatMap(retry),
     },

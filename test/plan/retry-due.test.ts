@@ -5,7 +5,7 @@ const NOW_MS = Date.parse("2026-08-01T12:00:00Z");
 
 function dueInSeconds(attempts: number, inSeconds: number): number {
   const nextAttemptTime = new Date(NOW_MS + inSeconds * 1000).toISOString();
-  return (retryDueMs({ subject: "node/n1", attempts, nextAttemptTime, error: "no" }, NOW_MS) - NOW_MS) / 1000;
+  return (retryDueMs({ subject: "node/n1/101", attempts, nextAttemptTime, error: "no" }, NOW_MS) - NOW_MS) / 1000;
 }
 
 // A clock that was set back by minutes, an hour or a year makes nothing wait longer than it would after as many attempts.

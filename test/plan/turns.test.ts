@@ -17,7 +17,7 @@ test.for<[string, Observation, string[]]>([
       pools: [
         aPool({
           spec: { ips: [A] },
-          status: { retries: [failed(`ip/${A}`, 4, 1), failed("node/n1", 4, 1), failed("node/n2", 1, 900)] },
+          status: { retries: [failed(`ip/${A}`, 4, 1), failed("node/n1/101", 4, 1), failed("node/n2/102", 1, 900)] },
         }),
       ],
       nodes: nodes(2),
@@ -31,7 +31,7 @@ test.for<[string, Observation, string[]]>([
       pools: [
         aPool({
           spec: { ips: [A, B] },
-          status: { retries: [failed(`ip/${A}`, 4, 1), failed(`ip/${B}`, 2, 900), failed("node/n1", 4, 1)] },
+          status: { retries: [failed(`ip/${A}`, 4, 1), failed(`ip/${B}`, 2, 900), failed("node/n1/101", 4, 1)] },
         }),
       ],
       nodes: nodes(1),
@@ -47,7 +47,7 @@ test.for<[string, Observation, string[]]>([
           spec: { ips: [A] },
           status: {
             released: [{ ip: C, providerID: "digitalocean://102", nodeName: "n2" }],
-            retries: [failed(`ip/${A}`, 4, 1), failed("node/n1", 4, 1), failed("node/n2", 2, 900)],
+            retries: [failed(`ip/${A}`, 4, 1), failed("node/n1/101", 4, 1), failed("node/n2/102", 2, 900)],
           },
         }),
       ],
@@ -70,8 +70,8 @@ test.for<[string, Observation, string[]]>([
             retries: [
               failed(`ip/${A}`, 2, 1, "n1: refused"),
               failed(`ip/${B}`, 2, 1, "n2: refused"),
-              failed("node/n1", 2, 1, "n1: refused"),
-              failed("node/n2", 2, 1, "n2: refused"),
+              failed("node/n1/101", 2, 1, "n1: refused"),
+              failed("node/n2/102", 2, 1, "n2: refused"),
             ],
           },
         }),
@@ -89,10 +89,10 @@ test.for<[string, Observation, string[]]>([
   [
     "an address that can only be bought for a node that failed waits for that node, and no region is missed",
     anObservation({
-      pools: [aPool({ spec: { desiredIPs: 1, region: "" }, status: { retries: [failed("node/n1", 2, -240)] } })],
+      pools: [aPool({ spec: { desiredIPs: 1, region: "" }, status: { retries: [failed("node/n1/101", 2, -240)] } })],
       nodes: nodes(1),
     }),
-    ["hold acquire-ip ingress/web: Backoff (node/n1) for 240s"],
+    ["hold acquire-ip ingress/web: Backoff (node/n1/101) for 240s"],
   ],
   [
     "a deletion that waits for the answer of a creation says so, and until when",

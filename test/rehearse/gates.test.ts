@@ -264,7 +264,7 @@ test("a firewall that could not be read is unknown, and not open, for a node, fo
 
 test("a node whose last attempt failed is told to be tried later, and not to wait for an address", () => {
   const retries = [
-    { subject: "node/n2", attempts: 1, nextAttemptTime: "2026-08-01T12:01:00.000Z", error: "no such machine" },
+    { subject: "node/n2/102", attempts: 1, nextAttemptTime: "2026-08-01T12:01:00.000Z", error: "no such machine" },
   ];
   const observation = world(
     { spec: { ips: [A, B] }, status: { retries } },

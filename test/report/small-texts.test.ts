@@ -100,7 +100,12 @@ describe("status", () => {
   test("has the last result in its parts, and nodes that were skipped as a plan has them", () => {
     const carrying = { nodeName: "worker-4", reason: "NodeHasForeignIP", detail: "203.0.113.99" } as const;
     const refused = "worker-5: DigitalOcean does not allow this token to assign 203.0.113.10";
-    const retry = { subject: "node/worker-5", attempts: 1, nextAttemptTime: "2026-08-01T12:01:00Z", error: refused };
+    const retry = {
+      subject: "node/worker-5/9005",
+      attempts: 1,
+      nextAttemptTime: "2026-08-01T12:01:00Z",
+      error: refused,
+    };
     const pool = aPool("web", [], {
       status: {
         nodeErrors: [skippedSentence(carrying), refused, "worker-6: on fire", "Cannot patch nodes"],

@@ -180,7 +180,7 @@ describe("what status tells below its tables", () => {
         ips: { [A]: { ...parked, state: "error", reason: "Failed", error: "worker-5: HTTP 403" }, [B]: active },
         retries: [
           { subject: `ip/${A}`, attempts: 2, nextAttemptTime: iso(-58), error: "worker-5: HTTP 403" },
-          { subject: "node/worker-5", attempts: 1, nextAttemptTime: iso(-60), error: "worker-5: HTTP 403" },
+          { subject: "node/worker-5/9005", attempts: 1, nextAttemptTime: iso(-60), error: "worker-5: HTTP 403" },
         ],
       },
       {},

@@ -2,6 +2,8 @@ import { expect } from "vitest";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
 
+const SECOND = 1000;
+
 /** Nodes that cannot take an address: it goes to the next one. */
 export function skippedNodeScenarios(scenario: Register): void {
   scenario(
@@ -104,6 +106,28 @@ export function skippedNodeScenarios(scenario: Register): void {
     },
   );
 
+  for (const failures of [1, 2, 4])
+    scenario(
+      `a node that is made anew after ${failures} attempts with a droplet that the provider does not know gets its address at once`,
+      async (world) => {
+        await world.nodes.create("n1", { droplet: 107 });
+        world.cloud.droplet("n1");
+        world.cloud.address(ip(1));
+        await world.pools.create("web", { ips: [ip(1)] });
+        for (let attempt = 0; attempt < failures; attempt += 1) {
+          world.advance(attempt * 300 * SECOND);
+          await world.pass();
+        }
+        expect((await world.pools.status("web")).retries).toMatchObject([{ attempts: failures }]);
+        await world.nodes.delete("n1");
+        await world.nodes.create("n1");
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["assign ip1 to n1"]);
+        const { retries, nodeErrors } = await world.pools.status("web");
+        expect({ retries, nodeErrors }).toEqual({ retries: [], nodeErrors: [] });
+      },
+    );
+
   scenario(
     "an address is bought for a droplet that the provider does not know: the next node gets it in the same pass, and the pool waits for nothing",
     async (world) => {
@@ -113,7 +137,7 @@ export function skippedNodeScenarios(scenario: Register): void {
       await world.pass();
       expect(await world.show()).toEqual(["new1 active n2"]);
       const { retries, nodeErrors } = await world.pools.status("web");
-      expect(retries.map(({ subject, attempts }) => `${subject} ${attempts}`)).toEqual(["node/n1 1"]);
+      expect(retries.map(({ subject, attempts }) => `${subject} ${attempts}`)).toEqual(["node/n1/101 1"]);
       expect(nodeErrors.join()).toContain("does not know machine 101");
     },
   );

@@ -1,5 +1,6 @@
 import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { portText } from "../../src/model/firewall.ts";
+import type { NodeFacts } from "../../src/model/node.ts";
 import { objectKey, type Pool } from "../../src/model/resource.ts";
 import { nodeSubject } from "../../src/model/retry-subject.ts";
 import {
@@ -91,8 +92,11 @@ function triedAgain(world: World, pool: Pool): readonly string[] {
   if (servingMachine(world, pool) !== undefined) return [];
   const failed = new Set(pool.status.retries.map(({ subject }) => subject));
   const isBuying = failed.has("acquire") && managedBy(pool).size === 0;
-  const nodes = world.nodes().filter((node) => isBuying || failed.has(nodeSubject(node.name)));
-  return nodes.flatMap((node) => (serves(world, pool, node) === "match" ? String(dropletOf(node) ?? "") : []));
+  const machineID = (node: NodeFacts): string => String(dropletOf(node) ?? "");
+  const hasFailed = (node: NodeFacts): boolean =>
+    failed.has(nodeSubject({ nodeName: node.name, machineID: machineID(node) }));
+  const nodes = world.nodes().filter((node) => isBuying || hasFailed(node));
+  return nodes.flatMap((node) => (serves(world, pool, node) === "match" ? machineID(node) : []));
 }
 
 /**

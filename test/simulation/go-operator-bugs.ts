@@ -11,7 +11,7 @@ export const GO_OPERATOR_BUGS: readonly Mutation[] = [
   {
     name: "What failed is tried again at once: a hot loop.",
     file: "src/plan/retries.ts",
-    find: "return Math.max(...[...subjects, nodeSubject(nodeName)].map((subject) => this.dueMs(subject)));",
+    find: "return Math.max(...[...subjects, nodeSubject(place)].map((subject) => this.dueMs(subject)));",
     replace: "return this.#nowMs;",
   },
   {

@@ -240,17 +240,15 @@ function inRegion(region: string): BuyingPlace | undefined {
 }
 
 function isTarget(view: PoolView, candidate: Candidate): boolean {
-  return (
-    candidate.leaving.length === 0 && isSamePlace(view.pool.spec.region, candidate) && isDue(view, candidate.node.name)
-  );
+  return candidate.leaving.length === 0 && isSamePlace(view.pool.spec.region, candidate) && isDue(view, candidate);
 }
 
 /**
  * A node whose last attempt failed is asked for again only at its time; after a second failure not at all where an unattached address can be had instead, since
  * it may never take one.
  */
-function isDue({ retries, pool, nowMs }: PoolView, nodeName: string): boolean {
-  const retry = retries.of(nodeSubject(nodeName));
+function isDue({ retries, pool, nowMs }: PoolView, { place }: Candidate): boolean {
+  const retry = retries.of(nodeSubject(place));
   if (retry === undefined) return true;
   const mayHelp = retry.attempts < 2 || pool.spec.region === "";
   return mayHelp && retryDueMs(retry, nowMs) <= nowMs;
@@ -288,7 +286,7 @@ function regionAdvice({ pool, matches, provider, regionOf, areaOf }: PoolView): 
 function withoutPlace(view: PoolView, leftOver: readonly Candidate[]): Obstacle {
   const failed = leftOver
     .filter(({ leaving }) => leaving.length === 0)
-    .map(({ node }) => nodeSubject(node.name))
+    .map(({ place }) => nodeSubject(place))
     .filter((subject) => view.retries.of(subject) !== undefined);
   const [next] = failed.toSorted((a, b) => view.retries.dueMs(a) - view.retries.dueMs(b));
   if (next !== undefined) return view.retries.wait([next], { notBeforeMs: view.retries.dueMs(next) });

@@ -257,14 +257,14 @@ function choose(
   const isWithin = (candidate: Candidate): boolean =>
     isSamePlace(view.areaOf(region), { region: view.areaOf(candidate.region) });
   const isDue = (candidate: Candidate): boolean => isWithin(candidate) && due(candidate) <= view.nowMs;
-  const isFresh = ({ node }: Candidate): boolean => !view.retries.haveFailedTogether(address, node.name);
+  const isFresh = ({ place }: Candidate): boolean => !view.retries.haveFailedTogether(address, place);
   const best = nearestOf(open, region, (candidate) => isDue(candidate) && isFresh(candidate));
   const index = best >= 0 ? best : nearestOf(open, region, isDue);
   if (index >= 0) return index;
   if (open.length === 0) return none;
   const near = open.filter(isWithin);
   if (near.length === 0) return obstacle("RegionMismatch", `the address is in ${region}`, { waitsFor: "region" });
-  const nodes = near.map(({ node }) => nodeSubject(node.name));
+  const nodes = near.map(({ place }) => nodeSubject(place));
   const notBeforeMs = Math.min(...near.map(due));
   return view.retries.wait([...moveSubjects(address), ...nodes], { waitsFor: "retry", notBeforeMs });
 }
@@ -287,10 +287,10 @@ function nearestOf(open: readonly Candidate[], region: string, fits: (candidate:
  * When the address and the candidate may be tried together, once what must leave the machine may be tried, too. For a suspended object nothing is tried: the end of
  * a wait would change nothing, so its status says nothing of it.
  */
-function pairDueMs(view: PoolView, address: MovingAddress, { node, leaving }: Candidate): number {
+function pairDueMs(view: PoolView, address: MovingAddress, { place, leaving }: Candidate): number {
   if (view.suspended !== undefined) return view.nowMs;
   return Math.max(
-    view.retries.pairDueMs(address, node.name),
+    view.retries.pairDueMs(address, place),
     ...leaving.map((leaver) => leaver.owner.retries.dueMs(ipRemovalSubject(leaver.ip))),
   );
 }
@@ -299,11 +299,12 @@ function pairDueMs(view: PoolView, address: MovingAddress, { node, leaving }: Ca
 export function canGoTo(view: PoolView, ip: string, node: NodeFacts, isOpen: (machineID: string) => boolean): boolean {
   const machineID = view.machineOf(node.providerID);
   if (machineID === undefined || coolOffEnd(view) !== undefined) return false;
+  const place = { machineID, nodeName: node.name };
   const area = view.areaOf(addressRegion(view, ip));
   return (
     isSamePlace(area, { region: view.areaOf(view.regionOf(node)) }) &&
-    view.retries.pairDueMs({ ip }, node.name) <= view.nowMs &&
-    view.firewallObstacle({ machineID, nodeName: node.name }) === undefined &&
+    view.retries.pairDueMs({ ip }, place) <= view.nowMs &&
+    view.firewallObstacle(place) === undefined &&
     isOpen(machineID)
   );
 }

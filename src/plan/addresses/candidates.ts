@@ -195,7 +195,7 @@ function skippedNode(
 }
 
 function inTurn(candidates: readonly Candidate[], { retries }: PoolView, ledger: MachineLedger): readonly Candidate[] {
-  const turn = ({ node }: Candidate): number => retries.turn(nodeSubject(node.name));
+  const turn = ({ place }: Candidate): number => retries.turn(nodeSubject(place));
   const load = ({ place, leaving }: Candidate): number => ledger.loadOf(place.machineID) - leaving.length;
   return candidates.toSorted(
     (a, b) =>

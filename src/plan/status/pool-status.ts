@@ -19,7 +19,7 @@ import {
   type RetryStatus,
   type RoutedIPStatus,
 } from "../../model/resource.ts";
-import { ofRetryKind, type RetryKind, recordsBehind } from "../../model/retry-subject.ts";
+import { nodeBehind, ofRetryKind, type RetriedNode, type RetryKind, recordsBehind } from "../../model/retry-subject.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
@@ -230,13 +230,15 @@ function currentRetries(view: PoolView, { holds, actions, names }: OwnPlan): rea
     carried.set(nodeName, (carried.get(nodeName) ?? 0) + 1);
   }
   const isUnplaced = (ip: string): boolean => isAsked(view, ip) && !placed.has(ip);
-  const matching = new Set(view.matches.map(({ name }) => name));
+  const matching = new Map(view.matches.map(({ name, providerID }) => [name, view.machineOf(providerID)]));
+  const isOpenNode = ({ nodeName, machineID }: RetriedNode): boolean =>
+    matching.get(nodeName) === machineID && (carried.get(nodeName) ?? 0) < view.maxPerNode;
   const isOpenRecords = (name: string): boolean => isOpenName(names, recordsBehind(name));
   const isOpen: Readonly<Record<RetryKind, (name: string) => boolean>> = {
     ip: (name) => isSpare(view, name) || view.succession?.bought === name || isUnplaced(name),
     "ip-relocation": isUnplaced,
     "ip-removal": (name) => isLeaving(view, name) || isUnplaced(name),
-    node: (name) => matching.has(name) && (carried.get(name) ?? 0) < view.maxPerNode,
+    node: (name) => isOpenNode(nodeBehind(name)),
     acquire: () => countedIPs(view) < view.desired,
     dns: isOpenRecords,
     "dns-removal": isOpenRecords,
