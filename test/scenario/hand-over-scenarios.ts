@@ -179,9 +179,12 @@ function inOneEdit(scenario: Register): void {
     await world.pools.create("third", { ips: [ip(3)] });
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);
-    world.advance(61 * SECOND);
+    world.advance(30 * SECOND);
     await world.pass();
     expect(world.cloudWrites()).toEqual([]);
+    world.advance(31 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
   });
 }
