@@ -1,3 +1,4 @@
+import type { Refusal } from "../model/errors.ts";
 import type { Observation } from "../model/observation.ts";
 import { type Clock, within } from "../ports/system.ts";
 
@@ -24,6 +25,8 @@ export interface Piece {
   readonly isBeside?: boolean;
   /** What is asked for, as a text: where a reading of the same has begun already, that is waited for instead. */
   readonly asked: string;
+  /** Why the provider is not asked at all, such as for want of a token: that is known before it is read. Absent = it is asked. */
+  readonly unusable?: Refusal | undefined;
   /** Never throws for a provider's failure. */
   readonly read: () => Promise<Enter>;
 }

@@ -10,7 +10,7 @@ const FACTS: Readonly<Partial<Record<Piece["kind"], keyof KnownFacts>>> = {
   firewalls: "firewalls",
 };
 
-/** What is known of providers that have not answered yet. */
+/** What is known of providers that have not answered yet. Of one that is not asked at all it is known why. */
 export function unanswered(pieces: readonly Piece[]): KnownFacts {
   const of = <F>(
     kind: Piece["kind"],
@@ -19,7 +19,9 @@ export function unanswered(pieces: readonly Piece[]): KnownFacts {
     new Map(
       pieces
         .filter((one) => one.kind === kind)
-        .map(({ provider }) => [provider, { ...facts, name: provider, unusable: notYet(provider) }] as const),
+        .map(
+          ({ provider, unusable = notYet(provider) }) => [provider, { ...facts, name: provider, unusable }] as const,
+        ),
     );
   return {
     providers: of("addresses", NO_ADDRESSES),

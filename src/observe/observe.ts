@@ -19,7 +19,7 @@ import {
 } from "../ports/providers.ts";
 import type { Clock } from "../ports/system.ts";
 import { askedOfAddresses, type EnterLimit, readAddresses, readAddressLimit, standingAddresses } from "./addresses.ts";
-import type { AskOptions } from "./asking.ts";
+import { type AskOptions, unusableWhy } from "./asking.ts";
 import { askedOfFirewalls, readFirewalls } from "./firewalls.ts";
 import { type Enter, followedBy, Looking, type Piece, Readings } from "./looking.ts";
 import { besideKnown, unanswered, unasked } from "./meanwhile.ts";
@@ -253,20 +253,21 @@ function piecesOf(
   });
   const piece = (
     kind: Piece["kind"],
-    provider: string,
+    options: Parameters<typeof unusableWhy>[0],
     asked: string | undefined,
     read: Piece["read"],
   ): readonly Piece[] => {
+    const { name: provider } = options;
     if (asked === undefined) return [];
     const begin = (): Promise<Enter> => {
       reusable?.look({ kind, provider });
       return read();
     };
-    return [{ kind, provider, asked, read: begin }];
+    return [{ kind, provider, asked, unusable: unusableWhy(options), read: begin }];
   };
   return [
     ...addresses.flatMap((options) =>
-      piece("addresses", options.name, askedOfAddresses(options), async () => {
+      piece("addresses", options, askedOfAddresses(options), async () => {
         const readLimit = once(() => readAddressLimit(options));
         const facts = await readAddresses({ ...options, readLimit, clock });
         const next = facts?.isLimitAwaited === true ? limitPiece(options.name, readLimit) : undefined;
@@ -274,10 +275,10 @@ function piecesOf(
       }),
     ),
     ...names.flatMap((options) =>
-      piece("names", options.name, askedOfNames(options), async () => entering("dns", await readNames(options))),
+      piece("names", options, askedOfNames(options), async () => entering("dns", await readNames(options))),
     ),
     ...firewalls.flatMap((options) =>
-      piece("firewalls", options.name, askedOfFirewalls(options), async () =>
+      piece("firewalls", options, askedOfFirewalls(options), async () =>
         entering("firewalls", await readFirewalls(options)),
       ),
     ),

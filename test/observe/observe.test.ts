@@ -3,11 +3,14 @@ import { PROVIDERS } from "../../src/adapters/registry.ts";
 import { KubeError, type KubeFailure } from "../../src/model/errors.ts";
 import { ACQUISITIONS_ANNOTATION } from "../../src/model/lease-annotations.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import { observe } from "../../src/observe/observe.ts";
+import { DueLooks } from "../../src/observe/due-looks.ts";
+import { look, observe } from "../../src/observe/observe.ts";
 import { readCluster } from "../../src/observe/read-cluster.ts";
+import { ReusableFacts } from "../../src/observe/reusable-facts.ts";
 import type { ClusterReader } from "../../src/ports/cluster.ts";
 import { FakeClock } from "../fake/fake-clock.ts";
 import { MemoryCluster } from "../fake/memory-cluster.ts";
+import { aPool } from "../plan/builders.ts";
 import { aRoutedIP } from "../report/routed-world.ts";
 
 test("the Lease is read, unless whoever keeps it knows what is noted there", async () => {
@@ -35,6 +38,29 @@ test("the Lease is read, unless whoever keeps it knows what is noted there", asy
   const { lease } = await observe({ ...deps, notes });
   expect(lease.acquisitionTimesMs).toEqual([clock.wallMs() - 1000]);
   expect(readings()).toBe(1);
+});
+
+test("of an object that a pass meets on its way it is said at once that there is no token: nobody is asked", async () => {
+  const clock = new FakeClock();
+  const cluster = new MemoryCluster({ now: () => clock.wallMs() });
+  const [name, variables] = ["digitalocean", ["DIGITALOCEAN_ACCESS_TOKEN"]];
+  const noToken = new Map([[name, { kind: "no-token", name, variables } as const]]);
+  const sight = await look({
+    cluster,
+    providers: noToken,
+    dnsProviders: noToken,
+    firewallProviders: new Map(),
+    registry: PROVIDERS,
+    clock,
+    leaseName: { namespace: "flipop", name: "flipop" },
+  });
+  const dnsRecordSet = { provider: "digitalocean", zone: "example.com", recordName: "www", ttlSeconds: 60 };
+  const looks = new DueLooks(sight.looking, new ReusableFacts(clock), sight.pieces);
+  const { providers, dns } = looks.askMore({ ...sight.observation, pools: [aPool({ spec: { dnsRecordSet } })] });
+  const message = 'provider "digitalocean" cannot be used: set DIGITALOCEAN_ACCESS_TOKEN';
+  for (const facts of [providers, dns]) {
+    expect(facts.get(name)?.unusable).toEqual({ kind: "no-access", message });
+  }
 });
 
 describe("a list of pods that fails", () => {
