@@ -36,14 +36,20 @@ const CHANGE_ROWS: readonly (readonly [string, Partial<WriteDNS>, readonly strin
     "Resolvers see it once the longest TTL of the old records is over.",
   ],
   [
+    "a set with several TTLs at a provider that can decide them",
+    { before: { addresses: ["203.0.113.11"] } },
+    ["+ 203.0.113.12", "= 203.0.113.11"],
+    "Resolvers see it once the longest TTL of the old records is over.",
+  ],
+  [
     "a name that has no records yet",
     { before: { addresses: [] } },
     ["+ 203.0.113.11, 203.0.113.12", "TTL 60 s"],
     "Clients see it at once, unless a resolver remembers that there was none.",
   ],
   [
-    "a set whose TTL Cloudflare decides",
-    { before: { addresses: ["203.0.113.11"] } },
+    "a set whose TTL the provider decides, whichever it is",
+    { dnsProvider: "webhook", before: { addresses: ["203.0.113.11"] }, cachedSeconds: 300 },
     ["+ 203.0.113.12", "= 203.0.113.11"],
     "Resolvers see it within 300 s.",
   ],

@@ -5,14 +5,13 @@ import {
   type ChangeMachines,
   type NodeAnnotations,
   type Place,
-  type RecordSetContent,
   refKey,
   type SetFinalizer,
   type WriteDNS,
 } from "../../model/action.ts";
 import { ACTIONS, changesMachines, changesName, changesPorts } from "../../model/action-kinds.ts";
 import { clearedAddresses, hostChange, shownAddresses } from "../../model/annotated.ts";
-import { AUTOMATIC_TTL, AUTOMATIC_TTL_SECONDS, addressesWithout, meantSeconds } from "../../model/dns.ts";
+import { AUTOMATIC_TTL, addressesWithout, meantSeconds } from "../../model/dns.ts";
 import { portText } from "../../model/firewall.ts";
 import { reasonText } from "../../model/hold.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
@@ -268,16 +267,11 @@ function foreignText({ unrecorded = [], others }: WriteDNS): string {
 }
 
 /** Returns when clients see a change: resolvers may keep the old set for its TTL. Ends with a full stop. */
-function whenVisible({ before, dnsProvider }: WriteDNS): string {
-  if (before.addresses.length === 0) return "Clients see it at once, unless a resolver remembers that there was none.";
-  const seconds = cacheSeconds(before, dnsProvider);
+function whenVisible({ before: { addresses, ttlSeconds }, cachedSeconds }: WriteDNS): string {
+  if (addresses.length === 0) return "Clients see it at once, unless a resolver remembers that there was none.";
+  const seconds = cachedSeconds ?? (ttlSeconds === undefined ? undefined : meantSeconds(ttlSeconds));
   if (seconds === undefined) return "Resolvers see it once the longest TTL of the old records is over.";
   return `Resolvers see it within ${seconds} s.`;
-}
-
-function cacheSeconds({ ttlSeconds }: RecordSetContent, provider: string): number | undefined {
-  if (ttlSeconds === undefined) return provider === "cloudflare" ? AUTOMATIC_TTL_SECONDS : undefined;
-  return meantSeconds(ttlSeconds);
 }
 
 function ttlText(seconds: number): string {
