@@ -1,5 +1,6 @@
 import type { Address } from "../model/address.ts";
 import { ProviderError } from "../model/errors.ts";
+import { capital } from "../model/hold.ts";
 import type { AcceptedAction, IPProvider } from "../ports/providers.ts";
 import type { Confirmer } from "./confirmer.ts";
 import {
@@ -180,7 +181,7 @@ export function erroredAction(ip: string, provider: IPProvider, operation: "assi
     operation,
     subject: ip,
     status: 0,
-    message: `${provider.name} accepted the change of ${ip} and then reported that it failed.`,
+    message: `${capital(provider.name)} accepted the change of ${ip} and then reported that it failed.`,
   });
 }
 

@@ -39,7 +39,7 @@ export interface RunTiming {
 export interface PassResult {
   /** As planned before anything was done; of a single run with what was announced to follow. */
   readonly plan: Plan;
-  /** What came of every action tried, in the order they ended; actions found on the way included. */
+  /** What came of every action tried: pass by pass; in each first what was announced, in the order of its plan, then what was found on the way, in the order in which it ended. */
   readonly outcomes: readonly Outcome[];
   /** Planned again on the world as the pass left it: what remains, and the status that was written. */
   readonly remaining: Plan;

@@ -117,6 +117,14 @@ test.each([
   expect(await clock.settle(moved)).toMatchObject({ outcome: "applied" });
 });
 
+test("what the provider accepted and then says failed is told in a sentence", async () => {
+  const { clock, provider, context } = scene();
+  provider.cloud.state.settings.fail_next_actions = 1;
+  const outcome = await clock.settle(assignIP(MOVE, context, UNPREPARED));
+  const message = `DigitalOcean accepted the change of ${IP} and then reported that it failed.`;
+  expect(outcome).toMatchObject({ outcome: "failed", error: { message } });
+});
+
 /** The only address of the account, for a hand that changes it. */
 function stored({ cloud }: MemoryIPProvider): { droplet_id: number | null; locked?: boolean } {
   const [address] = cloud.state.reserved_ips;

@@ -388,7 +388,7 @@ export interface LastOutcome {
   readonly attempts: number;
 }
 
-/** Returns one entry per action and target, in the order in which they last ended: an address that went on to another node has two. Skipped tries do not count as attempts. */
+/** Returns one entry per action and target, in the order of the last outcome of each: an address that went on to another node has two. Skipped tries do not count as attempts. */
 export function lastOutcomes(outcomes: readonly Outcome[]): readonly LastOutcome[] {
   const byID = new Map<string, LastOutcome>();
   for (const last of withoutPutOff(outcomes)) {
