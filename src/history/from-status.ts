@@ -154,7 +154,7 @@ function ofNames(status: PoolStatus | RecordSetStatus): readonly KeptChange[] {
 function ofName({ fight, publishedDNS }: DNSMemory): readonly KeptChange[] {
   const foreign = (publishedDNS?.foreign ?? []).flatMap(({ address, since }) => {
     const what = `${publishedDNS?.name} was seen to show ${address}`;
-    return fact(since, "record", { subject: publishedDNS?.name ?? "", what, why: "flipop did not write it." });
+    return fact(since, "record", { subject: publishedDNS?.name ?? "", what, why: "No object has it on record." });
   });
   if (fight === undefined) return foreign;
   const { name, seen, addresses, since, times, count } = fight;

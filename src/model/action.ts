@@ -162,7 +162,7 @@ export interface WriteDNS extends Common {
   readonly after: RecordSetContent & { readonly ttlSeconds: number };
   /** Set where flipop had the records so before, and somebody else changed them. */
   readonly isRepair?: true;
-  /** Of the addresses that leave, those that no object has on record for the name: flipop did not write them. In the order of the records; absent = none. */
+  /** Of the addresses that leave, those that no object has on record for the name. In the order of the records; absent = none. */
   readonly unrecorded?: readonly string[];
   /** What becomes of the records that are not this object's: they are part of `before` and `after`, and stay. Absent = all records of the name are its own. */
   readonly others?: OtherRecords;

@@ -334,7 +334,7 @@ const ROWS = {
     tell: "detail",
   },
   ForeignRecords: {
-    text: "Records that flipop did not write stand at the name.",
+    text: "Records that no object has on record stand at the name.",
     wait: "change",
     held: { name: "foreign records stay" },
     advice:

@@ -31,7 +31,7 @@ export interface Impact {
   readonly subject: string;
   /** `none` for what is touched of others. */
   readonly class: ImpactClass;
-  /** `healthy`: something that is well loses by it. `others`: it changes what flipop did not make, or what others use. */
+  /** `healthy`: something that is well loses by it. `others`: it changes what may be somebody else's, or what others use. */
   readonly touches: "healthy" | "others";
   /** The addresses that are taken away. */
   readonly addresses: readonly string[];
@@ -397,7 +397,7 @@ function touched(action: Action): readonly Impact[] {
   const fate = action.after.addresses.length === 0 ? "removed" : "replaced";
   const list = listText(action.unrecorded, MOST);
   return impact(
-    `${action.fqdn} shows ${list}, which flipop did not write; ${isOne ? "it is" : "they are"} ${fate}`,
+    `${action.fqdn} shows ${list}, which no object has on record; ${isOne ? "it is" : "they are"} ${fate}`,
     action.unrecorded,
   );
 }

@@ -122,7 +122,7 @@ describe("what status keeps", () => {
       [
         "dns/ingress/nodes match worker-2 seen: worker-2 stopped matching: Its name shows it.",
         "dns/ingress/nodes record nodes.example.com seen x4: put nodes.example.com right: Somebody else had changed it: it showed 192.0.2.9 instead of 192.0.2.1.",
-        "dns/ingress/nodes record nodes.example.com seen: nodes.example.com was seen to show 192.0.2.9: flipop did not write it.",
+        "dns/ingress/nodes record nodes.example.com seen: nodes.example.com was seen to show 192.0.2.9: No object has it on record.",
       ],
     ],
     [

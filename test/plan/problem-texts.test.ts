@@ -400,7 +400,7 @@ describe("foreignRecords", () => {
 
   test("Hold names the addresses, and the field that would end it", () => {
     expect(stalled(held("Hold"))).toBe(
-      "ForeignRecords: www.example.com: 198.51.100.9 is there, and flipop did not write it. Remove them at the provider, or set dnsRecordSet.foreignRecords: Adopt to have them replaced, or Share if another cluster publishes them.",
+      "ForeignRecords: www.example.com: 198.51.100.9 is there, and no object has it on record. Remove them at the provider, or set dnsRecordSet.foreignRecords: Adopt to have them replaced, or Share if another cluster publishes them.",
     );
   });
 });

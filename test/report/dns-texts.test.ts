@@ -146,17 +146,17 @@ describe("the Event of a change of a name", () => {
   test("names the foreign records that are gone", () => {
     const action = aDNSWrite({ unrecorded: ["203.0.113.10"] });
     expect(eventOf({ action, outcome: "applied", ms: 1 }, undefined)?.note).toContain(
-      "flipop did not write 203.0.113.10 and replaces it.",
+      "No object has 203.0.113.10 on record: flipop replaces it.",
     );
-    expect(whyAction(action, undefined)).toContain("flipop did not write 203.0.113.10 and replaces it.");
+    expect(whyAction(action, undefined)).toContain("No object has 203.0.113.10 on record: flipop replaces it.");
   });
 
   test("names the foreign records that stay", () => {
     const action = aDNSWrite({ others: { addresses: ["203.0.113.11"], expected: "any" } });
     expect(eventOf({ action, outcome: "applied", ms: 1 }, undefined)?.note).toContain(
-      "flipop did not write 203.0.113.11 and leaves it there.",
+      "No object has 203.0.113.11 on record: flipop leaves it there.",
     );
-    expect(whyAction(action, undefined)).toContain("flipop did not write 203.0.113.11 and leaves it there.");
+    expect(whyAction(action, undefined)).toContain("No object has 203.0.113.11 on record: flipop leaves it there.");
   });
 
   test("says what was refused, and stays short however many addresses there are", () => {

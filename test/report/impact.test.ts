@@ -57,7 +57,7 @@ describe("a port that is opened", () => {
     const plan = planOf(behind(aFirewall({ machineIDs: ["900"] })));
     const text = renderPlan(plan, layout);
     expect(text).toContain(
-      "Impact: this touches what flipop did not make:\n  ! firewall web opens tcp/80 for 1 machine that is no node of this cluster.\n",
+      "Impact: this touches what may be somebody else's:\n  ! firewall web opens tcp/80 for 1 machine that is no node of this cluster.\n",
     );
     const document = JSON.parse(JSON.stringify(planDocument(plan)));
     expect(schemaErrors(document, "Plan")).toEqual([]);
@@ -99,11 +99,11 @@ describe("a record that leaves a name", () => {
 
   test("is named where flipop did not write it", () => {
     expect(messages(world(dnsFacts({ "www.example.com": ["192.0.2.9"] }), [pool()]))).toEqual([
-      "www.example.com shows 192.0.2.9, which flipop did not write; it is replaced",
+      "www.example.com shows 192.0.2.9, which no object has on record; it is replaced",
     ]);
     expect(
       messages(world(dnsFacts({ "www.example.com": ["192.0.2.8", "192.0.2.9", A] }), [pool(published([A]))])),
-    ).toEqual(["www.example.com shows 192.0.2.8 and 192.0.2.9, which flipop did not write; they are replaced"]);
+    ).toEqual(["www.example.com shows 192.0.2.8 and 192.0.2.9, which no object has on record; they are replaced"]);
   });
 
   test("is not named where status has it on record, nor where it is an address of the pool", () => {
@@ -129,7 +129,7 @@ describe("a record that leaves a name", () => {
     const recordSet = aRecordSet({ spec: { whenEmpty: "Delete", match: none } });
     const observation = world(dnsFacts({ "nodes.example.com": ["192.0.2.9"] }), [], [recordSet]);
     expect(messages(observation)).toContain(
-      "nodes.example.com shows 192.0.2.9, which flipop did not write; it is removed",
+      "nodes.example.com shows 192.0.2.9, which no object has on record; it is removed",
     );
   });
 
@@ -148,8 +148,8 @@ test("what is hurt and what is touched are told apart, each with all of it", () 
   });
   expect(renderPlan(planOf(observation), layout)).toContain(`
 Impact: takeover. ${A} leaves machine 900, no node of this cluster: whatever uses it there loses it.
-Impact: this touches what flipop did not make:
-  ! www.example.com shows 192.0.2.9, which flipop did not write; it is replaced.
+Impact: this touches what may be somebody else's:
+  ! www.example.com shows 192.0.2.9, which no object has on record; it is replaced.
 `);
 });
 

@@ -150,7 +150,7 @@ export function impactScenarios(scenario: Register): void {
     await publishedPool(world, "digitalocean", ["n1"]);
     world.dns.add("digitalocean", WWW, "192.0.2.200");
     expect(await told(world)).toEqual([
-      short(`none: ${WWW} shows 192.0.2.200, which flipop did not write; it is replaced`),
+      short(`none: ${WWW} shows 192.0.2.200, which no object has on record; it is replaced`),
     ]);
     expect(runSummary(await world.pass())).toMatch(/^1 DNS name updated/);
   });

@@ -14,6 +14,6 @@ export function checkImpactTold(plan: Plan): void {
   const told = lines.flatMap((line) => /^Impact: (\w+)\. \S/.exec(line)?.[1] ?? []);
   expect(told.toSorted(), "a plan tells whom it hurts").toEqual(classes.toSorted());
   const isTouching = actions.some((action) => "unrecorded" in action || "otherMachines" in action);
-  const touches = lines.includes("Impact: this touches what flipop did not make:");
+  const touches = lines.includes("Impact: this touches what may be somebody else's:");
   expect(touches, "a plan tells what it touches of others").toBe(isTouching);
 }

@@ -8,8 +8,9 @@ import type { ReadyTarget } from "./name-target.ts";
 import type { Publisher } from "./publishers.ts";
 
 /*
- * Whose the records of a name are. A record is foreign if flipop did not write it: no object of this cluster has its address on record under the name, and no object
- * that publishes there has the address. An address is put on record before it is written, so a run that dies makes none of them foreign.
+ * Whose the records of a name are. A record is foreign if no object of this cluster has its address on record under the name, and no object that publishes there has the
+ * address. An address is put on record before it is written, so a run that dies makes none of them foreign. Exception: what an object wrote that was deleted and made anew
+ * is foreign, since its status went with it.
  */
 
 /** The records under an object's name, by whose they are. */

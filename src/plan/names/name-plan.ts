@@ -117,7 +117,7 @@ function planBeside(
 
 function foreignText(foreign: readonly string[]): string {
   const [verb, them] = foreign.length === 1 ? ["is", "it"] : ["are", "them"];
-  return `${foreign.join(", ")} ${verb} there, and flipop did not write ${them}`;
+  return `${foreign.join(", ")} ${verb} there, and no object has ${them} on record`;
 }
 
 /** Plans the records that a name's owner answers for. */

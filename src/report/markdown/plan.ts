@@ -42,7 +42,7 @@ export function planMarkdown(planned: Plan, layout: PlanLayout): string {
         ),
       ),
       listPart(
-        "Touches what flipop did not make",
+        "Touches what may be somebody else's",
         touchedOthers(plan).map(({ message }) => item(`${message}.`, "")),
         ["such change", "such changes"],
       ),

@@ -123,7 +123,7 @@ export const METRICS = {
   flipop_dns_foreign_records: {
     type: "gauge",
     labels: "kind namespace name provider dns",
-    help: "Records of the name that flipop did not write, after the last run; absent when they could not be read.",
+    help: "Records of the name that no object has on record, after the last run; absent when they could not be read.",
   },
   flipop_dns_foreign_records_replaced_total: {
     type: "counter",

@@ -252,13 +252,13 @@ export function dnsChangeLines(action: WriteDNS, most: number): readonly string[
   ];
 }
 
-/** Returns what becomes of records that flipop did not write, as sentences; `""` where there are none. */
+/** Returns what becomes of records that no object has on record, as sentences; `""` where there are none. An object that was deleted and made anew may have written them: that record went with its status. */
 function foreignText({ unrecorded = [], others }: WriteDNS): string {
   const told = (addresses: readonly string[], fate: (them: string) => string): readonly string[] =>
     addresses.length === 0
       ? []
       : [
-          `flipop did not write ${listText(addresses, MOST_IN_LINE)} and ${fate(addresses.length === 1 ? "it" : "them")}.`,
+          `No object has ${listText(addresses, MOST_IN_LINE)} on record: flipop ${fate(addresses.length === 1 ? "it" : "them")}.`,
         ];
   return [
     ...told(unrecorded, (them) => `replaces ${them}`),

@@ -141,7 +141,7 @@ function impactLines(plan: Plan, layout: Layout): string[] {
   const others = touchedOthers(plan).flatMap(({ message }) => entryLines("!", `${message}.`, "", layout));
   return [
     ...harmTexts(plan).flatMap((text) => hanging("Impact: ", text, layout)),
-    ...(others.length === 0 ? [] : ["Impact: this touches what flipop did not make:", ...others]),
+    ...(others.length === 0 ? [] : ["Impact: this touches what may be somebody else's:", ...others]),
   ];
 }
 
