@@ -6,11 +6,7 @@ const ROWS = {
   NodeDeleting: { text: "The node is being deleted.", wait: "none", phrase: "being deleted" },
   NoProviderID: { text: "The node has no spec.providerID yet.", wait: "none", phrase: "no providerID yet" },
   NodeNotReady: { text: "The node's Ready condition is not True.", wait: "none", phrase: "not ready" },
-  NodeLabelMismatch: {
-    text: "The node's labels are not selected by spec.match.nodeLabel.",
-    wait: "none",
-    phrase: "nodeLabel mismatch",
-  },
+  NodeLabelMismatch: { text: "spec.match.nodeLabel selects other nodes.", wait: "none", phrase: "nodeLabel mismatch" },
   TaintNotTolerated: {
     text: "The node has a taint that spec.match.tolerations does not tolerate.",
     wait: "none",
@@ -193,10 +189,10 @@ const ROWS = {
   },
   GrantsUnreadable: { text: "flipop may not list namespaces.", wait: "change", hasAddresses: true },
   DuplicateIP: {
-    text: "The address is listed twice.",
+    text: "The address is listed more than once.",
     wait: "change",
     held: { address: "used once only" },
-    advice: "Remove one of the two entries from spec.ips.",
+    advice: "Keep one of its entries in spec.ips.",
     hasAddresses: true,
   },
   InvalidIP: {
@@ -204,6 +200,7 @@ const ROWS = {
     wait: "change",
     held: { address: "cannot be used" },
     advice: "Correct or remove the entry in spec.ips.",
+    tell: "detail",
     hasAddresses: true,
   },
   InvalidSpec: {

@@ -134,10 +134,11 @@ export type NodeByMachine = Pick<ReadonlyMap<string, NodeFacts>, "get">;
 export type MachineOf = (providerID: string) => string | undefined;
 
 /** An entry of `spec.ips` that cannot be used. */
-export interface BadEntry {
-  readonly entry: string;
-  readonly fault: "invalid" | "duplicate";
-}
+export type BadEntry = { readonly entry: string } & (
+  | { readonly fault: "duplicate" }
+  /** What is wrong with it, as {@link entryProblem} says it. */
+  | { readonly fault: "invalid"; readonly problem: string }
+);
 
 /** A managed address with its position. */
 export interface ManagedIP {

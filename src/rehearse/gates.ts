@@ -1,6 +1,6 @@
 import { type ObjectRef, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
-import { entryOf } from "../model/address.ts";
+import { entryOf, entryText } from "../model/address.ts";
 import type { Gate } from "../model/explanation.ts";
 import { GATE_IDS, GATES, type GateID, gateOf, isUnread } from "../model/gates.ts";
 import { labelsAskedFor, nearestSelector } from "../model/nearest.ts";
@@ -118,7 +118,7 @@ function isBlockedBefore(gates: ReadonlyMap<GateID, Gate>, id: GateID): boolean 
 export function addressGates(seen: Seen, ip: string, wantedNode?: string): readonly Gate[] {
   const entry = ipOf(seen, ip);
   const held = holdsOf(seen)
-    .filter(({ subject }) => subject === ip)
+    .filter(({ subject }) => subject === entryText(ip))
     .flatMap(gateOfHold);
   const known = new Map(held.map((gate) => [gate.id, gate]));
   const fault = faultGate(entry);

@@ -18,6 +18,7 @@ import {
 import { retriedAddress, retriedRecords } from "../model/retry-subject.ts";
 import { type RoutedIP, routedFamily } from "../model/routed-ip.ts";
 import { SHARD_LABEL } from "../model/shard.ts";
+import { type Problem, problemsIn } from "../model/stalled.ts";
 import { type Suspended, type Suspension, suspensionOf } from "../model/suspension.ts";
 import { parseTime } from "../model/time.ts";
 import type { Live } from "./live.ts";
@@ -344,7 +345,7 @@ export interface Readiness {
   /** Since when it is not ready, RFC 3339; absent while it is ready or nobody knows. */
   readonly since?: string;
   /** What a person must act on, also of an object that is ready; absent while nothing is, or while the condition speaks of an older spec. */
-  readonly stalled?: Problem & { readonly since: string };
+  readonly stalled?: Stalled;
   /** True where nothing of it can be worked on now: what failed before says nothing of what comes next. */
   readonly isBlocked?: true | undefined;
   /** What lets it stand still now; absent while nothing does. */
@@ -353,10 +354,11 @@ export interface Readiness {
   readonly notGranted?: Problem & { readonly since: string };
 }
 
-/** A condition that says what is wrong. */
-interface Problem {
-  readonly reason: string;
-  readonly message: string;
+/** Everything that a person must act on: the condition as it is stored, and its problems one by one, at least one: first that for which the object is not ready. */
+interface Stalled extends Problem {
+  /** Since when something of it is, RFC 3339. */
+  readonly since: string;
+  readonly problems: readonly Problem[];
 }
 
 interface Conditioned {
@@ -396,15 +398,13 @@ function unseenTexts({ lastResult }: ReconcilerRow): (name: string) => Unseen {
 
 /** Returns how ready an object is by its stored status, and what of it waits for a person. */
 function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: number, unseen: Unseen): Readiness {
+  const condition = conditionOf(object, "Ready");
   const stalled = conditionOf(object, "Stalled");
   const suspended = suspensionOf(object, ofAll, nowMs);
   const problem = {
-    ...(stalled?.status === "True" && isOfThisSpec(stalled, object)
-      ? { stalled: { reason: stalled.reason, message: stalled.message, since: stalled.lastTransitionTime } }
-      : {}),
+    ...(stalled?.status === "True" && isOfThisSpec(stalled, object) ? { stalled: stalledOf(stalled, condition) } : {}),
     ...(suspended === undefined ? {} : { suspended }),
   };
-  const condition = conditionOf(object, "Ready");
   const unknown = (message: string): Readiness => ({ ready: "Unknown", reason: "", message, ...problem });
   if (condition === undefined) return unknown(unseen.never);
   const blocked = condition.status === "False" && isWhole(condition.reason) ? { isBlocked: true as const } : {};
@@ -413,6 +413,12 @@ function readinessOf(object: Conditioned, ofAll: Suspension | undefined, nowMs: 
   return isOfThisSpec(condition, object)
     ? { ready, reason, message, ...since, ...problem, ...blocked }
     : unknown(unseen.changed);
+}
+
+function stalledOf({ reason, message, lastTransitionTime: since }: Condition, ready: Condition | undefined): Stalled {
+  const isWhy = (problem: Problem): boolean => ready?.status === "False" && problem.reason === ready.reason;
+  const problems = problemsIn({ reason, message }).toSorted((a, b) => Number(isWhy(b)) - Number(isWhy(a)));
+  return { reason, message, since, problems };
 }
 
 /** True for what Ready says where the object as a whole stands still. */
@@ -438,19 +444,19 @@ function isOfThisSpec({ observedGeneration }: Condition, { meta }: Conditioned):
   return observedGeneration >= meta.generation;
 }
 
-/** Returns what is wrong with an object, one sentence each: that it is not ready, and what of it waits for a person where that is something else. */
+/** Returns what is wrong with an object, one sentence each: that it is not ready, and everything else of it that waits for a person. */
 function problemsOf(name: string, row: Readiness): readonly string[] {
   const { ready, stalled, message } = row;
   return [
     ...(ready === "True" ? [] : [`${name} is not ready: ${whyReady(row)}`]),
-    ...(stalled === undefined || (ready !== "True" && stalled.message === message)
-      ? []
-      : [`${name} waits for a person: ${stalled.reason}: ${stalled.message}`]),
+    ...(stalled?.problems ?? [])
+      .filter((problem) => ready === "True" || problem.message !== message)
+      .map((problem) => `${name} waits for a person: ${whyReady(problem)}`),
   ];
 }
 
 /** Returns `NoActiveIP: no address is active`, or the message alone where there is no reason. */
-export function whyReady({ reason, message }: Readiness): string {
+export function whyReady({ reason, message }: Problem): string {
   return [reason, message].filter((part) => part !== "").join(": ");
 }
 

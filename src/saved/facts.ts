@@ -263,7 +263,7 @@ const QUESTIONS: Readonly<Record<FactKind, (action: Action) => readonly Question
         path: namePath(action, "foreign"),
         // Only a plan knows which records flipop did not write. Where nothing is planned, nothing is known to differ.
         read: ({ planned = action }) => (changesName(planned) ? (planned.unrecorded ?? []) : []),
-        ...told((value) => `Of what leaves ${nameText(action)}, no object has on record: ${namesOf(value, "nothing")}`),
+        ...told((value) => `Of what leaves ${nameText(action)}, no object has on record: ${namesOf(value, "none")}`),
       },
     ];
   },

@@ -23,7 +23,6 @@ const PROVIDER_NAMES_LEFT: readonly string[] = [
   "src/model/reason.ts: droplet",
   "src/model/reason.ts: k8s-",
   "src/plan/addresses/assign.ts: droplet",
-  "src/report/text/actions.ts: cloudflare",
   "src/report/text/written-name.ts: [0-9a-f]{32}",
   "src/report/text/written-name.ts: digitalocean",
 ];

@@ -105,6 +105,42 @@ describe("the condition Stalled", () => {
     expect(stalled(observation)).toBe(text);
   });
 
+  const gone = (ip: string): [string, AddressFact] => [ip, { kind: "gone" }];
+  const NOT_FOUND =
+    "The provider does not know the address. Remove it from spec.ips, or check that the token belongs to the right account.";
+  const BAD_NAME =
+    'n n: The object\'s DNS settings cannot be used: recordName "n n" is not a DNS name. Correct its dnsRecordSet.';
+  const badName = { dnsRecordSet: { ...WWW, recordName: "n n" } };
+
+  test("tells everything that waits for a person, each cause once with all that it concerns", () => {
+    const pools = [aPool({ spec: { ips: [A, B, "bad"], ...badName } })];
+    const world = anObservation({ pools, nodes: nodes(2), addresses: [gone(A), gone(B)], dns: [dnsFacts({})] });
+    expect(stalled(world)).toBe(
+      `IPNotFound: ${A} and ${B}: ${NOT_FOUND} Also InvalidIP: bad: It is not a canonical IPv4 address. Correct or remove the entry in spec.ips. Also InvalidDNS: ${BAD_NAME}`,
+    );
+    expect(conditionOf(world, "Ready")).toMatchObject({
+      reason: "IPNotFound",
+      message: `No address is active. ${A} and ${B}: ${NOT_FOUND}`,
+    });
+  });
+
+  test("counts what does not fit", () => {
+    const foreign = Array.from({ length: 7 }, (_, at) => known(`203.0.113.${at + 1}`, { holderID: `90${at}` }));
+    const pools = [aPool({ spec: { ips: foreign.map(([ip]) => ip) } })];
+    const text = stalled(anObservation({ pools, nodes: nodes(1), addresses: foreign }));
+    expect(text.match(/ Also ForeignHolder: /g)).toHaveLength(4);
+    expect(text).toMatch(/ And 2 more: flipop plan tells them\.$/);
+  });
+
+  test("says of an entry that stands in spec.ips several times once what to do", () => {
+    const pools = [aPool({ spec: { ips: [A, A, A] }, status: { ips: { [A]: active(101) } } })];
+    const observation = anObservation({ pools, nodes: nodes(1), addresses: [known(A, { holderID: "101" })] });
+    expect(plan(observation, {}).holds.filter(({ reason }) => reason === "DuplicateIP")).toHaveLength(1);
+    expect(stalled(observation)).toBe(
+      `DuplicateIP: ${A}: The address is listed more than once. Keep one of its entries in spec.ips.`,
+    );
+  });
+
   test("of a firewall that is not there names it and what to do", () => {
     const observation = anObservation({
       pools: [aRoutedIP({ spec: { ips: [A] } })],

@@ -508,5 +508,5 @@ test("a gate names an entry of spec.ips that has no text of its own in quotes", 
   const observation = world({ spec: { ips: ["", A] } });
   const explanation = explain(observation, { subject: OBJECT, isMeant: () => true, horizonMs: 900_000 });
   const text = renderExplanation(explanation, { palette: PLAIN, width: 200, wide: false });
-  expect(text).toMatch(/! address +"": The entry is not an address/);
+  expect(text).toMatch(/! address +"": It is not a canonical IPv4 address/);
 });

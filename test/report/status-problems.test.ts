@@ -3,10 +3,12 @@ import { LAST_RESULT_ANNOTATION, NOT_BEFORE_PREFIX } from "../../src/model/lease
 import type { NodeFacts } from "../../src/model/node.ts";
 import type { Condition, IPStatus, Pool, PoolSpec, PoolStatus } from "../../src/model/resource.ts";
 import type { Workload } from "../../src/model/workload.ts";
+import { overviewDocument } from "../../src/report/json/status.ts";
 import { type Overview, overviewOf, type StoredFacts } from "../../src/report/overview.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { renderStatus } from "../../src/report/text/status.ts";
 import { problemsOf } from "../../src/report/text/status-problems.ts";
+import { schemaErrors } from "./schemas.ts";
 import { aNode, aPool, NOW_MS } from "./world.ts";
 
 const A = "203.0.113.10";
@@ -49,6 +51,55 @@ const parked: IPStatus = {
 };
 const active: IPStatus = { state: "active", nodeName: "worker-2" };
 const isReady = condition("Ready", "True", "Ready", "All is well.");
+
+const NOT_FOUND = "The provider does not know the address. Remove it from spec.ips.";
+const BAD_NAME = 'n n: The object\'s DNS settings cannot be used: recordName "n n" is not a DNS name.';
+
+describe("of an object on which a person has to do several things status tells", () => {
+  const message = `${A} and ${B}: ${NOT_FOUND} Also InvalidDNS: ${BAD_NAME}`;
+  const seen = overview([
+    pool({
+      conditions: [
+        condition("Ready", "False", "IPNotFound", `No address is active. ${A} and ${B}: ${NOT_FOUND}`),
+        condition("Stalled", "True", "IPNotFound", message),
+      ],
+      ips: { [A]: { state: "error", reason: "IPNotFound" }, [B]: { state: "error", reason: "IPNotFound" } },
+    }),
+  ]);
+
+  test("each by itself, and once", () => {
+    expect(told(seen)).toEqual([
+      `! pool/ingress/web: ${A} and ${B}: ${NOT_FOUND} No address is active.; waiting for a person since 11:48:00 UTC (12m ago)`,
+      `! pool/ingress/web: ${BAD_NAME}`,
+    ]);
+  });
+
+  test("first that for which it is not ready", () => {
+    const ready = condition("Ready", "False", "InvalidDNS", BAD_NAME);
+    const other = overview([pool({ conditions: [ready, condition("Stalled", "True", "IPNotFound", message)] })]);
+    expect(told(other)).toEqual([
+      `! pool/ingress/web: ${BAD_NAME}; waiting for a person since 11:48:00 UTC (12m ago)`,
+      `! pool/ingress/web: ${A} and ${B}: ${NOT_FOUND}`,
+    ]);
+    expect(text(other)).toContain(" InvalidDNS +1 ");
+  });
+
+  test("how many there are in its row, and which with -o wide", () => {
+    expect(text(seen)).toContain(" IPNotFound +1 ");
+    expect(renderStatus(seen, { palette: PLAIN, wide: true })).toContain(" IPNotFound, InvalidDNS ");
+  });
+
+  test("each with its reason in the document, which says so of all that --check finds", () => {
+    const document = overviewDocument(seen);
+    expect(schemaErrors(document, "Status")).toEqual([]);
+    const problems = [
+      { reason: "IPNotFound", message: `${A} and ${B}: ${NOT_FOUND}` },
+      { reason: "InvalidDNS", message: BAD_NAME },
+    ];
+    expect(document).toMatchObject({ pools: [{ stalled: { reason: "IPNotFound", message, problems } }] });
+    expect(document["problems"]).toContain(`pool/ingress/web waits for a person: InvalidDNS: ${BAD_NAME}`);
+  });
+});
 
 describe("what status tells below its tables", () => {
   test.for<readonly [string, Partial<PoolStatus>, Partial<PoolSpec>, readonly string[]]>([

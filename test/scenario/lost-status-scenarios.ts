@@ -137,7 +137,7 @@ export function lostStatusScenarios(scenario: Register): void {
       expect([status, message]).toEqual([
         "True",
         expect.stringMatching(
-          /^\S+ No matching .*carries an address that no object names, such as \S+ on n1\. Put \S+ into/,
+          /^\S+ and \S+ No matching .*carries an address that no object names, such as \S+ on n1\. Put \S+ into/,
         ),
       ]);
       await world.pass();

@@ -8,6 +8,7 @@ import { suspendedObstacle } from "../../model/suspension.ts";
 import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
 import { emptyTargetObstacle, hold, obstacle, personNeeded } from "../holds.ts";
 import {
+  type BadEntry,
   type Decision,
   drainEndMs,
   isLeftEmpty,
@@ -197,15 +198,21 @@ function ownHolds(view: PoolView): readonly Hold[] {
     ...(suspended === undefined ? [] : [hold("reconcile", object, key, suspendedObstacle(suspended, object))]),
     ...(view.emptyTarget === undefined ? [] : [hold("reconcile", object, key, emptyTargetObstacle(view.emptyTarget))]),
     ...(view.isOnePerNode === true ? [hold("reconcile", object, key, personNeeded("OnePerNode"))] : []),
-    ...view.badEntries.map(({ entry, fault }): Hold => {
-      const why = personNeeded(fault === "invalid" ? "InvalidIP" : "DuplicateIP");
-      return { ...hold("assign-ip", object, entryText(entry), why), isOfEntry: true };
+    ...view.badEntries.map((bad): Hold => {
+      return { ...hold("assign-ip", object, entryText(bad.entry), entryObstacle(bad)), isOfEntry: true };
     }),
     ...view.managed.flatMap((managed) => ofAddress(managed.ip, positionObstacle(view, managed))),
     ...view.released.flatMap(({ ip, fact }) =>
       fact.kind === "gap" ? ofAddress(ip, obstacle("Unreadable", fact.error)) : [],
     ),
   ];
+}
+
+/** Why an entry of `spec.ips` is not used. Of an IPv6 address that stands there twice the two may look different. */
+function entryObstacle(bad: BadEntry): Obstacle {
+  if (bad.fault === "invalid") return personNeeded("InvalidIP", bad.problem.replace(`"${bad.entry}" is`, "it is"));
+  const advice = "Keep one of its entries in spec.ips: an IPv6 address can be written in several ways.";
+  return { ...personNeeded("DuplicateIP"), ...(bad.entry.includes(":") ? { advice } : {}) };
 }
 
 const TAKE_OVER = "Take it off that machine, or set spec.foreignHolder: TakeOver.";

@@ -1,5 +1,5 @@
 import type { ObjectRef, Place } from "../../model/action.ts";
-import { type AcquiredIP, type Address, type AddressFact, CANONICAL } from "../../model/address.ts";
+import { type AcquiredIP, type Address, type AddressFact, CANONICAL, entryProblem } from "../../model/address.ts";
 import { annotatedNodes, annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
@@ -246,14 +246,15 @@ const UNSHOWN: AddressFact = {
   error: "it was acquired a moment ago, and the provider does not show it yet",
 };
 
+/** Each entry once, however often the list has it. */
 function findBadEntries({ ips: entries, ...spec }: Pool["spec"]): readonly BadEntry[] {
-  const canonical = CANONICAL[ipFamilyOf(spec)];
-  const seen = new Set<string>();
-  return entries.flatMap((entry): readonly BadEntry[] => {
-    const isDuplicate = seen.has(entry);
-    seen.add(entry);
-    if (isDuplicate) return [{ entry, fault: "duplicate" }];
-    return canonical(entry) === undefined ? [{ entry, fault: "invalid" }] : [];
+  const family = ipFamilyOf(spec);
+  return [...Map.groupBy(entries, (entry) => entry)].flatMap(([entry, of]): readonly BadEntry[] => {
+    const problem = entryProblem(entry, family, "spec.ipFamily");
+    return [
+      ...(problem === undefined ? [] : [{ entry, fault: "invalid" as const, problem }]),
+      ...(of.length === 1 ? [] : [{ entry, fault: "duplicate" as const }]),
+    ];
   });
 }
 

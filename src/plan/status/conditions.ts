@@ -3,6 +3,7 @@ import { capital, problemText } from "../../model/hold.ts";
 import type { Hold, MissingGrant, Obstacle } from "../../model/plan.ts";
 import { REASONS, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
+import { messageOfAll, type Problem, problemOfAll, withOneCause } from "../../model/stalled.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, timestamp } from "../../model/time.ts";
 
@@ -33,22 +34,25 @@ export interface Readiness {
 /** Ready, Reconciling and Stalled, in that order, by kstatus' rules; then Granted, where something is not. `lastTransitionTime` moves only when a status moves. Pure. */
 export function conditionsOf(facts: ConditionFacts, readiness: Readiness): readonly Condition[] {
   const ready = facts.blocked === undefined ? readinessOf(facts, readiness) : blockedReadiness(facts.blocked);
-  return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts), ...granted(facts)].map(
-    ({ type, isTrue, reason, message }) => {
-      const status = isTrue ? "True" : "False";
-      const stored = facts.conditions.find((condition) => condition.type === type);
-      const isSame = stored?.status === status && isPast(stored.lastTransitionTime, facts.nowMs);
-      return {
-        type,
-        status,
-        observedGeneration: facts.meta.generation,
-        lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
-        reason,
-        message: plain(message),
-        ...addressesOf(type, reason),
-      };
-    },
-  );
+  return [
+    { type: "Ready" as const, ...ready },
+    reconciling(facts),
+    stalled(facts),
+    ...granted(facts),
+  ].map(({ type, isTrue, reason, message }) => {
+    const status = isTrue ? "True" : "False";
+    const stored = facts.conditions.find((condition) => condition.type === type);
+    const isSame = stored?.status === status && isPast(stored.lastTransitionTime, facts.nowMs);
+    return {
+      type,
+      status,
+      observedGeneration: facts.meta.generation,
+      lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
+      reason,
+      message: plain(message),
+      ...addressesOf(type, reason),
+    };
+  });
 }
 
 /** An object that is being deleted is not ready, whatever is left of it. */
@@ -73,7 +77,8 @@ function reconciling(facts: ConditionFacts): Verdict {
     return { type, isTrue: true, reason: "InProgress", message: `The provider is working on ${busy[0]}.` };
   }
   const hold = facts.holds.find(endsByItself);
-  if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
+  if (hold !== undefined)
+    return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold, problemText(hold)) };
   if (facts.blocked === undefined && facts.pendingActions > 0) {
     return { type, isTrue: true, reason: "WaitingForAssignment", message: "Changes are waiting for the next run." };
   }
@@ -86,24 +91,35 @@ function endsByItself({ reason }: Hold): boolean {
 }
 
 /** What is held, why, and what a person can do; and when it ends by itself, where that is known. */
-function holdMessage(hold: Hold): string {
-  const { notBeforeMs } = hold;
-  const text = problemText(hold);
+function holdMessage({ notBeforeMs }: Hold, text: string): string {
   const isTold = notBeforeMs === undefined || text.includes(timestamp(notBeforeMs));
   return isTold ? text : `${text} Waits until ${timestamp(notBeforeMs)}.`;
 }
 
+/** Tells everything that waits for a person. */
 function stalled(facts: ConditionFacts): Verdict {
   const type = "Stalled";
   if (facts.blocked?.needsPerson)
     return { type, isTrue: true, reason: facts.blocked.reason, message: facts.blocked.detail };
-  const hold = facts.holds.find(({ needsPerson }) => needsPerson);
-  if (hold !== undefined) return { type, isTrue: true, reason: hold.reason, message: holdMessage(hold) };
-  for (const [ip, { fault, error }] of Object.entries(facts.ips)) {
-    if (fault !== undefined && fault !== "unread")
-      return { type, isTrue: true, reason: FAULT_REASONS[fault], message: `${ip}: ${error ?? ""}` };
-  }
+  const problems = problemsOf(facts);
+  const [first] = problems;
+  if (first !== undefined) return { type, isTrue: true, reason: first.reason, message: messageOfAll(problems) };
   return { type, isTrue: false, reason: "NotStalled", message: "Nothing waits for a person." };
+}
+
+/** What a person has to do something about, in the order of the plan; what is wrong with addresses of which nothing is held last. */
+function problemsOf({ holds, ips }: ConditionFacts): readonly (Problem & { readonly reason: Reason })[] {
+  const own = holds.filter(({ needsPerson }) => needsPerson);
+  const held = new Set(own.map(({ subject }) => subject));
+  const faulty = Object.entries(ips).flatMap(([ip, { fault, error = "" }]) =>
+    fault === undefined || fault === "unread" || held.has(ip)
+      ? []
+      : [{ reason: FAULT_REASONS[fault], message: `${ip}: ${error}` }],
+  );
+  const together = withOneCause(own).flatMap((of) =>
+    of.slice(0, 1).map((first) => ({ reason: first.reason, message: holdMessage(first, problemOfAll(of)) })),
+  );
+  return [...together, ...faulty];
 }
 
 /** So many missing grants are told in one message. */

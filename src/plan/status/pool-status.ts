@@ -20,6 +20,7 @@ import {
   type RoutedIPStatus,
 } from "../../model/resource.ts";
 import { nodeBehind, ofRetryKind, type RetriedNode, type RetryKind, recordsBehind } from "../../model/retry-subject.ts";
+import { problemOfAll, withOneCause } from "../../model/stalled.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
@@ -384,10 +385,16 @@ function noneActive(
   const { kept } = names.present;
   const records = kept === undefined ? "" : ` ${KEPT_TEXTS[kept]}`;
   const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
-  const cause = why === undefined ? shut?.message : problemText(why);
+  const cause = why === undefined ? shut?.message : problemOfAll(alike(holds, why));
   const because = cause === undefined ? "" : ` ${capital(cause)}`;
   const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;
   return { isTrue: false, reason: why?.reason ?? shut?.reason ?? "NoActiveIP", message: `${none}${because}${records}` };
+}
+
+/** The holds that have the same cause as one of them. */
+function alike(holds: readonly Hold[], one: Hold): readonly Hold[] {
+  const needPerson = holds.filter(({ needsPerson }) => needsPerson);
+  return withOneCause(needPerson).find((of) => of.includes(one)) ?? [one];
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */

@@ -135,7 +135,14 @@ function readinessFields(kind: ObjectRef["kind"], meta: ObjectMeta, row: Readine
     message: plain(message),
     since: since ?? null,
     stalled:
-      stalled === undefined ? null : { reason: stalled.reason, message: plain(stalled.message), since: stalled.since },
+      stalled === undefined
+        ? null
+        : {
+            reason: stalled.reason,
+            message: plain(stalled.message),
+            since: stalled.since,
+            problems: stalled.problems.map((problem) => ({ reason: problem.reason, message: plain(problem.message) })),
+          },
     notGranted:
       notGranted === undefined
         ? null

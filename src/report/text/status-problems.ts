@@ -138,13 +138,17 @@ function isLongAgo(time: string, beforeMs: number): boolean {
   return (parseTime(time) ?? Number.POSITIVE_INFINITY) < beforeMs;
 }
 
-/** What waits for a grant alone is told below, with all that is missing. Where the object is not ready for the same cause, what that says beside it stands behind it. */
+/** Everything that waits for a person, one by one. What waits for a grant alone is told below, with all that is missing. Where the object is not ready for the same cause, what that says beside it stands behind it. */
 function waitingForPerson(row: Readiness, nowMs: number): readonly Told[] {
   const { stalled, notGranted } = row;
   if (stalled === undefined || stalled.reason === notGranted?.reason) return [];
-  const { message, reason, since } = stalled;
-  const text = [message || reason, ...(besideCause(row) ?? [])].join(" ");
-  return [{ text: readableTimes(text, nowMs), since, sinceWhat: "waiting for a person" }];
+  const { problems, since } = stalled;
+  return problems.map(({ message, reason }, at): Told => {
+    const beside = at === 0 ? besideCause(row) : undefined;
+    const text = readableTimes([message || reason, ...(beside ?? [])].join(" "), nowMs);
+    // Since when is known of the whole.
+    return at === 0 ? { text, since, sinceWhat: "waiting for a person" } : { text };
+  });
 }
 
 /** What Ready says beside the cause that a person has to end, in sentences; undefined where it is not ready for another cause. */
@@ -168,7 +172,7 @@ function standingStill(row: Readiness, failing: readonly RetryStatus[], nowMs: n
   const isTold =
     ready !== "False" ||
     (suspended !== undefined && reason === "Suspended") ||
-    stalled?.message === message ||
+    stalled?.problems.some((problem) => problem.message === message) === true ||
     besideCause(row) !== undefined ||
     notGranted?.reason === reason ||
     failing.some(({ error }) => message.includes(error));
