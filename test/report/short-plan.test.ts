@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { ObjectRef } from "../../src/model/action.ts";
 import type { Refusal } from "../../src/model/errors.ts";
 import type { Observation } from "../../src/model/observation.ts";
-import type { Gap } from "../../src/model/plan.ts";
+import type { Gap, Hold } from "../../src/model/plan.ts";
 import { PLAIN } from "../../src/report/text/layout.ts";
 import { budgetTexts, renderPlan } from "../../src/report/text/plan.ts";
 import { renderRun } from "../../src/report/text/run.ts";
+import { aRecordSetAssessment } from "./dns-plans.ts";
 import { aQuietRun } from "./runs.ts";
 import { aNode, anObservation, aPool, NOW_MS, planOf } from "./world.ts";
 
@@ -131,6 +133,26 @@ Nothing to do now: 500 held.
       "DigitalOcean did not accept the token when asked to list the reserved IPs: no (401). Check the token.";
     expect(renderPlan(planOf(refused(manyPools(4), { kind: "no-access", message })), layout)).toContain(
       `UTC\n\n  ! 4 pools: nothing is changed\n      ${message}\n\nNothing to do now: 4 blocked.\n`,
+    );
+  });
+
+  test("says that nothing is changed of no object but those that stand still as a whole", () => {
+    const why = { reason: "ProviderUnavailable", detail: "there is no token", needsPerson: true } as const;
+    const found = planOf(manyPools(2));
+    const dns = { provider: "digitalocean", fqdn: "www.example.com" };
+    const plan = {
+      ...found,
+      pools: found.pools.map((pool) => ({ ...pool, dns })),
+      recordSets: [aRecordSetAssessment()],
+    };
+    const object = (name: string): ObjectRef => ({ kind: "pool", namespace: "ingress", name });
+    const holds: readonly Hold[] = [
+      { kind: "reconcile", object: object("web-1"), subject: "ingress/web-1", ...why },
+      { kind: "update-dns", object: object("web-2"), subject: "www.example.com", ...why },
+      { kind: "update-dns", object: { ...object("nodes"), kind: "dns" }, subject: "nodes.example.com", ...why },
+    ];
+    expect(renderPlan({ ...plan, holds }, layout)).toContain(
+      "  ! 1 pool and 1 record set: nothing is changed; 1 name of 1 pool: DNS not changed\n      There is no token.\n",
     );
   });
 

@@ -97,7 +97,7 @@ export const ACCOUNT_STORIES: readonly Story[] = [
       "the scope for addresses, in status":
         /! pool\/ingress\/web: 203\.0\.113\.10: .*scope reserved_ip:update\. Waits until 08:02:00 UTC \(in 1m\)\.\n +waiting for a person since 08:01:00 UTC \(0s ago\)/,
       "the scope for names, in status":
-        /! pool\/ingress\/web: www\.example\.com: .*scope domain:create\.\n +1 failed, next in 1m/,
+        /! pool\/ingress\/web: www\.example\.com: .*scope domain:create\. Waits until 08:02:00 UTC \(in 1m\)\.\n/,
       "all scopes in one check": /FLP144 .*domain:create\n +! FLP144 .*reserved_ip:update/,
     },
   },

@@ -47,19 +47,34 @@ function limitText({ provider, first, holds }: SharedCause, nowMs: number): stri
 }
 
 /**
- * Returns `500 pools: nothing is changed`, or `7 addresses of 5 pools: left as they are`. Where some objects stand still as a whole, or things of several kinds wait, only
- * the objects are counted.
+ * Returns `500 pools: nothing is changed`, or `7 addresses of 5 pools: left as they are`, or both where only some objects stand still as a whole. Of these, and where things of
+ * several kinds wait, only the objects are counted.
  */
-function headingText({ first, holds }: SharedCause): string {
+function headingText({ first, holds }: Pick<SharedCause, "first" | "holds">): string {
   const objects = objectsText(holds);
-  const whole = holds.find((hold) => hold.kind === "reconcile" || isAboutObject(hold));
-  if (whole !== undefined) return `${objects}: ${heldText(whole)}`;
+  const whole = holds.find(isWhole);
+  if (whole !== undefined) {
+    // A record set is nothing but its name.
+    const still = new Set(holds.filter((hold) => isWhole(hold) || hold.object.kind === "dns").map(keyOf));
+    const others = holds.filter((hold) => !still.has(keyOf(hold)));
+    const text = `${objectsText(holds.filter((hold) => still.has(keyOf(hold))))}: ${heldText(whole)}`;
+    const [next] = others;
+    return next === undefined ? text : `${text}; ${headingText({ first: next, holds: others })}`;
+  }
   const nouns = holds.flatMap(({ kind }) => (kind === "reconcile" ? [] : [NOUNS[ACTIONS[kind].affects]]));
   const [noun, ...others] = new Map(nouns);
   if (noun === undefined || others.length > 0) return `${objects}: ${heldOfSeveral(first)}`;
   const subjects = new Set(holds.map(({ subject }) => subject)).size;
   const held = subjects === 1 ? heldText(first) : heldOfSeveral(first);
   return `${countText(subjects, ...noun)} of ${objects}: ${held}`;
+}
+
+function isWhole(hold: Hold): boolean {
+  return hold.kind === "reconcile" || isAboutObject(hold);
+}
+
+function keyOf({ object }: Hold): string {
+  return refKey(object);
 }
 
 /** What the subjects of held actions are called, by what the actions affect: one and several. */
