@@ -450,7 +450,7 @@ function problemsOf(name: string, row: Readiness): readonly string[] {
   return [
     ...(ready === "True" ? [] : [`${name} is not ready: ${whyReady(row)}`]),
     ...(stalled?.problems ?? [])
-      .filter((problem) => ready === "True" || problem.message !== message)
+      .filter((problem) => ready === "True" || !message.includes(problem.message))
       .map((problem) => `${name} waits for a person: ${whyReady(problem)}`),
   ];
 }
