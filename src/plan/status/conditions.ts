@@ -34,25 +34,22 @@ export interface Readiness {
 /** Ready, Reconciling and Stalled, in that order, by kstatus' rules; then Granted, where something is not. `lastTransitionTime` moves only when a status moves. Pure. */
 export function conditionsOf(facts: ConditionFacts, readiness: Readiness): readonly Condition[] {
   const ready = facts.blocked === undefined ? readinessOf(facts, readiness) : blockedReadiness(facts.blocked);
-  return [
-    { type: "Ready" as const, ...ready },
-    reconciling(facts),
-    stalled(facts),
-    ...granted(facts),
-  ].map(({ type, isTrue, reason, message }) => {
-    const status = isTrue ? "True" : "False";
-    const stored = facts.conditions.find((condition) => condition.type === type);
-    const isSame = stored?.status === status && isPast(stored.lastTransitionTime, facts.nowMs);
-    return {
-      type,
-      status,
-      observedGeneration: facts.meta.generation,
-      lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
-      reason,
-      message: plain(message),
-      ...addressesOf(type, reason),
-    };
-  });
+  return [{ type: "Ready" as const, ...ready }, reconciling(facts), stalled(facts), ...granted(facts)].map(
+    ({ type, isTrue, reason, message }) => {
+      const status = isTrue ? "True" : "False";
+      const stored = facts.conditions.find((condition) => condition.type === type);
+      const isSame = stored?.status === status && isPast(stored.lastTransitionTime, facts.nowMs);
+      return {
+        type,
+        status,
+        observedGeneration: facts.meta.generation,
+        lastTransitionTime: isSame ? stored.lastTransitionTime : timestamp(facts.nowMs),
+        reason,
+        message: plain(message),
+        ...addressesOf(type, reason),
+      };
+    },
+  );
 }
 
 /** An object that is being deleted is not ready, whatever is left of it. */

@@ -132,7 +132,11 @@ export function describeBrokenConnections(world: HTTPWorld): void {
         { fault: "drop" },
         /the connection broke before the answer was complete/,
       ],
-      ["an answer that breaks off", { ...writing.good, fault: "cut" }, /the connection broke before the answer was complete/],
+      [
+        "an answer that breaks off",
+        { ...writing.good, fault: "cut" },
+        /the connection broke before the answer was complete/,
+      ],
     ])("is never repeated after %s, and may have taken effect", async ([, reply, reason]) => {
       await withServer([...writing.before, reply, writing.good], async ({ write, server }) => {
         const error = await failureOf(write());
