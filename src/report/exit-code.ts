@@ -135,7 +135,7 @@ export function exitCodeOfRun(result: PassResult, options: { readonly partialOk:
   return isOnlyGuarded(services, remaining) && !hasApplied ? EXIT.refused : code;
 }
 
-/** Returns how many of the objects are not as they should be: `1 of 2 objects in error`, `1 of 5 objects in error, 2 wait for a person`; `""` where all are served. */
+/** Returns how many of the objects are not as they should be: `1 of 2 objects in error`, `1 of 5 objects in error, 2 wait for a person`; of what a guard holds only where that is all; `""` where all are served. */
 export function troubleText(result: PassResult): string {
   const services = servicesOf(result);
   const waiting = services.filter((service) => service === "unattended").length;
@@ -144,7 +144,9 @@ export function troubleText(result: PassResult): string {
   const failed = services.filter((service) => !isFine(service)).length;
   const all = `of ${countText(services.length, "object")}`;
   const waits = waiting === 1 ? "waits for a person" : "wait for a person";
-  if (failed === 0) return waiting === 0 ? "" : `${waiting} ${all} ${waits}`;
+  const guarded = services.filter((service) => service === "guarded").length;
+  if (failed + waiting === 0) return guarded === 0 ? "" : `guarded changes left on ${guarded} ${all}`;
+  if (failed === 0) return `${waiting} ${all} ${waits}`;
   return `${failed} ${all} in error${waiting === 0 ? "" : `, ${waiting} ${waits}`}`;
 }
 

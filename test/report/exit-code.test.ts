@@ -266,6 +266,15 @@ test.for([
   expect(troubleText(idleRun(world))).toBe(text);
 });
 
+test("an object of which a guard holds the rest is not told as one in error", () => {
+  const { remaining, ...rest } = idleRun(steady());
+  const [{ object } = { object: undefined }] = remaining.pools;
+  if (object === undefined) throw new Error("a world without a pool");
+  const why = { reason: "AwaitsApproval", detail: "nobody has approved it", needsPerson: true } as const;
+  const holds = [{ kind: "clear-annotation", object, subject: "worker-9", ...why }] as const;
+  expect(troubleText({ ...rest, remaining: { ...remaining, holds } })).toBe("guarded changes left on 1 of 1 object");
+});
+
 test("objects in error and those that wait for a person are told apart", () => {
   const world = lost(1, 2);
   const odd = aPool("zz", ["203.0.113.99"], { spec: { provider: "X" } });
