@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, chmod, constants, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseDocument, visit } from "yaml";
 import { readBytes } from "../adapters/files/read-bytes.ts";
@@ -122,20 +122,25 @@ function unwritable(path: string, cause: Error): ConfigError {
   return new ConfigError("invalid", `Cannot write ${path}: ${cause.message}`, { cause });
 }
 
-/** Writes a file that only its owner may read, in one step. @throws ConfigError `usage` where there is one already, `invalid` where it cannot be written */
+/**
+ * Writes a file that only its owner may read, in one step: on a disk that is full nothing is left of it.
+ * @throws ConfigError `usage` where there is one already, `invalid` where it cannot be written
+ */
 export async function writeNewFile(path: string, text: string, mayReplace: boolean): Promise<void> {
   await refuseUnwritable(path, mayReplace);
+  const next = mayReplace ? `${path}.${process.pid}.new` : path;
   try {
-    if (!mayReplace) return await writeFile(path, text, { flag: "wx", mode: 0o600 });
-    const next = `${path}.${process.pid}.new`;
-    await writeFile(next, text, { flag: "wx", mode: 0o600 });
-    await chmod(next, 0o600);
-    await rename(next, path).catch(async (error: unknown) => {
-      await rm(next, { force: true });
-      throw error;
-    });
+    await (await open(next, "wx", 0o600)).close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") throw existing(path, error);
+    throw unwritable(path, error as Error);
+  }
+  try {
+    await writeFile(next, text);
+    await chmod(next, 0o600);
+    if (next !== path) await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true });
     throw unwritable(path, error as Error);
   }
 }
