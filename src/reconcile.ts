@@ -131,7 +131,7 @@ export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass 
   const outcomes = [...inPlanOrder(rounds.outcomes, announced), ...(carriedOut?.left ?? [])];
   deps.reusable?.awaitOthers(remaining.holds.some(({ waitsFor }) => waitsFor === "shard"));
   const nextReadInMs = deps.reusable?.nextDueInMs();
-  const failures = await rounds.writeStatuses();
+  const { failures, refusedBefore } = await rounds.writeStatuses();
   deps.attempts?.keep(remaining, observation, failures);
   deps.attempts?.leave(observation, context.stores);
   rounds.leaveStatuses();
@@ -148,7 +148,7 @@ export async function pass(own: WriterDeps, options: PassOptions): Promise<Pass 
     plan: announced,
     outcomes,
     remaining,
-    reportFailures: [...late, ...failures, ...eventFailures],
+    reportFailures: [...late, ...failures, ...refusedBefore, ...eventFailures],
     ...interruption(signal, deps.lock),
     timing: { observeMs, planMs, applyMs, reportMs: watch.lap(), failoverSeconds: failovers },
     ...(carriedOut === undefined ? {} : { saved: carriedOut.saved }),

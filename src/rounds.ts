@@ -9,7 +9,6 @@ import type { Observation } from "./model/observation.ts";
 import type { Outcome } from "./model/outcome.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Pool, RecordSet } from "./model/resource.ts";
-import type { ReportFailure } from "./model/run.ts";
 import { DueLooks } from "./observe/due-looks.ts";
 import type { Enter, Looking } from "./observe/looking.ts";
 import { withoutAwaited } from "./observe/meanwhile.ts";
@@ -159,11 +158,11 @@ export class Rounds {
     return enterAll(this.observation, this.#looking.unentered);
   }
 
-  /** Writes the statuses that are left to be written, all of them at once. @returns the failures of all that have ended */
-  async writeStatuses(): Promise<readonly ReportFailure[]> {
+  /** Writes the statuses that are left to be written, all of them at once. @returns the failures of all that have ended, and of those that are not due again */
+  async writeStatuses(): Promise<Pick<StatusWriter, "failures" | "refusedBefore">> {
     this.#statuses.write(this.#withStatusToTell(), this.outcomes.length);
     await this.#landed(ENDING_MS);
-    return this.#statuses.failures;
+    return this.#statuses;
   }
 
   /** Leaves the statuses that are still on their way to whoever comes next. */

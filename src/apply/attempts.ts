@@ -34,6 +34,8 @@ interface Refusal {
   readonly atMs: number;
   /** Milliseconds of the API server's clock. */
   readonly dueMs: number;
+  /** Absent where nobody knows yet whether it was refused. */
+  readonly failure?: ReportFailure;
 }
 
 /**
@@ -140,8 +142,8 @@ export class Attempts {
     });
     // Objects that this run may not write keep what is remembered of them.
     this.#memories = new Map([...[...this.#memories].filter(([key]) => this.#stored.has(key)), ...left]);
-    for (const { object, what, error } of failures)
-      if (what === "status") this.#refuse(refKey(object), observedAtMs, retryClassOf(error));
+    for (const failure of failures)
+      if (failure.what === "status") this.#refuse(refKey(failure.object), observedAtMs, failure);
     for (const key of this.#refusals.keys()) if (!uids.has(key)) this.#refusals.delete(key);
   }
 
@@ -170,6 +172,12 @@ export class Attempts {
     if (mustWait) this.#untold.set(key, dueMs);
     else this.#untold.delete(key);
     return !mustWait;
+  }
+
+  /** Returns how the status of an object was refused that is not written again before its time; undefined for every other one. */
+  refusalOf(object: ObjectRef, nowMs: number): ReportFailure | undefined {
+    const key = refKey(object);
+    return this.#isRefused(key, nowMs) ? this.#refusals.get(key)?.failure : undefined;
   }
 
   /** Enters that the status of an object is as it should be; `hasTold` = it was written, and only told something else. */
@@ -212,9 +220,11 @@ export class Attempts {
     return this.#late.splice(0);
   }
 
-  #refuse(key: string, nowMs: number, retryClass: "fast" | "slow" = "fast"): void {
+  #refuse(key: string, nowMs: number, failure?: ReportFailure): void {
     const count = (this.#refusals.get(key)?.count ?? 0) + 1;
-    this.#refusals.set(key, { count, atMs: nowMs, dueMs: nowMs + retryDelayMs(retryClass, count) });
+    const retryClass = failure === undefined ? "fast" : retryClassOf(failure.error);
+    const known = failure === undefined ? {} : { failure };
+    this.#refusals.set(key, { count, atMs: nowMs, dueMs: nowMs + retryDelayMs(retryClass, count), ...known });
   }
 
   /** True until a refused status is due. A clock that was set back ends the wait: none lasts longer than it may. */

@@ -29,6 +29,8 @@ export class StatusWriter {
   readonly #attempts: Attempts | undefined;
   /** By {@link refKey}, with the uid of the object. */
   readonly #failures = new Map<string, { readonly uid: string | undefined; readonly failure: ReportFailure }>();
+  /** By {@link refKey}, how statuses were refused that differ from what is stored and are not due yet. */
+  readonly #refused = new Map<string, ReportFailure>();
   /** By {@link refKey}, objects whose status is on its way. */
   readonly #onItsWay = new Map<string, Promise<StatusEnd>>();
   /** By {@link refKey}, objects whose status was stored since {@link takeWritten}, with the number of outcomes it was planned on. */
@@ -84,6 +86,11 @@ export class StatusWriter {
     return [...this.#failures.values()].map(({ failure }) => failure);
   }
 
+  /** The earlier failures of statuses that are not written again yet: they are as old as they were. */
+  get refusedBefore(): readonly ReportFailure[] {
+    return [...this.#refused.values()];
+  }
+
   /** Ends the work of a pass: what is still on its way is no longer waited for. */
   leave(nowMs: number): void {
     for (const [key, end] of this.#onItsWay) this.#attempts?.awaitStatus(key, end, nowMs);
@@ -116,6 +123,13 @@ export class StatusWriter {
     this.#bell.resolve();
   }
 
+  /** Takes note of a status that is left as it is, or no longer is, because it was refused before. */
+  #noteRefusal(object: ObjectRef, nowMs: number, isLeft: boolean): void {
+    const refusal = isLeft ? this.#attempts?.refusalOf(object, nowMs) : undefined;
+    if (refusal === undefined) this.#refused.delete(refKey(object));
+    else this.#refused.set(refKey(object), refusal);
+  }
+
   async #write<O extends Pool | RecordSet>(
     store: ResourceStore<O>,
     { object, status }: PlannedStatus<O>,
@@ -123,11 +137,12 @@ export class StatusWriter {
   ): Promise<StatusEnd> {
     const { status: stored, meta }: Partial<O> = store.get(object) ?? {};
     const onlyTells = (): boolean => stored !== undefined && store.onlyTells(stored, status);
-    const isRepair = (): boolean => stored !== undefined && isDeepStrictEqual(stored, status);
+    const isStored = (): boolean => stored !== undefined && isDeepStrictEqual(stored, status);
     const isDue =
       !(stored !== undefined && movesCallTimesOnly(stored, status)) &&
       this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false &&
-      !(this.#attempts?.mayRepairNote(object, observedAtMs) === false && isRepair());
+      !(this.#attempts?.mayRepairNote(object, observedAtMs) === false && isStored());
+    this.#noteRefusal(object, observedAtMs, !(isDue || isStored()));
     const written = isDue
       ? await attempt(
           object,

@@ -319,4 +319,22 @@ export function kubernetesScenarios(scenario: Register): void {
     await world.pass();
     expect(await world.warnings()).toEqual(["Stall IPNotFound x1"]);
   });
+
+  scenario("a status that is refused once is told of by a run that goes on without trying it again", async (world) => {
+    await world.machines("n1", "n2", "n3", "n4", "n5");
+    for (const number of [1, 2, 3, 4, 5]) world.cloud.address(ip(number));
+    await world.nodes.patch("n1", { metadata: { labels: { role: "frozen" } } });
+    await world.pools.create("frozen", { ips: [ip(1)], match: { nodeLabel: "role=frozen" } });
+    const match = { nodeLabel: "role!=frozen" };
+    const ips = [2, 3, 4, 5].map(ip);
+    await world.pools.create("slow", { ips, assignmentCoolOffSeconds: 2, match });
+    world.fail({ side: "cluster", operation: "patchPoolStatus", subject: "frozen", kind: "403", times: 0 });
+    const result = await world.pass({ settle: true });
+    expect(await world.show("slow")).toEqual([2, 3, 4, 5].map((number) => `ip${number} active n${number}`));
+    expect(result.reportFailures.map(({ object, what }) => `${what} of ${object.name}`)).toEqual(["status of frozen"]);
+    expect(exitCodeOfRun(result, { partialOk: false })).toBe(3);
+    world.clearFaults();
+    world.advance(600 * SECOND);
+    await world.pass();
+  });
 }
