@@ -240,7 +240,7 @@ export function neighbourScenarios(scenario: Register): void {
       await world.pools.create("before", { ips: [ip(1)], reclaimPolicy: "Delete", ...match("sold") });
       await world.pass({ settle: true });
       await world.pools.delete("before");
-      await world.pools.create("after", { desiredIPs: 1, ...match("sold") });
+      await world.pools.create("after", { desiredIPs: 1, ...match("nobody") });
       await world.pools.create("told", { ips: [ip(2)], ...match("nobody") });
       await world.pools.create("slow", { ips: [ip(3)], ...match("slow") });
       const known: string[] = [];

@@ -123,16 +123,16 @@ function hasAddress({ managed }: PoolView): boolean {
  */
 export function acquireForPool(
   view: PoolView,
-  assignments: Left,
+  assignments: Left & Pick<Assignments, "taken">,
   budget: AcquisitionBudget,
   ledger: MachineLedger,
 ): Purchases {
   const missing = view.desired - countedIPs(view);
   const open = pendingHolds(view);
-  if (open.length === 0) return buy(view, { missing, blocked: obstacleToAll(view) }, assignments, budget, ledger);
-  const isOpen = view.pending.every(({ kind }) => kind !== "ambiguous");
+  const blocked = obstacleToAll(view, assignments);
+  if (open.length === 0) return buy(view, { missing, blocked }, assignments, budget, ledger);
   const tried = { ...budget, withoutAny: new Map(budget.withoutAny), run: { ...budget.run } };
-  if (isOpen) keepNodes(view, missing, assignments, tried, ledger);
+  if (view.pending.every(({ kind }) => kind !== "ambiguous")) keepNodes(view, missing, assignments, tried, ledger);
   return { actions: [], holds: open };
 }
 
@@ -254,10 +254,10 @@ function isDue({ retries, pool, nowMs }: PoolView, { place }: Candidate): boolea
   return mayHelp && retryDueMs(retry, nowMs) <= nowMs;
 }
 
-/** Why nothing can be acquired for the pool at all. */
-function obstacleToAll(view: PoolView): Obstacle | undefined {
+/** Why nothing can be acquired for the pool at all. Addresses of nobody that have all its nodes may be its own, of which all memory was lost: more would serve nobody. */
+function obstacleToAll(view: PoolView, { taken }: Pick<Assignments, "taken">): Obstacle | undefined {
   const why = view.provider?.isComplete === true ? view.retries.obstacle("acquire") : undefined;
-  return why === undefined ? unreadAccount(view) : { ...why, ...regionAdvice(view) };
+  return why === undefined ? (unreadAccount(view) ?? taken) : { ...why, ...regionAdvice(view) };
 }
 
 function unreadAccount({ provider }: PoolView): Obstacle | undefined {

@@ -22,6 +22,8 @@ export interface Assignments {
   readonly skipped: readonly NodeVerdict[];
   /** Candidates that can take one more address, in the order in which they would get those that the pool lacks; one that would get several is there as often. */
   readonly leftOver: readonly Candidate[];
+  /** Set where addresses that no object names have all nodes of a pool without any: one more address could go nowhere. */
+  readonly taken: Obstacle | undefined;
   /** When the cool-off that began with the last, or with this pass's assignment, ends; undefined when none runs. */
   readonly coolOffUntilMs: number | undefined;
 }
@@ -34,7 +36,7 @@ export interface Assignments {
  */
 export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): Assignments {
   const found = findCandidates(view, ledger);
-  const { candidates, coming, skipped, closed } = found;
+  const { candidates, coming, skipped, closed, taken } = found;
   const open = new OpenNodes(view, ledger, found);
   const actions: (AssignIP | UnassignIP)[] = [];
   const holds: Hold[] = [];
@@ -62,7 +64,7 @@ export function assignPool(view: PoolView, ledger: MachineLedger, pace?: Pace): 
     coolOffUntilMs = newCoolOff(view);
   }
   const waiting = candidates.flatMap(({ node, share }) => (share === 0 ? [node.name] : [])).toSorted();
-  return { actions, holds, waiting, skipped, leftOver: open.turns(), coolOffUntilMs };
+  return { actions, holds, waiting, skipped, leftOver: open.turns(), taken, coolOffUntilMs };
 }
 
 /** Why an address is withheld, and gets no node. One that only the limits of the run withhold after it left its names gets one, and stays out of them until it is its turn. */

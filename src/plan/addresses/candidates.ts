@@ -25,7 +25,8 @@ export interface Candidate {
  * The matches that can take an address, in the order they are served: those with the fewest addresses of the pool, then machines with room before those an address must leave
  * first, then those with the fewest addresses of anybody, else by name; nodes whose last attempt failed behind all others, the longest due first. Matches that cannot take any
  * are returned with the reason; of these `coming` has those whose machine is just being cleared, and `lastResort` those whose machine a parked address would leave. `closed` says
- * why there is none: what the first one waits for that only the next attempt at the firewall keeps from taking one, that addresses which no object names have them all, or that the firewall keeps them all away. Pure.
+ * why there is none: what the first one waits for that only the next attempt at the firewall keeps from taking one, that addresses which no object names have them all, or that the firewall keeps them all away.
+ * `taken` says the second of these: then one more address could go nowhere. Pure.
  */
 export function findCandidates(
   view: PoolView,
@@ -36,6 +37,7 @@ export function findCandidates(
   readonly lastResort: readonly Candidate[];
   readonly skipped: readonly NodeVerdict[];
   readonly closed: Obstacle | undefined;
+  readonly taken: Obstacle | undefined;
 } {
   const served = fullNodes(view);
   const machines = new Set<string>();
@@ -73,9 +75,12 @@ export function findCandidates(
     suspended.push(...ofSuspended(node, availability));
     skipped.push(...verdicts);
   }
-  const closed = nobodyTakesIt(view, { candidates, coming, skipped, obstacles, strange, suspended });
+  const all = candidates.length + coming.length + skipped.length;
+  const taken = takenBy(view, strange, all - strange.length);
+  const kept = keptBySuspended(view, suspended, all - suspended.length);
+  const closed = nobodyTakesIt(view, { candidates, skipped, obstacles, inTheWay: taken ?? kept });
   const ordered = (some: readonly Candidate[]): readonly Candidate[] => inTurn(some, view, ledger);
-  return { candidates: ordered(candidates), coming, lastResort: ordered(lastResort), skipped, closed };
+  return { candidates: ordered(candidates), coming, lastResort: ordered(lastResort), skipped, closed, taken };
 }
 
 function withLeavers(candidate: Omit<Candidate, "leaving">, room: Availability | undefined): readonly Candidate[] {
@@ -128,25 +133,17 @@ function nobodyTakesIt(
   view: PoolView,
   {
     candidates,
-    coming,
     skipped,
     obstacles,
-    strange,
-    suspended,
+    inTheWay,
   }: {
     readonly candidates: readonly Candidate[];
-    readonly coming: readonly Candidate[];
     readonly skipped: readonly NodeVerdict[];
     readonly obstacles: readonly Obstacle[];
-    readonly strange: readonly NodeVerdict[];
-    readonly suspended: readonly OfSuspended[];
+    readonly inTheWay: Obstacle | undefined;
   },
 ): Obstacle | undefined {
-  const all = candidates.length + coming.length + skipped.length;
-  const why =
-    obstacles.find(({ waitsFor }) => waitsFor === "retry") ??
-    takenBy(view, strange, all - strange.length) ??
-    keptBySuspended(view, suspended, all - suspended.length);
+  const why = obstacles.find(({ waitsFor }) => waitsFor === "retry") ?? inTheWay;
   const isAllClosed = candidates.length === 0 && obstacles.length === skipped.length;
   return why ?? (isAllClosed ? keptAway(view, obstacles) : undefined);
 }
