@@ -336,10 +336,10 @@ export function answerJSON(call: Call, answer: Answer, connection: Connection): 
 export function malformed(
   call: Call,
   connection: Connection,
-  facts: { readonly status: number; readonly why: string },
+  facts: { readonly status: number; readonly why: string; readonly fix?: string },
 ): KubeError {
   const fix = `Check that ${connection.server} is the API server itself, not a login page or proxy.`;
-  return kubeError(call, "malformed", { ...facts, fix });
+  return kubeError(call, "malformed", { fix, ...facts });
 }
 
 /** The parser's own text quotes the answer, which may hold what nobody should see. */

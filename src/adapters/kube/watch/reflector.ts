@@ -44,6 +44,8 @@ const FEW = 500;
 const SOUND_MS = 10_000;
 /** A watch that ends sooner than this, even in good order, must not be asked for again at once. One that lasted longer is no sign of trouble: it counts as the first to break. */
 const ABRUPT_MS = 1_000;
+/** What a person is told of a history that is not as far as it was. */
+const WENT_BACK = "The API server lags behind, or its etcd was set back to a backup: its next list is taken as it is.";
 
 /**
  * One list kept in memory: read once, then watched.
@@ -246,7 +248,10 @@ export class Reflector<T> {
     if (isOlder && !this.#mayGoBack) {
       // A server that lags says so once; a cluster that was set back to a backup says so for ever.
       this.#mayGoBack = true;
-      throw source.refuse(`the list is older (${resourceVersion}) than what was seen before (${this.#version})`);
+      throw source.refuse(
+        `the list is older (${resourceVersion}) than what was seen before (${this.#version})`,
+        WENT_BACK,
+      );
     }
     if (isOlder) this.#store.forgetVersions();
     const changed = this.#store.replace(items, resourceVersion) ?? [];
@@ -293,7 +298,7 @@ export class Reflector<T> {
       this.#lastedMs = lastedMs();
     }
     if (signal.aborted) return;
-    if (this.#mayGoBack) throw source.refuse("the cluster is not as far as it was, as if etcd had been set back");
+    if (this.#mayGoBack) throw source.refuse("the cluster is not as far as it was", WENT_BACK);
     if (lastedMs() < ABRUPT_MS) throw source.refuse("the server ends it at once");
   }
 
@@ -476,5 +481,5 @@ export interface WatchSource<T> {
    */
   watch(version: string, follower: Follower<T>): Promise<void>;
   /** A KubeError `malformed` about this watch, for what only its reader can see. @param why one clause, without a full stop. */
-  refuse(why: string): KubeError;
+  refuse(why: string, fix?: string): KubeError;
 }

@@ -86,8 +86,12 @@ export class KubeWatchSource<T> implements WatchSource<T> {
     }
   }
 
-  refuse(why: string): KubeError {
-    return malformed(this.#call("", 0), this.#source.connection, { status: 200, why });
+  refuse(why: string, fix?: string): KubeError {
+    return malformed(this.#call("", 0), this.#source.connection, {
+      status: 200,
+      why,
+      ...(fix === undefined ? {} : { fix }),
+    });
   }
 
   async #read(call: Call, response: IncomingMessage, idle: IdleTimeout, follower: Follower<T>): Promise<void> {

@@ -30,6 +30,8 @@ export function failing(failure: KubeFailure): KubeError {
 /** The cluster's side: things under one counter, with history. */
 export class ModelList implements WatchSource<Thing> {
   readonly things: Map<string, ObservedVersion<Thing>> = new Map();
+  /** What was told of answers that do not fit what was known. */
+  readonly refusals: string[] = [];
   /** What lists and watches are refused with while it is set. */
   refusal: KubeError | undefined;
   /** What watches alone are refused with while it is set. */
@@ -148,8 +150,10 @@ export class ModelList implements WatchSource<Thing> {
     }
   }
 
-  refuse(why: string): KubeError {
-    return new KubeError({ failure: "malformed", operation: "watch things", subject: "", status: 200, message: why });
+  refuse(why: string, fix = ""): KubeError {
+    const message = `${why}. ${fix}`;
+    this.refusals.push(message);
+    return new KubeError({ failure: "malformed", operation: "watch things", subject: "", status: 200, message });
   }
 
   #next(): string {
@@ -180,7 +184,7 @@ export function withOpaqueVersions(model: ModelList): WatchSource<Thing> {
     newest: async () => opaque(await model.newest()),
     watch: async (version, follower) =>
       await model.watch(version.slice(1), { ...follower, take: (events) => follower.take(events.map(hidden)) }),
-    refuse: (why) => model.refuse(why),
+    refuse: (...told) => model.refuse(...told),
   };
 }
 

@@ -340,6 +340,8 @@ describe("an interrupted watch", () => {
     model.setBack(50, []);
     await clock.advance(0);
     expect(model.lists).toBe(2);
+    const told = /^the list is older \(50\) than .* \(101\)\. .* its etcd was set back to a backup/;
+    expect(model.refusals).toEqual([expect.stringMatching(told)]);
     expect(await list()).toEqual(["a s0"]);
     model.setBack(101, seen === undefined ? [] : [seen]);
     await clock.advance(2_000);
