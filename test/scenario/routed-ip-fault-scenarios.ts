@@ -269,6 +269,32 @@ export function routedIPFaultScenarios(scenario: Register): void {
     expect(world.cloud.showFirewall()).toBe("tcp/30080 | n2");
   });
 
+  for (const [what, spec] of [
+    ["the account's addresses", {}],
+    ["its address", { address: ip(1) }],
+  ] as const)
+    for (let write = 1; write <= 7; write += 1)
+      scenario(
+        `a node stays behind the firewall while ${what} cannot be read, after a death before write ${write}`,
+        async (world) => {
+          await routedScene(world, ["n1", "n2"]);
+          world.cloud.address(ip(1));
+          await world.routedIPs.create("vip", spec);
+          await world.crash(write);
+          const before = world.cloud.showFirewall();
+          for (const operation of ["list", "get"] as const)
+            world.fail({ side: "cloud", operation, kind: "500", times: 0 });
+          for (let pass = 0; pass < 3; pass += 1) {
+            await world.pass();
+            expect([world.cloudWrites(), world.cloud.showFirewall()]).toEqual([[], before]);
+            world.advance(600_000);
+          }
+          world.clearFaults();
+          await settle(world);
+          expect(world.cloud.showFirewall()).toBe("tcp/30080 | n1");
+        },
+      );
+
   scenario("of nodes that are tried in turn only the last one stays behind the firewall", async (world) => {
     await routedScene(world, ["n1", "n2", "n3"]);
     for (const droplet of world.cloud.state.droplets) droplet.anchor_ip = null;

@@ -21,7 +21,15 @@ import { ipFamilyOf, type Pool } from "../../model/resource.ts";
 import { firewallPortsSubject, firewallSubject } from "../../model/retry-subject.ts";
 import { timestamp } from "../../model/time.ts";
 import type { HeldFirewall } from "../grants.ts";
-import { isWritable, type ManagedIP, type PoolView, type Standing, storedMachines, wasPlaced } from "../pool-view.ts";
+import {
+  countedIPs,
+  isWritable,
+  type ManagedIP,
+  type PoolView,
+  type Standing,
+  storedMachines,
+  wasPlaced,
+} from "../pool-view.ts";
 import { Retries } from "../retries.ts";
 
 /** The firewall an object wants to keep in step, as far as it was read. */
@@ -407,14 +415,25 @@ export function leftBehind(views: readonly PoolView[]): ReadonlyMap<string, read
   );
 }
 
-/** A machine whose attempt failed stays behind the firewall until the next attempt: to take it out and put it back each time would change what it lets in every few minutes. */
-function comingMatches({ firewall, matches, machineOf, pool }: PoolView): readonly string[] {
+/**
+ * A machine whose attempt failed stays behind the firewall until the next attempt: to take it out and put it back each time would change what it lets in every few minutes. It also
+ * stays while nobody can tell whether an address is bought for it, or was.
+ */
+function comingMatches(view: PoolView): readonly string[] {
+  const { firewall, matches, machineOf, pool } = view;
   if (firewall.kind !== "ready") return [];
   const { firewall: current } = firewall.fact;
-  const isTriedAgain = pool.status.retries.length > 0;
-  const recorded = isTriedAgain ? (pool.status.firewalls?.find(({ id }) => id === current.id)?.machineIDs ?? []) : [];
+  const isAwaited = pool.status.retries.length > 0 || isPurchaseOpen(view);
+  const recorded = isAwaited ? (pool.status.firewalls?.find(({ id }) => id === current.id)?.machineIDs ?? []) : [];
   const machines = matches.flatMap(({ providerID }) => machineOf(providerID) ?? []);
   return machines.filter((machine) => recorded.includes(machine) || progressAt(current, machine) !== "in-force");
+}
+
+/** True for an object that lacks an address while it cannot be read which ones the account has, or how many it may have. */
+function isPurchaseOpen(view: PoolView): boolean {
+  const { pending, desired, provider } = view;
+  if (provider?.isComplete === true && provider.isLimitAwaited !== true) return false;
+  return desired > countedIPs(view) || pending.some(({ kind }) => kind === "waiting");
 }
 
 /**
