@@ -1,6 +1,6 @@
 import { PROVIDERS } from "../adapters/registry.ts";
 import type { Account, Facts, LookedMachine, Objects, Planned, Probe } from "../doctor/facts.ts";
-import { type ProviderUse, providerUses } from "../doctor/uses.ts";
+import { type ProviderUse, providerUses, subjectsOf } from "../doctor/uses.ts";
 import { refKey } from "../model/action.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { ConfigError, ProviderError } from "../model/errors.ts";
@@ -80,7 +80,7 @@ function usesBefore({ entries, providers, dnsProviders }: Access): readonly Prov
 async function accountOf(use: ProviderUse, access: Access, nodes: Facts["nodes"]): Promise<Account> {
   const { provider } = use;
   const entry = access.entries.find(({ traits }) => traits.name === provider);
-  const known = { provider, label: entry?.label ?? provider };
+  const known = { provider, label: entry?.label ?? provider, about: subjectsOf(use) };
   const any: ProviderAccess<unknown> | undefined =
     access.providers.get(provider) ?? accessTo(access.dnsProviders, provider, PROVIDERS);
   if (any?.kind === "no-token")

@@ -1,3 +1,4 @@
+import { sourceNamed } from "../model/address-source.ts";
 import {
   CHECK_CODES,
   CHECKS,
@@ -6,9 +7,10 @@ import {
   type CheckGroup,
   type CheckReport,
 } from "../model/check.ts";
+import type { GapSubject } from "../model/plan.ts";
 import { CLUSTER_CHECKS } from "./cluster.ts";
 import { CRD_CHECKS } from "./crds.ts";
-import type { Answers, Facts } from "./facts.ts";
+import type { Account, Answer, Answers, Facts } from "./facts.ts";
 import { HOST_CHECKS } from "./hosts.ts";
 import { NAME_CHECKS } from "./names.ts";
 import { OTHER_CHECKS } from "./others.ts";
@@ -83,22 +85,100 @@ export function examine(chosen: Chosen, answers: Answers): CheckReport {
   const verdictsAfter = (code: CheckCode): readonly Verdict[] => {
     if (isTooEarly(code, chosen)) return [notApplicable("not looked at with --pre")];
     const failed = failedBefore(code);
-    return failed === undefined ? ALL[code].judge(answers) : [notApplicable(`not looked at, because of ${failed}`)];
+    if (failed !== undefined) return [notLookedAt(failed)];
+    const lost = lostBefore(code);
+    if (lost.length === 0) return ALL[code].judge(answers);
+    const because = new Set(lost.map((one) => one.because));
+    const isAll = lost.length === lookedAt(code, answers).length;
+    if (isAll && because.size === 1) return [...because].map((one) => notLookedAt(one));
+    const known = isAll ? [] : ALL[code].judge(withoutProviders(answers, lost));
+    return [
+      ...known,
+      ...lost.map((one) => ({ ...notLookedAt(one.because, `${one.label}: `), provider: one.provider })),
+    ];
   };
   const shown = shownCodes(chosen);
-  const wanting = new Set(shown.flatMap((code) => (isTooEarly(code, chosen) ? [] : (failedBefore(code) ?? []))));
+  const wanting = new Set(shown.flatMap((code) => (isTooEarly(code, chosen) ? [] : causesOf(code))));
   const codes = CHECK_CODES.filter(
     (code) => shown.includes(code) || (wanting.has(code) && !chosen.skip.includes(code) && !isTooEarly(code, chosen)),
   );
   const findings = codes.flatMap((code) =>
-    verdictsOf(code).map((verdict): CheckFinding => ({ code, ...verdict, ms: msOf(code, answers) })),
+    verdictsOf(code).map(({ provider, ...verdict }): CheckFinding => {
+      const isOfPart = verdict.result === "skipped" && provider !== undefined;
+      return { code, ...verdict, ms: msOf(code, answers), ...(isOfPart ? { isOfPart } : {}) };
+    }),
   );
   return { findings: toldOnce(findings) };
 
-  /** The first check that this one rests on and that is not good enough. Where that is not chosen it is shown all the same: nothing else says what is wrong. */
-  function failedBefore(code: CheckCode): CheckCode | undefined {
-    return restsOn(code, chosen).find((before) => !verdictsOf(before).every(isGoodEnough));
+  /** The checks that keep one from being made, if only for a provider. What was not chosen is shown all the same: nothing else says what is wrong. */
+  function causesOf(code: CheckCode): readonly CheckCode[] {
+    const failed = failedBefore(code);
+    return failed === undefined ? lostBefore(code).map(({ because }) => because) : [failed];
   }
+
+  /** The first check that this one rests on and that is not good enough, whatever the provider. */
+  function failedBefore(code: CheckCode): CheckCode | undefined {
+    return restsOn(code, chosen).find((before) => isBadFor(before, undefined));
+  }
+
+  /** The providers that a check would look at and that cannot be looked at, each with the first check that says why. */
+  function lostBefore(code: CheckCode): readonly Lost[] {
+    return lookedAt(code, answers).flatMap(({ provider, label }) => {
+      const because = restsOn(code, chosen).find((before) => isBadFor(before, provider));
+      return because === undefined ? [] : [{ provider, label, because }];
+    });
+  }
+
+  function isBadFor(code: CheckCode, provider: string | undefined): boolean {
+    return verdictsOf(code).some((verdict) => !isGoodEnough(verdict) && verdict.provider === provider);
+  }
+}
+
+/** A provider that a check does not look at. */
+interface Lost extends Pick<Account, "provider" | "label"> {
+  readonly because: CheckCode;
+}
+
+/** What of providers the checks of a group look at. */
+const SUBJECTS: ReadonlyMap<CheckGroup, GapSubject> = new Map([
+  ["addresses", "address"],
+  ["names", "name"],
+  ["firewalls", "firewall"],
+]);
+
+/** The accounts that a check looks at; empty where it looks at none, or nobody knows. */
+function lookedAt(code: CheckCode, { accounts }: Answers): readonly Account[] {
+  const subject = SUBJECTS.get(CHECKS[code].group);
+  if (subject === undefined || accounts === undefined || "error" in accounts) return [];
+  return accounts.value.filter(({ about }) => about.includes(subject));
+}
+
+function notLookedAt(because: CheckCode, what = ""): Verdict {
+  return notApplicable(`${what}not looked at, because of ${because}`);
+}
+
+/** What was read, but for what these providers leave open: that is told already. Pure. */
+function withoutProviders(answers: Answers, lost: readonly Lost[]): Answers {
+  const isKept = ({ provider }: { readonly provider: string }): boolean =>
+    lost.every((one) => one.provider !== sourceNamed(provider).provider);
+  const { plan, machines, names } = answers;
+  return {
+    ...answers,
+    ...(plan && {
+      plan: changed(plan, (value) => ({ ...value, plan: { ...value.plan, gaps: value.plan.gaps.filter(isKept) } })),
+    }),
+    ...(machines && {
+      machines: changed(machines, ({ asked, count }) => {
+        const kept = asked.filter(isKept);
+        return { asked: kept, count: count - (asked.length - kept.length) };
+      }),
+    }),
+    ...(names && { names: changed(names, (value) => value.filter(isKept)) }),
+  };
+}
+
+function changed<T>(answer: Answer<T>, change: (value: T) => T): Answer<T> {
+  return "error" in answer ? answer : { ...answer, value: change(answer.value) };
 }
 
 /** Nine checks may rest on one list that cannot be read: why it cannot is told by the first. */

@@ -4,7 +4,7 @@ import type { ExternalOwner } from "../model/external-dns.ts";
 import type { HostPods } from "../model/host-agent.ts";
 import type { NodeFacts } from "../model/node.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Plan } from "../model/plan.ts";
+import type { GapSubject, Plan } from "../model/plan.ts";
 import type { Pool, RecordSet } from "../model/resource.ts";
 import type { RoutedIP, RoutedIPIssuer } from "../model/routed-ip.ts";
 import type { Shard } from "../model/shard.ts";
@@ -127,6 +127,8 @@ export interface Account {
   readonly provider: string;
   /** For people: `DigitalOcean`. */
   readonly label: string;
+  /** What objects want of it. */
+  readonly about: readonly GapSubject[];
   /** Variables that would hold the token; empty where there is one. */
   readonly missing: readonly string[];
   /** Says that a token file is there and empty. */

@@ -23,10 +23,10 @@ const HAVE_TOKENS = check(["accounts"], ({ accounts }) =>
     : allOr(
         accounts
           .filter(({ missing }) => missing.length > 0)
-          .map(({ label, missing, emptyFile }) =>
+          .map(({ provider, label, missing, emptyFile }) =>
             emptyFile === undefined
-              ? failing(`there is no token for ${label}`, { hint: `Set ${missing.join(" or ")}.` })
-              : failing(`there is no token for ${label}: ${emptyFile}`, { hint: "Write the token into it." }),
+              ? failing(`there is no token for ${label}`, { hint: `Set ${missing.join(" or ")}.`, provider })
+              : failing(`there is no token for ${label}: ${emptyFile}`, { hint: "Write the token into it.", provider }),
           ),
         fine(accounts.map(({ label }) => label).join(", ")),
       ),
@@ -113,16 +113,17 @@ const OPTIONAL: Partial<Verdict> = {
 const NOT_REACHED = "Look at the provider's status page, and whether this machine reaches it.";
 
 /** What an account did not answer. It fails where a run needs it: the run would not get it, either. */
-function withoutAnswer({ label, probes }: Account): readonly Verdict[] {
+function withoutAnswer({ provider, label, probes }: Account): readonly Verdict[] {
   const failed = probes.filter(({ failure }) => failure?.kind === "failed");
   const needed = failed.filter(({ onlyFor }) => onlyFor === undefined);
   const told = needed.length > 0 ? needed : failed;
   const [first] = told;
   if (first === undefined) return [];
   const why = withoutStop(first.failure?.message ?? "");
-  if (failed.length === probes.length) return [failing(`${label} does not answer: ${why}`, { hint: NOT_REACHED })];
+  if (failed.length === probes.length)
+    return [failing(`${label} does not answer: ${why}`, { hint: NOT_REACHED, provider })];
   const text = `${listText(told.map(({ what }) => what))}: ${why}`;
-  return [needed.length > 0 ? failing(text, { hint: NOT_REACHED }) : unknown(text)];
+  return [{ ...(needed.length > 0 ? failing(text, { hint: NOT_REACHED }) : unknown(text)), provider }];
 }
 
 function refusalText({ failure, onlyFor }: Probe): string {
@@ -134,10 +135,11 @@ function refusalText({ failure, onlyFor }: Probe): string {
 const ENDS_SOON_MS = 14 * 24 * HOUR_MS;
 
 /** A token that ends soon. Of one of which nobody knows the end, nobody is warned: it is accepted now. */
-function endingToken({ label, tokenEnd }: Account): readonly Verdict[] {
+function endingToken({ provider, label, tokenEnd }: Account): readonly Verdict[] {
   if (tokenEnd === undefined) return [];
   const why = { hint: "Make a new token in time. One that stands in a file is read again at every run." };
-  if ("error" in tokenEnd) return [unknown(`when the token of ${label} ends: ${withoutStop(tokenEnd.error)}`)];
+  if ("error" in tokenEnd)
+    return [{ ...unknown(`when the token of ${label} ends: ${withoutStop(tokenEnd.error)}`), provider }];
   const { atMs, inMs } = tokenEnd;
   const at = `${formatTime(atMs).slice(0, 16).replace("T", " ")} UTC`;
   if (inMs <= 0) return [suspicious(`the token of ${label} ended at ${at}, ${durationText(-inMs)} ago`, why)];
@@ -154,11 +156,12 @@ function probed(
   if (asked.length === 0) return [accounts.length === 0 ? NONE : notApplicable("there is no token to ask with")];
   const wrong = asked.flatMap((account) => {
     const failed = account.probes.filter(({ failure }) => failure?.kind === kind);
-    return failed.length === 0 ? [] : [say(account, failed)];
+    return failed.length === 0 ? [] : [{ ...say(account, failed), provider: account.provider }];
   });
   if (wrong.length > 0) return wrong;
   const answered = asked.filter(({ probes }) => probes.some(({ failure }) => failure?.kind !== "failed"));
-  if (answered.length === 0) return [unknown(`${labelsOf(asked)} did not answer`)];
+  if (answered.length === 0)
+    return asked.map(({ provider, label }) => ({ ...unknown(`${label} did not answer`), provider }));
   return [
     fine(answered.map(({ label, probes }) => `${label}: ${probes.map(({ what }) => what).join(", ")}`).join("; ")),
   ];

@@ -1,5 +1,6 @@
 import { recordedProvider } from "../model/acquisition-memory.ts";
 import { sourceNamed } from "../model/address-source.ts";
+import { GAP_SUBJECTS, type GapSubject } from "../model/plan.ts";
 import type { ProviderRegistry } from "../model/provider.ts";
 import type { Objects } from "./facts.ts";
 
@@ -13,6 +14,12 @@ export interface ProviderUse {
   readonly zones: readonly string[];
   /** True where nobody knows yet which names and firewalls are wanted. */
   readonly isGuess?: true;
+}
+
+/** What of a provider is looked at: where it does not answer, that is not known. Pure. */
+export function subjectsOf({ sources, hasFirewalls, zones }: ProviderUse): readonly GapSubject[] {
+  const isUsed = { address: sources.length > 0, name: zones.length > 0, firewall: hasFirewalls };
+  return GAP_SUBJECTS.filter((subject) => isUsed[subject]);
 }
 
 /** Returns what objects want of each provider that flipop knows, sorted by name. Pure. */

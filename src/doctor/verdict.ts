@@ -9,6 +9,8 @@ export interface Verdict extends Partial<Pick<CheckFacts, "consequence" | "hint"
   readonly result: CheckResult;
   /** Without a full stop. */
   readonly message: string;
+  /** The provider that it is about alone: what is known of others stays known. Absent = it is about all. */
+  readonly provider?: string;
 }
 
 /** A check: which facts it looks at, and what it says of them. */

@@ -85,7 +85,7 @@ export interface CheckFacts {
   readonly hint: string;
   /** A command that does it, or shows more. */
   readonly command?: string;
-  /** Checks without which this one says nothing: when one of them fails, it is not made. */
+  /** Checks without which this one says nothing: when one of them fails, it is not made, and when it fails for one provider, not made for that one. */
   readonly after: readonly CheckCode[];
   /** When it is made: also before flipop is installed, only then, or only after. */
   readonly when: "always" | "before" | "installed";
@@ -478,6 +478,8 @@ export interface CheckFinding {
   readonly command?: string;
   /** How long the reading took, milliseconds. */
   readonly ms: number;
+  /** True where it says that one provider of several was not looked at. */
+  readonly isOfPart?: true;
 }
 
 /** Everything that `flipop doctor` found: by group, in the order of the codes. */

@@ -218,6 +218,7 @@ test("help tells of every check, and more of one", async () => {
 const ACCOUNT = {
   provider: "digitalocean",
   label: "DigitalOcean",
+  about: ["address", "firewall"],
   missing: [],
   probes: [{ what: "reserved addresses" }],
 };
@@ -316,6 +317,53 @@ test.for([
   const object = { object: { kind: "recordset", namespace: "ingress", name: "www" }, skipped: [] };
   const answers = planned({ gaps: [gap], recordSets: [object] });
   expect(codes.flatMap((code) => resultsOf(code, answers))).toEqual(results);
+});
+
+const TOKENLESS = { ...ACCOUNT, missing: ["HCLOUD_TOKEN"], probes: [] };
+
+test.for<[string, readonly object[], readonly (readonly string[])[]]>([
+  [
+    "one of two for addresses",
+    [ACCOUNT, { ...TOKENLESS, provider: "hetzner", label: "Hetzner Cloud", about: ["address"] }],
+    [["success", "skipped Hetzner Cloud: not looked at, because of FLP141"], ["success"], ["success"]],
+  ],
+  [
+    "the only one for names",
+    [ACCOUNT, { ...TOKENLESS, provider: "cloudflare", label: "Cloudflare", about: ["name"] }],
+    [["success"], ["skipped not looked at, because of FLP141"], ["success"]],
+  ],
+  [
+    "the only one",
+    [TOKENLESS],
+    [["skipped not looked at, because of FLP141"], ["success"], ["skipped not looked at, because of FLP141"]],
+  ],
+  [
+    "one of two that do not answer",
+    [
+      { ...ACCOUNT, probes: [{ what: "firewalls", failure: { kind: "failed", message: "503" } }] },
+      { ...TOKENLESS, provider: "hetzner", label: "Hetzner Cloud", about: ["address"] },
+    ],
+    [
+      [
+        "skipped DigitalOcean: not looked at, because of FLP142",
+        "skipped Hetzner Cloud: not looked at, because of FLP141",
+      ],
+      ["success"],
+      ["skipped not looked at, because of FLP142"],
+    ],
+  ],
+])("a provider without a token, %s, leaves open only what is about it", ([, accounts, expected]) => {
+  const of = (provider: string, about: readonly string[]) => ({ provider, about, subject: "", error: "set a token" });
+  const gaps = (accounts as readonly (typeof ACCOUNT)[])
+    .filter(({ missing }) => missing.length > 0)
+    .map(({ provider, about }) => of(provider === "hetzner" ? "hetzner IPv6" : provider, about));
+  const object = { object: { kind: "recordset", namespace: "ingress", name: "www" }, skipped: [] };
+  const answers = { ...planned({ gaps, recordSets: [object] }), accounts: known(accounts) } as unknown as Answers;
+  const said = (code: string): readonly string[] =>
+    examine(ALL, answers)
+      .findings.filter((finding) => finding.code === code)
+      .map(({ result, message }) => (result === "success" ? result : `${result} ${message}`));
+  expect(["FLP151", "FLP161", "FLP171"].map(said)).toEqual(expected);
 });
 
 test("a write that was refused for its scope is told, and none is not known", () => {

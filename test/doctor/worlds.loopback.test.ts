@@ -199,6 +199,47 @@ describe("a world in which one thing is wrong", () => {
   });
 });
 
+test.for([
+  [
+    "without a token",
+    "FLP141",
+    () => {
+      world.env["CLOUDFLARE_TOKEN"] = undefined;
+    },
+  ],
+  [
+    "that refuses its token",
+    "FLP142",
+    () => {
+      const errors = [{ code: 1000, message: "Invalid API Token" }];
+      const body = { success: false, errors, messages: [], result: null };
+      world.faults.add({ server: "cloudflare", times: 0, status: 401, body });
+    },
+  ],
+] as const)(
+  "a provider %s leaves the addresses and names of another one to be looked at",
+  async ([, because, spoil]) => {
+    await WORLDS["FLP151"]?.();
+    world.change(
+      "digitalocean.yaml",
+      "    records:",
+      `    records:\n      - { type: TXT, name: www, data: '${MARK}' }`,
+    );
+    spoil();
+    const examined = await world.examine("-o", "json");
+    expect(wrongOf(examined), examined.stdout).toEqual([because, "FLP151", "FLP164"]);
+    expect(saidOf(examined, "FLP161")).toEqual([
+      "success every zone is there",
+      `skipped Cloudflare: not looked at, because of ${because}`,
+    ]);
+    expect(saidOf(examined, "FLP154")).toEqual([expect.stringMatching(/^success /)]);
+    expect(schemaErrors(JSON.parse(examined.stdout), "Checks")).toEqual([]);
+    const { stdout } = await world.examine();
+    const line = `. Cloudflare: not looked at, because of ${because}`;
+    expect(stdout.split("\n").filter((one) => one.trim() === line)).toHaveLength(1);
+  },
+);
+
 test("before flipop is installed, all that may not be created is one line", async () => {
   world.answer("selfsubjectaccessreviews", { status: { allowed: false } });
   const examined = await world.examine("--pre", "-o", "json");

@@ -40,16 +40,29 @@ function groupLines(
   layout: Layout & { readonly wide: boolean },
 ): readonly string[] {
   const shown = findings.filter(({ result }) => layout.wide || !(result === "success" || result === "skipped"));
+  const parts = layout.wide ? [] : partLines(findings, layout);
   if (shown.length > 0)
-    return shown.flatMap((finding, at) => findingLines(at === 0 ? group : "", finding, shown[at + 1], layout));
+    return [
+      ...shown.flatMap((finding, at) => findingLines(at === 0 ? group : "", finding, shown[at + 1], layout)),
+      ...parts,
+    ];
   const fine = findings.filter(({ result }) => result === "success");
   const [mark, paint] = MARKS[fine.length > 0 ? "success" : "skipped"];
   const [first] = findings;
   const said = fine.length > 0 ? `${fine.length} fine: ${noteOf(group, fine)}` : (first?.message ?? "");
-  const lines = wrap(said, " ".repeat(GROUP_COLUMN + 2), layout.width);
-  return lines.map((line, at) =>
-    at === 0 ? `${group.padEnd(GROUP_COLUMN)}${layout.palette[paint](mark)} ${line.trimStart()}` : line,
-  );
+  return [...markedLines(group, layout.palette[paint](mark), said, layout), ...parts];
+}
+
+function markedLines(group: string, mark: string, said: string, { width }: Layout): readonly string[] {
+  const lines = wrap(said, " ".repeat(GROUP_COLUMN + 2), width);
+  return lines.map((line, at) => (at === 0 ? `${group.padEnd(GROUP_COLUMN)}${mark} ${line.trimStart()}` : line));
+}
+
+/** The providers that were not looked at although others were, each once. */
+function partLines(findings: readonly CheckFinding[], layout: Layout): readonly string[] {
+  const [mark, paint] = MARKS.skipped;
+  const said = new Set(findings.flatMap(({ isOfPart, message }) => (isOfPart === true ? [message] : [])));
+  return [...said].flatMap((text) => markedLines("", layout.palette[paint](mark), text, layout));
 }
 
 /** Which finding tells most of a group in which all is fine. */
