@@ -68,6 +68,8 @@ export interface PoolView {
   readonly firewall: FirewallTarget;
   /** Returns why no address of the pool may go to a machine for its firewall's sake; undefined if one may. */
   readonly firewallObstacle: (place: Place) => Obstacle | undefined;
+  /** Why no address of the pool can serve anywhere before a person has acted at its firewall; absent where one may. */
+  readonly deadEnd?: Obstacle;
   /** Present while the object asks for what nobody has, and served before. Then nothing is taken from what serves. */
   readonly emptyTarget?: EmptyTarget;
   /** Until when addresses that are not to serve where they are stay there, since resolvers may hand them out, milliseconds; also times that are over. Absent = none. */

@@ -5,7 +5,7 @@ import { type Claims, settleClaims } from "./addresses/claims.ts";
 import { withFormerOwners } from "./addresses/hand-over.ts";
 import { heirsOf, joinedLeft, leftAsSurplus, leftByDeleted } from "./addresses/heirs.ts";
 import { viewPool } from "./addresses/view-pool.ts";
-import { firewallObstacle, firewallTarget, madeRules } from "./firewalls/firewall-target.ts";
+import { firewallDeadEnd, firewallObstacle, firewallTarget, madeRules } from "./firewalls/firewall-target.ts";
 import type { GrantJudgement } from "./grants.ts";
 import { emptyTarget } from "./nodes/empty-target.ts";
 import { judgeNodes, machineNodes, nodeByMachine, outsideJudge, servingJudge, upJudge } from "./nodes/judge-nodes.ts";
@@ -80,6 +80,7 @@ function* viewPools(
       withheld,
       firewall,
       firewallObstacle: (place, isDown) => firewallObstacle(firewall, place, isDown),
+      deadEnd: firewallDeadEnd(firewall),
       found,
     });
     return isOwn(view.object) ? view : { ...view, isOthers: true as const };

@@ -186,11 +186,7 @@ export function routedIPFaultScenarios(scenario: Register): void {
     await world.pass();
   });
 
-  for (const [what, name, change] of [
-    ["missing", "nowhere", () => undefined],
-    ["of DigitalOcean Kubernetes", "k8s-1234-public", (world: World) => world.cloud.firewall("k8s-1234-public")],
-    ["one of two with that name", "web", (world: World) => world.cloud.firewall("web")],
-  ] as const) {
+  for (const [what, name, change] of UNUSABLE) {
     scenario(`a firewall that is ${what} holds the RoutedIP up and says what to do`, async (world) => {
       await routedScene(world, ["n1"], { routedIPFirewallName: name });
       change(world);
@@ -206,6 +202,36 @@ export function routedIPFaultScenarios(scenario: Register): void {
       expect(world.cloudWrites()).toEqual(["open tcp/30080 on right", "add n1 to right", "assign ip1 to n1"]);
     });
   }
+
+  for (const [what, name, change] of UNUSABLE)
+    scenario(
+      `nothing is bought for a firewall that is ${what}, in a region, too, and what is there stays`,
+      async (world) => {
+        await routedScene(world, ["n1"], {
+          routedIPFirewallName: name,
+          region: "nyc3",
+          routedIPReclaimPolicy: "Delete",
+        });
+        change(world);
+        await world.routedIPs.create("vip", {});
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        const stalled = async () =>
+          (await world.routedIPs.status("vip")).conditions.find(({ type }) => type === "Stalled");
+        expect(await stalled()).toMatchObject({ status: "True", reason: expect.stringMatching(/^Firewall/) });
+        await world.pass();
+        expect(world.writes()).toEqual([]);
+        world.cloud.firewall("right");
+        await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: "right" });
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["open tcp/30080 on right", "add n1 to right", "create for n1"]);
+        await world.routedIPs.issuers.edit("cloud", { routedIPFirewallName: name });
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        expect(await stalled()).toMatchObject({ status: "True", reason: expect.stringMatching(/^Firewall/) });
+        expect(await world.showRouted()).toEqual(["new1 active n1"]);
+      },
+    );
 
   scenario("a firewall with ten droplets takes no more, until its tag covers them", async (world) => {
     await routedScene(world, ["n1"]);
@@ -365,6 +391,13 @@ export function routedIPFaultScenarios(scenario: Register): void {
     expect(await world.routedIPs.existing()).toEqual([]);
   });
 }
+
+/** Firewalls that nothing can be done at before a person has acted. */
+const UNUSABLE = [
+  ["missing", "nowhere", () => undefined],
+  ["of DigitalOcean Kubernetes", "k8s-1234-public", (world: World) => world.cloud.firewall("k8s-1234-public")],
+  ["one of two with that name", "web", (world: World) => world.cloud.firewall("web")],
+] as const;
 
 /** What keeps an address from ever being bought, although its node is ready for it. */
 const NEVER_DONE = [

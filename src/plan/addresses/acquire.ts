@@ -89,13 +89,14 @@ function objectsWithoutAny(views: readonly PoolView[], quotaLeft: number): Map<s
 
 /**
  * True for an object that has no address and asks for one of the account. An acquisition without an answer may have brought none. It does not wait for the account
- * while it is suspended, without a grant, or while a person must say first what an earlier acquisition brought.
+ * while it is suspended, without a grant, or while a person must act first at its firewall or say what an earlier acquisition brought.
  */
 function isWithoutAny(view: PoolView): boolean {
   const { pool, provider, suspended } = view;
   if (provider === undefined || suspended !== undefined || pool.meta.isDeleting || hasAddress(view)) return false;
   if (view.pending.some(({ kind }) => kind === "ambiguous")) return false;
-  return unanswered(view).length > 0 || (view.desired > countedIPs(view) && grantedPurchases(view) > 0);
+  const mayBuy = view.deadEnd === undefined && grantedPurchases(view) > 0;
+  return unanswered(view).length > 0 || (mayBuy && view.desired > countedIPs(view));
 }
 
 /** True while there is a place that an address could be acquired for. */
@@ -163,7 +164,8 @@ function keepNodes(
   for (const { place } of first) ledger.promise(place.machineID, view.key);
   const others = leftOver.filter((candidate) => !first.has(candidate));
   // By then a failure is tried again: acquisitions wait for an answer for longer.
-  buy(view, { missing, blocked: unreadAccount(view) }, { leftOver: others, coolOffUntilMs }, budget, ledger);
+  const blocked = unreadAccount(view) ?? view.deadEnd;
+  buy(view, { missing, blocked }, { leftOver: others, coolOffUntilMs }, budget, ledger);
 }
 
 function buy(
@@ -254,10 +256,10 @@ function isDue({ retries, pool, nowMs }: PoolView, { place }: Candidate): boolea
   return mayHelp && retryDueMs(retry, nowMs) <= nowMs;
 }
 
-/** Why nothing can be acquired for the pool at all. Addresses of nobody that have all its nodes may be its own, of which all memory was lost: more would serve nobody. */
+/** Why nothing can be acquired for the pool at all. What its firewall will not let in would serve nobody. Addresses of nobody that have all its nodes may be its own, of which all memory was lost: more would serve nobody. */
 function obstacleToAll(view: PoolView, { taken }: Pick<Assignments, "taken">): Obstacle | undefined {
   const why = view.provider?.isComplete === true ? view.retries.obstacle("acquire") : undefined;
-  return why === undefined ? (unreadAccount(view) ?? taken) : { ...why, ...regionAdvice(view) };
+  return why === undefined ? (unreadAccount(view) ?? view.deadEnd ?? taken) : { ...why, ...regionAdvice(view) };
 }
 
 function unreadAccount({ provider }: PoolView): Obstacle | undefined {

@@ -55,6 +55,7 @@ interface ViewContext {
   readonly firewall: PoolView["firewall"];
   /** As of {@link PoolView}; `isDown` = the object has served, and serves nobody now. */
   readonly firewallObstacle: (place: Place, isDown: boolean) => Obstacle | undefined;
+  readonly deadEnd: PoolView["deadEnd"] | undefined;
   /** Addresses that pools viewed earlier in this pass found again: each belongs to one of them. {@link viewPool} adds those of this pool. */
   readonly found: Set<string>;
 }
@@ -110,6 +111,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     retries: new Retries(pool.status.retries, observedAtMs),
     firewall: context.firewall,
     firewallObstacle: (place) => context.firewallObstacle(place, isDown),
+    ...(context.deadEnd === undefined ? {} : { deadEnd: context.deadEnd }),
     isServedThere: left.isServing,
     ...abilities,
     machineOf: (id) => registry.machineID(spec.provider, id),

@@ -183,6 +183,20 @@ export function firewallObstacle(target: FirewallTarget, place: Place, isDown: b
   return obstacleAt(target, place);
 }
 
+/**
+ * Returns why an address of the object could serve nowhere before a person has acted at its firewall, whatever its nodes do; undefined where one may, or where nobody knows. One
+ * that is bought meanwhile would be of no use. Pure.
+ */
+export function firewallDeadEnd(target: FirewallTarget): BlockedFirewall | undefined {
+  if (target.kind === "none") return undefined;
+  if (target.kind === "blocked") return target.needsPerson && target.isUnread !== true ? target : undefined;
+  const { portsWait, fact } = target;
+  // A machine that no firewall covers needs no ports.
+  const isPlain = fact.firewall.othersAt === undefined;
+  const isForPerson = portsWait?.needsPerson === true && portsWait.waitsFor !== "retry";
+  return isPlain && isForPerson && needsPorts(target) ? portsWait : undefined;
+}
+
 function obstacleAt(target: ReadyTarget, place: Place): BlockedFirewall | undefined {
   if (isUncovered(target, place.machineID)) return undefined;
   const unfinished = unfinishedAt(target, place);
