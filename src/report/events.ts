@@ -5,6 +5,7 @@ import type { Observation } from "../model/observation.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { Plan, PoolAssessment } from "../model/plan.ts";
 import type { Condition } from "../model/resource.ts";
+import { messageOfAll, problemsIn } from "../model/stalled.ts";
 import { plain } from "../model/text.ts";
 import { whyAction } from "./text/actions.ts";
 import { outcomeLine } from "./text/run.ts";
@@ -46,25 +47,36 @@ export function eventsOf({ seen, planned, outcomes, remaining, stored }: ToldPas
   return [...ofChanges, ...ofStalls];
 }
 
-/** Returns the objects that wait for a person now and did not before the pass, each with the condition that is stored. Pure. */
+/**
+ * Returns the objects that wait for a person now and did not before the pass, or do for one more reason, each with the condition that is stored. One that waited already tells
+ * what is new alone: a reason once, whatever else its text says from now on. Pure.
+ */
 export function newlyStalled({
   seen,
   remaining,
   stored,
 }: Pick<ToldPass, "seen" | "remaining" | "stored">): readonly (Condition & { readonly object: ObjectRef })[] {
   const isStalled = ({ type, status }: Condition): boolean => type === "Stalled" && status === "True";
-  const before = new Set([
-    ...seen.pools.flatMap(({ kind, meta, status }) =>
-      status.conditions.some(isStalled) ? [refKey({ kind, ...meta })] : [],
+  const before = new Map([
+    ...seen.pools.map(
+      ({ kind, meta, status }) => [refKey({ kind, ...meta }), status.conditions.find(isStalled)] as const,
     ),
-    ...seen.recordSets.flatMap(({ meta, status }) =>
-      status.conditions.some(isStalled) ? [refKey({ kind: "dns", ...meta })] : [],
+    ...seen.recordSets.map(
+      ({ meta, status }) => [refKey({ kind: "dns", ...meta }), status.conditions.find(isStalled)] as const,
     ),
   ]);
   return [...remaining.pools, ...remaining.recordSets].flatMap(({ object }) => {
     const stalled = stored(object).find(isStalled);
-    return stalled === undefined || before.has(refKey(object)) ? [] : [{ ...stalled, object }];
+    return stalled === undefined ? [] : newOf(stalled, before.get(refKey(object))).map((one) => ({ ...one, object }));
   });
+}
+
+/** What of a condition was not told before: all of it where there was none. */
+function newOf(stalled: Condition, before: Condition | undefined): readonly Condition[] {
+  if (before === undefined) return [stalled];
+  const known = new Set(problemsIn(before).map(({ reason }) => reason));
+  const news = problemsIn(stalled).filter(({ reason }) => !known.has(reason));
+  return news.slice(0, 1).map(({ reason }) => ({ ...stalled, reason, message: messageOfAll(news) }));
 }
 
 /** An Event and the object it is about. */

@@ -233,6 +233,28 @@ export function routedIPFaultScenarios(scenario: Register): void {
       },
     );
 
+  scenario(
+    "a problem that comes to an object which waits for a person already is told once, in an Event",
+    async (world) => {
+      await routedScene(world, ["n1"], { routedIPFirewallName: "nowhere" });
+      world.cloud.address(ip(1));
+      const [missing, zone] = ["Stall FirewallNotFound x1", "Stall ZoneNotFound x1"];
+      await world.routedIPs.create("vip", { address: ip(1) });
+      await world.pass();
+      expect(await world.warnings()).toEqual([missing]);
+      await world.routedIPs.edit("vip", {
+        dnsRecordSet: { provider: "digitalocean", zone: "gone.test", recordName: "www" },
+      });
+      await world.pass();
+      expect(await world.warnings()).toEqual([missing, zone]);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      await world.routedIPs.edit("vip", { dnsRecordSet: null });
+      await world.pass();
+      expect(await world.warnings()).toEqual([missing, zone]);
+    },
+  );
+
   scenario("a firewall with ten droplets takes no more, until its tag covers them", async (world) => {
     await routedScene(world, ["n1"]);
     const web = (): FirewallState => {
