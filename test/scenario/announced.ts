@@ -18,7 +18,7 @@ export function checkAnnounced({ plan, outcomes, remaining, wasInterrupted }: Pa
   // They are told in the order of the plan: what was planned for a node once more stands beside what was announced for it.
   const inTime = outcomes.toSorted((a, b) => (a.endedAtMs ?? 0) - (b.endedAtMs ?? 0));
   const done = inTime.map(({ action }) => action);
-  const raced = racedAddresses(announced);
+  const raced = new Set([...racedAddresses(announced), ...racedPlaces(announced)]);
   const seen = (actions: readonly Action[], known: ReadonlyMap<string, string>): readonly string[] =>
     linesOf(
       actions.flatMap((action) => unraced(action, (ip) => raced.has(known.get(ip) ?? ip))),
@@ -57,7 +57,21 @@ function racedAddresses(announced: readonly Action[]): ReadonlySet<string> {
   return new Set(raced.flatMap((some) => some.flatMap(({ newAddress }) => newAddress ?? [])));
 }
 
-const RACED = "(first bought)";
+/**
+ * Addresses of one object that go to several machines which others have to leave first, of which one several. The provider moves one after another off a machine: that which is clear
+ * first takes the first address, and which one that is nobody knows beforehand.
+ */
+function racedPlaces(announced: readonly Action[]): readonly string[] {
+  const left = announced.flatMap((action) => (action.kind === "move-ip" ? (action.before?.machineID ?? []) : []));
+  const sent = announced.flatMap((action) => (action.kind === "assign-ip" ? [action] : []));
+  return [...Map.groupBy(sent, ({ object }) => refKey(object)).values()].flatMap((some) => {
+    const machines = new Set(some.map(({ after }) => after.machineID).filter((machine) => left.includes(machine)));
+    const isOneAfterAnother = left.filter((machine) => machines.has(machine)).length > machines.size;
+    return machines.size > 1 && isOneAfterAnother ? some.map(({ ip }) => ip) : [];
+  });
+}
+
+const RACED = "(first)";
 
 /** An action as it is whichever of the raced addresses it is about; none where it is there for the sake of one alone: the names of its object. */
 function unraced(action: Action, isRaced: (ip: string) => boolean): readonly Action[] {
