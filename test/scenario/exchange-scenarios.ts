@@ -47,7 +47,11 @@ export async function exchanged(
   world: World,
   pools: readonly string[],
   each: number,
-  { provider = "digitalocean", settle = false }: ExchangeOptions & { readonly settle?: boolean } = {},
+  {
+    provider = "digitalocean",
+    settle = false,
+    isChain = false,
+  }: ExchangeOptions & { readonly settle?: boolean; readonly isChain?: boolean } = {},
 ): Promise<void> {
   for (let round = 0; round < 16; round += 1) {
     await world.pass(settle ? { settle } : {});
@@ -57,7 +61,8 @@ export async function exchanged(
   expect(world.writes()).toEqual([]);
   for (const [at, name] of pools.entries()) {
     const fqdn = `${name}.example.com`;
-    const given = Array.from({ length: each }, (_one, count) => `ip${((at + 1) % pools.length) * each + count + 1}`);
+    const place = isChain ? at + 1 : (at + 1) % pools.length;
+    const given = Array.from({ length: each }, (_one, count) => `ip${place * each + count + 1}`);
     expect(world.dns.set(provider, fqdn)).toEqual(given);
     expect(world.dns.history(provider, fqdn)).not.toContain("");
     expect(await world.show(name)).toHaveLength(each);
@@ -76,6 +81,7 @@ export function exchangeScenarios(scenario: Register): void {
   whileNamesFail(scenario);
   whileSuspended(scenario);
   whileKilled(scenario);
+  inChains(scenario);
 }
 
 function whileNamesFail(scenario: Register): void {
@@ -149,4 +155,36 @@ function whileKilled(scenario: Register): void {
       }
       await exchanged(world, pools, each);
     });
+}
+
+/** Pools that are each given the addresses of the one before or after: the last of them gets new ones, and those of the first are nobody's. */
+function inChains(scenario: Register): void {
+  for (const pools of CHAINS) {
+    for (const each of [1, 2]) {
+      const title = `pools ${pools.join(", ")} pass ${each === 1 ? "an address" : "two addresses"} each on in a chain`;
+      scenario(title, async (world) => {
+        await chained(world, pools, each);
+        await exchanged(world, pools, each, { isChain: true });
+      });
+      scenario(`${title}, and runs die before each write`, async (world) => {
+        await chained(world, pools, each);
+        for (let write = 1; write < 60 && (await world.crash(write)); write += 1) world.advance(5 * SECOND);
+        await exchanged(world, pools, each, { isChain: true });
+      });
+    }
+  }
+}
+
+const CHAINS = [
+  ["a", "b"],
+  ["b", "a"],
+  ["a", "b", "c"],
+  ["c", "b", "a"],
+] as const;
+
+async function chained(world: World, pools: readonly string[], each: number): Promise<void> {
+  await exchanging(world, pools, each);
+  const ips = addressesAt(pools.length, each);
+  for (const address of ips) world.cloud.address(address);
+  await world.pools.edit(pools.at(-1) ?? "", { ips });
 }

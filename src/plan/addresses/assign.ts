@@ -115,7 +115,7 @@ function atOnce(
   const why = suspended ?? cooling;
   if (why !== undefined) return { holds: held(why) };
   const isPatient = isNew(view, address) || isFromFormer(view, address.ip) || isOneInUse(candidate);
-  const turn = pace?.staysForFormer(address.ip) ?? (isPatient ? leaversStay(candidate, pace) : undefined);
+  const turn = pace?.staysForFormer(address.ip) ?? (isPatient ? leaversStay(candidate, address.ip, pace) : undefined);
   if (turn !== undefined) return { holds: held(turn), isWaitingItsTurn: true };
   pace?.recovers();
   return { sent: address, holds: [] };
@@ -133,7 +133,7 @@ function paced(
 ): Step {
   const cooling = coolOffUntilMs === undefined ? undefined : coolOff(candidate, view, coolOffUntilMs);
   const later = view.withheld.get(ip) ?? cooling;
-  const room = later === undefined ? leaversStay(candidate, pace) : undefined;
+  const room = later === undefined ? leaversStay(candidate, ip, pace) : undefined;
   const turn = pace.turn(ip, later ?? room);
   const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, ip, why)];
   // Clients use the address until the machine is clear. A name may need it to let go of what leaves that machine.
@@ -202,10 +202,10 @@ function isOneInUse({ leaving }: Candidate): boolean {
 }
 
 /** Why an address that can wait does not take a machine from others yet. Enters those that leave it once they have drained. */
-function leaversStay({ leaving }: Candidate, pace: Pace | undefined): Obstacle | undefined {
+function leaversStay({ leaving }: Candidate, ip: string, pace: Pace | undefined): Obstacle | undefined {
   if (pace === undefined) return undefined;
   // It waits for all of them: the last one says until when.
-  const waits = leaving.flatMap(({ ip, owner }) => pace.makeRoom(ip, owner) ?? []);
+  const waits = leaving.flatMap((leaver) => pace.makeRoom(leaver, ip) ?? []);
   return waits.toSorted(byEnd).at(-1);
 }
 

@@ -4,7 +4,7 @@ import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from
 import { obstacle } from "../holds.ts";
 import { isServedBy, isShownByName, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
 import { drainEnd, handOver, isFromFormer, othersFirst, stillPublished } from "./hand-over.ts";
-import type { MachineLedger } from "./machine-ledger.ts";
+import type { Leaver, MachineLedger } from "./machine-ledger.ts";
 import { staying } from "./position.ts";
 
 /** What an address that still serves may do now: go to its new node, leave its names and stay on its machine, or stay as it is. */
@@ -74,15 +74,15 @@ export class Pace {
 
   /**
    * Why an address does not leave its machine to another one yet. Undefined = it can. Enters in the ledger that it leaves, unless it is the last one that serves while
-   * something of its object is on its way: then it is not its turn.
+   * something of its object is on its way: then it is not its turn. What waits for the machine itself is not on its way.
    */
-  makeRoom(ip: string, owner: PoolView): Obstacle | undefined {
+  makeRoom({ ip, owner }: Leaver, forIP: string): Obstacle | undefined {
     if (isFromFormer(owner, ip)) return this.#leavesFormer(ip, owner);
     const going = new Set([...this.#going, ...this.#ledger.leaving]);
     going.delete(ip);
     const { why, untilMs } = this.#stay(ip, owner, going);
     const mayBeLast = why === undefined && untilMs === undefined && isServedBy(owner, ip);
-    const last = mayBeLast && this.#isOnTheWay(owner, going) ? lastServingIn(ip, this.#facts, going) : undefined;
+    const last = mayBeLast && this.#isOnTheWay(owner, going, forIP) ? lastServingIn(ip, this.#facts, going) : undefined;
     if (last !== undefined) return obstacle("LastServing", last, { waitsFor: "turn" });
     this.#ledger.leave(ip);
     const detail = `resolvers may still hand out ${ip}, which makes room for it`;
@@ -114,12 +114,14 @@ export class Pace {
     return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? {} : { untilMs: drain.untilMs };
   }
 
-  /** True while an address of the object is on its way, or leaves its machine to another one. */
-  #isOnTheWay(owner: PoolView, going: ReadonlySet<string>): boolean {
+  /** True while an address of the object other than this one is on its way, or leaves its machine to another one. */
+  #isOnTheWay(owner: PoolView, going: ReadonlySet<string>, but: string): boolean {
     const isSent = owner.key === this.#view.key && this.#onTheWay > 0;
     const own = [...owner.managed, ...owner.released];
     return (
-      isSent || owner.managed.some(({ standing }) => standing.kind === "busy") || own.some(({ ip }) => going.has(ip))
+      isSent ||
+      owner.managed.some(({ standing }) => standing.kind === "busy") ||
+      own.some(({ ip }) => ip !== but && going.has(ip))
     );
   }
 
