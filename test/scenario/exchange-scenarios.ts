@@ -82,6 +82,7 @@ export function exchangeScenarios(scenario: Register): void {
   whileSuspended(scenario);
   whileKilled(scenario);
   inChains(scenario);
+  bothAtOnce(scenario);
 }
 
 function whileNamesFail(scenario: Register): void {
@@ -187,4 +188,37 @@ async function chained(world: World, pools: readonly string[], each: number): Pr
   const ips = addressesAt(pools.length, each);
   for (const address of ips) world.cloud.address(address);
   await world.pools.edit(pools.at(-1) ?? "", { ips });
+}
+
+function bothAtOnce(scenario: Register): void {
+  for (const [own, whose] of [
+    [3, "keeps its own"],
+    [5, "gets a new one, too"],
+  ] as const)
+    scenario(
+      `both addresses leave a name, one with its node and one to a pool that ${whose}: one goes after the other`,
+      async (world) => {
+        await exchanging(world, ["a"], 2);
+        world.cloud.droplet("n4");
+        await world.nodes.create("n4", { labels: { role: "b" } });
+        const dnsRecordSet = www("digitalocean", { recordName: "b" });
+        for (const number of [3, 4, 5, 6]) world.cloud.address(ip(number));
+        await world.pools.create("b", { ips: [ip(3)], match: { nodeLabel: "role=b" }, dnsRecordSet });
+        await world.pass();
+        await world.nodes.patch("n1", { metadata: { labels: { role: "b" } } });
+        await world.pass();
+        await world.pools.edit("a", { ips: [ip(4)] });
+        await world.pools.edit("b", { ips: [ip(own), ip(2)] });
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        expect(world.dns.set("digitalocean", "a.example.com")).toHaveLength(1);
+        for (let round = 0; round < 4; round += 1) {
+          world.advance(61 * SECOND);
+          await world.pass();
+        }
+        expect(await world.show("a")).toEqual(["ip4 active n2"]);
+        for (const line of await world.show("b")) expect(line).toContain("active");
+        expect(world.dns.history("digitalocean", "a.example.com")).not.toContain("");
+      },
+    );
 }

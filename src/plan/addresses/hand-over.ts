@@ -187,7 +187,8 @@ function isAwaited(view: PoolView, former: PoolView | undefined, plan: PlanSoFar
   const { going } = plan;
   if (view.managed.some(({ standing }) => standing.kind === "busy")) return true;
   if (former === undefined) return [...(view.inherited ?? [])].some((other) => isDraining(view, other, going));
-  return isComing(view, former, plan) || former.handedOver.some((other) => isDraining(former, other.ip, going));
+  const left = [...former.handedOver, ...former.released];
+  return isComing(view, former, plan) || left.some((other) => isDraining(former, other.ip, going));
 }
 
 /** True for an address that has left the names of its former object, or of one that is gone, to go to this one. Pure. */

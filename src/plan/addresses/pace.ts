@@ -117,7 +117,7 @@ export class Pace {
   /** True while an address of the object other than this one is on its way, or leaves its machine to another one. */
   #isOnTheWay(owner: PoolView, going: ReadonlySet<string>, but: string): boolean {
     const isSent = owner.key === this.#view.key && this.#onTheWay > 0;
-    const own = [...owner.managed, ...owner.released];
+    const own = [...owner.managed, ...owner.released, ...owner.handedOver];
     return (
       isSent ||
       owner.managed.some(({ standing }) => standing.kind === "busy") ||
