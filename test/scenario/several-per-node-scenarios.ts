@@ -78,6 +78,13 @@ async function settled(world: World, least: number, passes = 6): Promise<void> {
   }
 }
 
+async function minutes(world: World, count: number): Promise<void> {
+  for (let pass = 0; pass < count; pass += 1) {
+    await world.pass();
+    world.advance(61 * SECOND);
+  }
+}
+
 function fills(scenario: Register): void {
   scenario("every node gets one address before one gets a second, and none gets a third", async (world) => {
     world.dns.zone("hetzner");
@@ -232,6 +239,36 @@ function editedLimits(scenario: Register): void {
 }
 
 function sharedNodes(scenario: Register): void {
+  scenario(
+    "of two addresses that are handed to others and cannot go there the one of a suspended pool alone stays on its node",
+    async (world) => {
+      world.dns.zone("hetzner");
+      for (const number of [1, 2, 3, 4, 5, 6, 7, 8]) world.cloud.address(ip(number));
+      for (const [pool, node, ips] of [
+        ["a", "n5", [ip(5), ip(6)]],
+        ["b", "n1", [ip(1), ip(2)]],
+        ["c", "n7", [ip(7), ip(8)]],
+      ] as const) {
+        world.cloud.droplet(node);
+        await world.nodes.create(node, { labels: { role: pool } });
+        const dnsRecordSet = www("hetzner", { recordName: pool });
+        await world.pools.create(pool, { ips, maxPerNode: 2, match: { nodeLabel: `role=${pool}` }, dnsRecordSet });
+      }
+      await world.pass();
+      await world.pools.edit("c", { ips: [ip(7), ip(8), ip(2)], suspend: true });
+      await world.pools.edit("a", { ips: [ip(5), ip(6), ip(1)] });
+      await world.pools.edit("b", { ips: [ip(3), ip(4)] });
+      await minutes(world, 5);
+      expect(await world.show("b")).toEqual(["ip3 active n1", expect.stringContaining("ip4 unassigned")]);
+      expect(world.cloud.addresses()).toMatchObject({ ip1: "-", ip2: "n1", ip3: "n1" });
+      expect(world.dns.addresses("hetzner", "b.example.com")).toEqual([ip(3)]);
+      await world.pools.edit("c", { suspend: false });
+      await minutes(world, 5);
+      expect(await world.show("b")).toEqual(["ip3 active n1", "ip4 active n1"]);
+      expect(world.dns.addresses("hetzner", "b.example.com")).toEqual([ip(3), ip(4)]);
+    },
+  );
+
   scenario("two pools that allow it share a node; one that does not say so shares none", async (world) => {
     await world.machines("n1");
     for (const number of [1, 2, 3]) world.cloud.address(ip(number));

@@ -117,10 +117,12 @@ export class MachineLedger {
       const evictable = new Map([...this.#evictable, ...some.map(({ ip, owner }) => [ip, owner] as const)]);
       return this.#availability(machine, carried, view, { beside, evictable });
     };
+    const left = without(
+      stranded.filter(({ ip, owner }) => owner.suspended === undefined && !this.#canLeaveByItself(ip, owner)),
+    );
     const suspended = stranded.find(({ owner }) => owner.suspended !== undefined);
-    if (suspended === undefined) return without(stranded.filter(({ ip, owner }) => !this.#canLeaveByItself(ip, owner)));
-    const isAllInTheWay = without(stranded).kind === "free";
-    return isAllInTheWay ? { ...room, suspended: { ip: suspended.ip, owner: suspended.owner.key } } : room;
+    if (left.kind !== "carries" || suspended === undefined || without(stranded).kind !== "free") return left;
+    return { ...left, suspended: { ip: suspended.ip, owner: suspended.owner.key } };
   }
 
   /** True where an address can go to a machine of its object now, or the object gets another one to a machine first. */
