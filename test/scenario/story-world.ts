@@ -149,8 +149,11 @@ function joined(first: RunEnd, second: RunEnd): RunEnd {
   return { ...second, result: { ...second.result, outcomes } };
 }
 
-/** A run looks at what it changed until it is there: so much longer it takes than what is told, where nothing takes time, milliseconds. */
-const CONFIRMED_MS = 1000;
+/**
+ * A run looks at what it changed until it is there, half a second each: so much longer it takes than what is told, where nothing takes time, milliseconds. In a ring of three
+ * pools three changes wait for one another.
+ */
+const CONFIRMED_MS = 1500;
 
 /** What is told, as it was measured where it is the same. What lasts at the end lasts for as long as somebody looks. */
 function toldFate({ unservedMs, isUnservedAtEnd, dead }: NameFate, found: MeasuredFate): MeasuredFate {
