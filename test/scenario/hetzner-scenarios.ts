@@ -83,6 +83,8 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
       "a node that the firewall refuses is passed over",
       "a firewall that is of DigitalOcean Kubernetes",
       "a firewall that is one of two with that name",
+      "nothing is bought for a firewall that is of DigitalOcean Kubernetes",
+      "nothing is bought for a firewall that is one of two with that name",
       "a firewall with ten droplets takes no more",
     ],
 };
