@@ -75,6 +75,24 @@ export function problemText(hold: Hold): string {
   return isAboutObject(hold) ? told : `${hold.subject}: ${told}`;
 }
 
+/** Holds with one cause: at least one. */
+export type HeldTogether = readonly [Hold, ...Hold[]];
+
+/**
+ * Returns the holds of one object, those of several subjects with one cause together, each group at the place of its first: three addresses that one outage keeps from
+ * being read are one entry. What is held is the same for them, and `causeOf` gives the same JSON. Pure.
+ */
+export function groupedByCause(holds: readonly Hold[], causeOf: (hold: Hold) => unknown): readonly HeldTogether[] {
+  const groups = Map.groupBy(holds, (hold) => {
+    const { kind, reason, notBeforeMs, needsPerson } = hold;
+    const alone = isAboutObject(hold) ? holds.indexOf(hold) : undefined;
+    return JSON.stringify([kind, reason, notBeforeMs, needsPerson, causeOf(hold), alone]);
+  });
+  return [...groups.values()].flatMap(([first, ...more]): HeldTogether[] =>
+    first === undefined ? [] : [[first, ...more]],
+  );
+}
+
 /** True where the subject of a hold is the object itself. */
 export function isAboutObject({ subject, object }: Hold): boolean {
   return subject === "" || subject === refKey(object) || subject === objectKey(object);

@@ -1,4 +1,4 @@
-import { adviceFor, isAboutObject, problemText, whyHeld } from "./hold.ts";
+import { adviceFor, groupedByCause, type HeldTogether, problemText, whyHeld } from "./hold.ts";
 import type { Hold } from "./plan.ts";
 import { REASONS } from "./reason.ts";
 import type { Condition } from "./resource.ts";
@@ -23,20 +23,18 @@ const MOST_PROBLEMS = 5;
 /** So many subjects of one problem are named. */
 const MOST_SUBJECTS = 8;
 
-/** Returns holds of one object, those with one cause together, each group at the place of its first. Pure. */
-export function withOneCause(holds: readonly Hold[]): readonly (readonly Hold[])[] {
-  const groups = Map.groupBy(holds, (hold) => {
-    const { kind, reason, notBeforeMs, missing } = hold;
-    const alone = isAboutObject(hold) || missing !== undefined ? holds.indexOf(hold) : undefined;
-    return JSON.stringify([kind, reason, notBeforeMs, whyHeld(hold), adviceFor(hold), alone]);
+/** Returns the holds of one object that wait for a person, grouped by their causes and by what the person can do. Addresses that are missing stand alone. Pure. */
+export function forPerson(holds: readonly Hold[]): readonly HeldTogether[] {
+  const own = holds.filter(({ needsPerson }) => needsPerson);
+  return groupedByCause(own, (hold) => {
+    const alone = hold.missing === undefined ? undefined : own.indexOf(hold);
+    return [whyHeld(hold), adviceFor(hold), alone];
   });
-  return [...groups.values()];
 }
 
 /** Returns {@link problemText} of holds with one cause: `203.0.113.1 and 203.0.113.2: The provider does not know the address.` Pure. */
-export function problemOfAll(holds: readonly Hold[]): string {
+export function problemOfAll(holds: HeldTogether): string {
   const [first, ...more] = holds;
-  if (first === undefined) return "";
   return more.length === 0 ? problemText(first) : problemText({ ...first, subject: subjectsText(holds) });
 }
 

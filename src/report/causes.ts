@@ -1,6 +1,6 @@
 import { type ActionKind, refKey } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
-import { isAboutObject, whyHeld } from "../model/hold.ts";
+import { groupedByCause, type HeldTogether, whyHeld } from "../model/hold.ts";
 import type { Hold, Plan } from "../model/plan.ts";
 import { REASONS } from "../model/reason.ts";
 
@@ -34,20 +34,10 @@ export function sharedCauses(plan: Pick<Plan, "holds" | "pools" | "recordSets">)
   });
 }
 
-/**
- * Returns the holds of one object, those of several subjects with one cause together, each group at the place of its first: three addresses that one outage keeps from
- * being read are one entry. Pure.
- */
-export function heldTogether(holds: readonly Hold[]): readonly (readonly [Hold, ...Hold[]])[] {
+/** Returns the holds of one object, grouped by their causes, whatever of it an error names. See {@link groupedByCause}. Pure. */
+export function heldTogether(holds: readonly Hold[]): readonly HeldTogether[] {
   const subjects = new Set(holds.map(({ subject }) => subject));
-  const groups = Map.groupBy(holds, (hold) => {
-    const { kind, reason, notBeforeMs, needsPerson } = hold;
-    return JSON.stringify([
-      ...[kind, reason, notBeforeMs, needsPerson, withoutSubjects(whyHeld(hold), subjects)],
-      ...(isAboutObject(hold) ? [holds.indexOf(hold)] : []),
-    ]);
-  });
-  return [...groups.values()].flatMap(([first, ...more]) => (first === undefined ? [] : [[first, ...more]]));
+  return groupedByCause(holds, (hold) => withoutSubjects(whyHeld(hold), subjects));
 }
 
 /** True for a reason that lies with a provider or a permission, so with no single object. */

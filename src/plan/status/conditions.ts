@@ -3,7 +3,7 @@ import { capital, problemText } from "../../model/hold.ts";
 import type { Hold, MissingGrant, Obstacle } from "../../model/plan.ts";
 import { REASONS, type Reason } from "../../model/reason.ts";
 import type { Condition, IPStatus, ObjectMeta } from "../../model/resource.ts";
-import { messageOfAll, type Problem, problemOfAll, withOneCause } from "../../model/stalled.ts";
+import { forPerson, messageOfAll, type Problem, problemOfAll } from "../../model/stalled.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, timestamp } from "../../model/time.ts";
 
@@ -106,17 +106,15 @@ function stalled(facts: ConditionFacts): Verdict {
 
 /** What a person has to do something about, in the order of the plan; what is wrong with addresses of which nothing is held last. */
 function problemsOf({ holds, ips }: ConditionFacts): readonly (Problem & { readonly reason: Reason })[] {
-  const own = holds.filter(({ needsPerson }) => needsPerson);
-  const held = new Set(own.map(({ subject }) => subject));
+  const own = forPerson(holds);
+  const subjects = new Set(own.flat().map(({ subject }) => subject));
   const faulty = Object.entries(ips).flatMap(([ip, { fault, error = "" }]) =>
-    fault === undefined || fault === "unread" || held.has(ip)
+    fault === undefined || fault === "unread" || subjects.has(ip)
       ? []
       : [{ reason: FAULT_REASONS[fault], message: `${ip}: ${error}` }],
   );
-  const together = withOneCause(own).flatMap((of) =>
-    of.slice(0, 1).map((first) => ({ reason: first.reason, message: holdMessage(first, problemOfAll(of)) })),
-  );
-  return [...together, ...faulty];
+  const held = own.map((of) => ({ reason: of[0].reason, message: holdMessage(of[0], problemOfAll(of)) }));
+  return [...held, ...faulty];
 }
 
 /** So many missing grants are told in one message. */

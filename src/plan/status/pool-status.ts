@@ -20,7 +20,7 @@ import {
   type RoutedIPStatus,
 } from "../../model/resource.ts";
 import { nodeBehind, ofRetryKind, type RetriedNode, type RetryKind, recordsBehind } from "../../model/retry-subject.ts";
-import { problemOfAll, withOneCause } from "../../model/stalled.ts";
+import { forPerson, problemOfAll } from "../../model/stalled.ts";
 import { plain } from "../../model/text.ts";
 import { isPast, pastMs, timestamp } from "../../model/time.ts";
 import type { ObjectFirewalls } from "../firewalls/plan-firewalls.ts";
@@ -384,17 +384,12 @@ function noneActive(
   const shut = isFirewallBlocked ? firewall : undefined;
   const { kept } = names.present;
   const records = kept === undefined ? "" : ` ${KEPT_TEXTS[kept]}`;
-  const why = holds.find(({ kind, needsPerson }) => needsPerson && (kind === "assign-ip" || kind === "acquire-ip"));
-  const cause = why === undefined ? shut?.message : problemOfAll(alike(holds, why));
+  const together = forPerson(holds).find(([{ kind }]) => kind === "assign-ip" || kind === "acquire-ip");
+  const why = together?.[0];
+  const cause = together === undefined ? shut?.message : problemOfAll(together);
   const because = cause === undefined ? "" : ` ${capital(cause)}`;
   const none = unread === 0 ? "No address is active." : `No address is known to be active; ${unreadText(unread)}.`;
   return { isTrue: false, reason: why?.reason ?? shut?.reason ?? "NoActiveIP", message: `${none}${because}${records}` };
-}
-
-/** The holds that have the same cause as one of them. */
-function alike(holds: readonly Hold[], one: Hold): readonly Hold[] {
-  const needPerson = holds.filter(({ needsPerson }) => needsPerson);
-  return withOneCause(needPerson).find((of) => of.includes(one)) ?? [one];
 }
 
 /** What a pool's condition Ready says: an address is active, its firewall lets everything in, DNS is as desired, and no address waits for a node that could take it. Pure. */
