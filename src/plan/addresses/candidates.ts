@@ -76,9 +76,11 @@ export function findCandidates(
     skipped.push(...verdicts);
   }
   const all = candidates.length + coming.length + skipped.length;
-  const taken = takenBy(view, strange, all - strange.length);
-  const kept = keptBySuspended(view, suspended, all - suspended.length);
-  const closed = nobodyTakesIt(view, { candidates, skipped, obstacles, inTheWay: taken ?? kept });
+  const firstOfAll = <T>(some: readonly T[]): T | undefined =>
+    some.length === all && isNowhere(view) ? some[0] : undefined;
+  const taken = takenBy(firstOfAll(strange));
+  const inTheWay = taken ?? keptBySuspended(firstOfAll(suspended));
+  const closed = nobodyTakesIt(view, { candidates, skipped, obstacles, inTheWay });
   const ordered = (some: readonly Candidate[]): readonly Candidate[] => inTurn(some, view, ledger);
   return { candidates: ordered(candidates), coming, lastResort: ordered(lastResort), skipped, closed, taken };
 }
@@ -93,11 +95,16 @@ function ofNobody(availability: Availability, verdicts: readonly NodeVerdict[]):
 }
 
 /**
- * Why a pool of which no address is on a node gets none, where `others` is 0: addresses of nobody have all its matches. Only a person knows what these are for. A pool that has
- * nodes waits for more of them instead: that somebody keeps one for something else may be how it shall stay.
+ * True for a pool of which no address is on a node. One that has nodes waits for more of them instead of a person: that somebody keeps one for something else may be how it shall
+ * stay.
  */
-function takenBy({ managed }: PoolView, [first]: readonly NodeVerdict[], others: number): Obstacle | undefined {
-  if (first === undefined || others > 0 || managed.some(({ standing }) => standing.kind !== "free")) return undefined;
+function isNowhere({ managed }: PoolView): boolean {
+  return managed.every(({ standing }) => standing.kind === "free");
+}
+
+/** Why a pool gets no node, where addresses of nobody have all its matches, this one the first. Only a person knows what these are for. */
+function takenBy(first: NodeVerdict | undefined): Obstacle | undefined {
+  if (first === undefined) return undefined;
   const detail = `each node that it could go to carries an address that no object names, such as ${first.detail} on ${first.nodeName}`;
   const advice = `Put ${first.detail} into the spec.ips of a pool, or detach it.`;
   return obstacle("NoCandidate", detail, { needsPerson: true, advice, waitsFor: "node" });
@@ -116,8 +123,8 @@ function ofSuspended({ name: nodeName }: NodeFacts, availability: Availability):
 }
 
 /** As {@link takenBy}, where addresses of suspended objects are in the way, which have no use for the nodes. */
-function keptBySuspended({ managed }: PoolView, [first]: readonly OfSuspended[], others: number): Obstacle | undefined {
-  if (first === undefined || others > 0 || managed.some(({ standing }) => standing.kind !== "free")) return undefined;
+function keptBySuspended(first: OfSuspended | undefined): Obstacle | undefined {
+  if (first === undefined) return undefined;
   const { ip, nodeName, owner } = first;
   const whose = ownerText(owner);
   const detail = `each node that it could go to carries an address of a suspended object, such as ${ip} of ${whose} on ${nodeName}`;

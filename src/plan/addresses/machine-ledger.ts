@@ -2,6 +2,7 @@ import type { AddressFact } from "../../model/address.ts";
 import { pastMs } from "../../model/time.ts";
 import {
   comingMachine,
+  type Free,
   isWritable,
   type MachineOf,
   type ManagedIP,
@@ -113,10 +114,8 @@ export class MachineLedger {
       return owner === undefined || owner.key === view.key ? [] : [{ ip, owner }];
     });
     if (stranded.length === 0) return room;
-    const without = (some: typeof stranded): Availability => {
-      const evictable = new Map([...this.#evictable, ...some.map(({ ip, owner }) => [ip, owner] as const)]);
-      return this.#availability(machine, carried, view, { beside, evictable });
-    };
+    const without = (some: readonly Leaver[]): Availability =>
+      this.#availability(machine, carried, view, { beside, also: some });
     const left = without(
       stranded.filter(({ ip, owner }) => owner.suspended === undefined && !this.#canLeaveByItself(ip, owner)),
     );
@@ -144,10 +143,10 @@ export class MachineLedger {
       const owner = this.#parked.get(ip);
       const isOther = owner !== undefined && owner.key !== view.key;
       const isInKnot = isOther && !this.#hasMachine(owner) && this.#waitsFor(owner, view.key, new Set());
-      return isInKnot ? [[ip, owner] as const] : [];
+      return isInKnot ? [{ ip, owner }] : [];
     });
     if (parked.length === 0) return undefined;
-    return this.#availability(machine, carried, view, { evictable: new Map([...this.#evictable, ...parked]) });
+    return this.#availability(machine, carried, view, { also: parked });
   }
 
   /** True for an address in use that serves its object nowhere, on a node that does not match. */
@@ -196,8 +195,12 @@ export class MachineLedger {
     machine: string,
     carried: readonly string[],
     view: Limited,
-    { beside = 0, evictable = this.#evictable }: { readonly beside?: number; readonly evictable?: Evictable },
+    { beside = 0, also = [] }: { readonly beside?: number; readonly also?: readonly Leaver[] },
   ): Availability {
+    const evictable =
+      also.length === 0
+        ? this.#evictable
+        : new Map([...this.#evictable, ...also.map(({ ip, owner }) => [ip, owner] as const)]);
     const { addressesPerMachine, stillPublished, isNamed } = this.#facts;
     const promised = this.#promised.get(machine) ?? [];
     const most = Math.min(addressesPerMachine, view.maxPerNode, ...promised.map((key) => this.#limits.of(key)));
@@ -351,18 +354,18 @@ function machinesOf({ matches, machineOf }: PoolView): readonly string[] {
 
 /** Addresses in use on nodes that do not match, where they serve their objects nowhere. */
 function parkedAddresses(views: readonly PoolView[]): Evictable {
-  const isParked = ({ ip, standing }: ManagedIP, { inUse, withheld }: PoolView): boolean =>
-    standing.kind === "free" &&
-    standing.rank === "not-matching" &&
-    standing.isServing !== true &&
-    inUse.has(ip) &&
-    !withheld.has(ip);
+  return freeInUse(views.filter(isWritable), ({ rank, isServing }) => rank === "not-matching" && isServing !== true);
+}
+
+/** Addresses in use that could be assigned at once, and stand as is asked for; none that are withheld. */
+function freeInUse(views: readonly PoolView[], isMeant: (standing: Free) => boolean): Evictable {
   return new Map(
-    views
-      .filter(isWritable)
-      .flatMap((view) =>
-        view.managed.filter((address) => isParked(address, view)).map(({ ip }) => [ip, view] as const),
-      ),
+    views.flatMap((view) =>
+      view.managed.flatMap(({ ip, standing }) => {
+        const isOne = standing.kind === "free" && isMeant(standing) && view.inUse.has(ip) && !view.withheld.has(ip);
+        return isOne ? [[ip, view] as const] : [];
+      }),
+    ),
   );
 }
 
@@ -379,14 +382,8 @@ function busyAddresses(views: readonly PoolView[]): ReadonlySet<string> {
 
 /** Addresses in use on nodes that their objects never want. They make room there for what another object has a use for, unless their objects are suspended. */
 function strandedAddresses(views: readonly PoolView[]): Evictable {
-  const isStranded = ({ ip, standing }: ManagedIP, { inUse, withheld }: PoolView): boolean =>
-    standing.kind === "free" && standing.isStranded === true && inUse.has(ip) && !withheld.has(ip);
   const able = views.filter((view) => view.suspended !== undefined || isWritable(view));
-  return new Map(
-    able.flatMap((view) =>
-      view.managed.filter((address) => isStranded(address, view)).map(({ ip }) => [ip, view] as const),
-    ),
-  );
+  return freeInUse(able, ({ isStranded }) => isStranded === true);
 }
 
 function disabledOf(view: PoolView): readonly string[] {
