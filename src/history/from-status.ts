@@ -3,7 +3,7 @@ import type { Change, ChangeKind } from "../model/change.ts";
 import { LAST_RESULT_ANNOTATION, LAST_RUN_ANNOTATION, LAST_SUCCESS_ANNOTATION } from "../model/lease-annotations.ts";
 import { leaseSuspension } from "../model/lease-notes.ts";
 import type { Condition, DNSMemory, ObjectMeta, PoolStatus, RecordSetStatus, RetryStatus } from "../model/resource.ts";
-import { retrySubjectText } from "../model/retry-subject.ts";
+import { retriedNode, retrySubjectText } from "../model/retry-subject.ts";
 import { type Suspension, whySuspended } from "../model/suspension.ts";
 import { plainValue } from "../model/text.ts";
 import { parseTime } from "../model/time.ts";
@@ -89,9 +89,10 @@ function ofCondition({ type, status, lastTransitionTime, reason, message }: Cond
 }
 
 /** When it failed is not kept: it is told at the time of the look. */
-function ofRetry({ subject, attempts, nextAttemptTime, error }: RetryStatus, nowMs: number): readonly KeptChange[] {
+function ofRetry(retry: RetryStatus, nowMs: number): readonly KeptChange[] {
+  const { subject, attempts, nextAttemptTime, error } = retry;
   return fact(nowMs, "retry", {
-    subject: subject.replace(/^node\/([^/]*).*$/, "$1").replace(/^(ip|dns)\//, ""),
+    subject: retriedNode(retry)?.nodeName ?? subject.replace(/^(ip|dns)\//, ""),
     outcome: "failed",
     count: Math.max(1, attempts),
     what: `still failing: ${retrySubjectText(subject)}, next attempt at ${nextAttemptTime}`,

@@ -7,7 +7,7 @@ import type { PublishedName, RetryStatus } from "./resource.ts";
  *   ip/203.0.113.1        assignment or move of the address
  *   ip-relocation/203.…   move of the address off a node where it still serves: should that node die, it goes at once
  *   ip-removal/203.…      unassignment or deletion of the address: it can go to a node while it cannot be given up
- *   node/worker-1/9001    assignment or move to the node with this machine; an acquisition or firewall change that may have failed because of the machine
+ *   node/worker-1/9001    assignment or move to the node worker-1 while it has the machine 9001; also an acquisition or a change of a firewall, if that machine may be to blame
  *   acquire               acquisition
  *   annotate              write of a node's annotations that was forbidden: the permission is missing for every node
  *   annotate/worker-1     any other write of the annotations of the node
@@ -177,6 +177,12 @@ const SUBJECT_TEXTS: Readonly<Record<RetryKind, (name: string) => string>> = {
 /** Returns the address that a retry is about, whether it is to come or to go; undefined where it is about something else. Pure. */
 export function retriedAddress({ subject }: RetryStatus): string | undefined {
   return /^ip(?:-relocation|-removal)?\/(.*)$/s.exec(subject)?.[1];
+}
+
+/** Returns the node that a retry is about, with its machine; undefined where it is about something else. Pure. */
+export function retriedNode({ subject }: RetryStatus): RetriedNode | undefined {
+  const name = /^node\/(.*)$/s.exec(subject)?.[1];
+  return name === undefined ? undefined : nodeBehind(name);
 }
 
 /** Returns the records that a retry is about, whatever is changed of them; undefined where it is about something else. Pure. */

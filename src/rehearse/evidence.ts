@@ -10,7 +10,7 @@ import { moveSubjects, nodeSubject } from "../model/retry-subject.ts";
 import { SUSPEND_ANNOTATION } from "../model/suspension.ts";
 import { timestamp } from "../model/time.ts";
 import { dnsProvider } from "../plan/names/name-target.ts";
-import { ipOf, poolOf, type Seen } from "./gates.ts";
+import { ipOf, machineIn, poolOf, type Seen } from "./gates.ts";
 
 /** What a gate is about. */
 export interface Looked {
@@ -221,7 +221,7 @@ function firewallFacts({ seen }: Looked): readonly Evidence[] {
 function carried(looked: Looked): readonly Evidence[] {
   const { seen, node } = looked;
   const { provider } = seen.object.spec;
-  const machine = seen.world.registry.machineID(provider, node?.providerID ?? "");
+  const machine = machineIn(seen, node);
   if (machine === undefined) return [];
   const facts = [...(seen.world.providers.get(provider)?.addresses.values() ?? [])];
   const ips = facts.flatMap((fact) =>
@@ -233,7 +233,7 @@ function carried(looked: Looked): readonly Evidence[] {
 /** The attempts that wait, of the address and the node; of the object as a whole where it is about neither. */
 function retries(looked: Looked): readonly Evidence[] {
   const { seen, ip, node } = looked;
-  const machineID = seen.world.registry.machineID(seen.object.spec.provider, node?.providerID ?? "");
+  const machineID = machineIn(seen, node);
   const wanted = [
     ...(ip === undefined ? [] : moveSubjects({ ip, isServing: true })),
     ...(node === undefined || machineID === undefined ? [] : [nodeSubject({ nodeName: node.name, machineID })]),

@@ -44,6 +44,11 @@ export function seenIn(planned: Planned, ref: ObjectRef): Seen | undefined {
   return { ...planned, ref, object, assessment, validation: validatePool(object, world) };
 }
 
+/** Returns the machine of a node at the object's provider; undefined where it has none there. Pure. */
+export function machineIn({ object, world }: Seen, node: NodeFacts | undefined): string | undefined {
+  return world.registry.machineID(object.spec.provider, node?.providerID ?? "");
+}
+
 /** Returns the assessment of a pool or a routed IP; undefined for a record set. Pure. */
 export function poolOf({ assessment }: Pick<Seen, "assessment">): PoolAssessment | undefined {
   return "desired" in assessment ? assessment : undefined;
@@ -237,9 +242,12 @@ export function firewallGates(seen: Seen): readonly Gate[] {
 }
 
 /** A node whose last attempt failed comes behind all others until it is tried again. */
-function laterGate({ assessment, object, world }: Seen, nodeName: string): readonly Gate[] {
-  const { providerID = "" } = world.nodes.find(({ name }) => name === nodeName) ?? {};
-  const machineID = world.registry.machineID(object.spec.provider, providerID);
+function laterGate(seen: Seen, nodeName: string): readonly Gate[] {
+  const { assessment, world } = seen;
+  const machineID = machineIn(
+    seen,
+    world.nodes.find(({ name }) => name === nodeName),
+  );
   if (machineID === undefined) return [];
   const retries = new Retries(assessment.status.retries, world.observedAtMs);
   const why = retries.obstacle(nodeSubject({ nodeName, machineID }));
