@@ -82,14 +82,19 @@ export const CANONICAL: Readonly<Record<IPFamily, (text: string) => string | und
  * `spec.ipFamily`. Pure.
  */
 export function entryProblem(entry: string, family: IPFamily, field: string): string | undefined {
+  const fault = entryFault(entry, family, field);
+  return fault === undefined ? undefined : `"${entry}" ${fault}`;
+}
+
+/** As {@link entryProblem}, without the entry: `is not an IPv6 address`. Pure. */
+export function entryFault(entry: string, family: IPFamily, field: string): string | undefined {
   if (CANONICAL[family](entry) !== undefined) return undefined;
   const other: IPFamily = family === "IPv4" ? "IPv6" : "IPv4";
-  if (CANONICAL[other](entry) !== undefined)
-    return `"${entry}" is an ${other} address: ${field} would have to be ${other}`;
-  if (family === "IPv6") return `"${entry}" is not an IPv6 address`;
+  if (CANONICAL[other](entry) !== undefined) return `is an ${other} address: ${field} would have to be ${other}`;
+  if (family === "IPv6") return "is not an IPv6 address";
   const mapped = canonicalIPv4(/^::ffff:([\d.]+)$/i.exec(entry)?.[1] ?? "");
-  if (mapped !== undefined) return `"${entry}" is an IPv4 address in IPv6's form: write ${mapped}`;
-  return `"${entry}" is not ${entry.includes(":") ? "an IPv6" : "a canonical IPv4"} address`;
+  if (mapped !== undefined) return `is an IPv4 address in IPv6's form: write ${mapped}`;
+  return `is not ${entry.includes(":") ? "an IPv6" : "a canonical IPv4"} address`;
 }
 
 /** Returns an entry of a list of addresses as texts name it: in quotes where it is empty or has blanks in it. Pure. */

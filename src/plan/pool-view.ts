@@ -138,7 +138,7 @@ export type MachineOf = (providerID: string) => string | undefined;
 /** An entry of `spec.ips` that cannot be used. */
 export type BadEntry = { readonly entry: string } & (
   | { readonly fault: "duplicate" }
-  /** What is wrong with it, as {@link entryProblem} says it. */
+  /** What is wrong with it, without the entry: `is not an IPv6 address`. */
   | { readonly fault: "invalid"; readonly problem: string }
 );
 

@@ -210,7 +210,7 @@ function ownHolds(view: PoolView): readonly Hold[] {
 
 /** Why an entry of `spec.ips` is not used. Of an IPv6 address that stands there twice the two may look different. */
 function entryObstacle(bad: BadEntry): Obstacle {
-  if (bad.fault === "invalid") return personNeeded("InvalidIP", bad.problem.replace(`"${bad.entry}" is`, "it is"));
+  if (bad.fault === "invalid") return personNeeded("InvalidIP", `it ${bad.problem}`);
   const advice = "Keep one of its entries in spec.ips: an IPv6 address can be written in several ways.";
   return { ...personNeeded("DuplicateIP"), ...(bad.entry.includes(":") ? { advice } : {}) };
 }

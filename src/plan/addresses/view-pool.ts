@@ -1,5 +1,5 @@
 import type { ObjectRef, Place } from "../../model/action.ts";
-import { type AcquiredIP, type Address, type AddressFact, CANONICAL, entryProblem } from "../../model/address.ts";
+import { type AcquiredIP, type Address, type AddressFact, CANONICAL, entryFault } from "../../model/address.ts";
 import { annotatedNodes, annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
@@ -252,7 +252,7 @@ const UNSHOWN: AddressFact = {
 function findBadEntries({ ips: entries, ...spec }: Pool["spec"]): readonly BadEntry[] {
   const family = ipFamilyOf(spec);
   return [...Map.groupBy(entries, (entry) => entry)].flatMap(([entry, of]): readonly BadEntry[] => {
-    const problem = entryProblem(entry, family, "spec.ipFamily");
+    const problem = entryFault(entry, family, "spec.ipFamily");
     return [
       ...(problem === undefined ? [] : [{ entry, fault: "invalid" as const, problem }]),
       ...(of.length === 1 ? [] : [{ entry, fault: "duplicate" as const }]),
