@@ -110,7 +110,7 @@ export function examine(chosen: Chosen, answers: Answers): CheckReport {
   );
   return { findings: toldOnce(findings) };
 
-  /** The checks that keep one from being made, if only for a provider. What was not chosen is shown all the same: nothing else says what is wrong. */
+  /** The checks that failed, and without which this one is not made, or not made for one provider. They are shown even if they were not chosen: nothing else says what is wrong. */
   function causesOf(code: CheckCode): readonly CheckCode[] {
     const failed = failedBefore(code);
     return failed === undefined ? lostBefore(code).map(({ because }) => because) : [failed];

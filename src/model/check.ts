@@ -85,7 +85,7 @@ export interface CheckFacts {
   readonly hint: string;
   /** A command that does it, or shows more. */
   readonly command?: string;
-  /** Checks without which this one says nothing: when one of them fails, it is not made, and when it fails for one provider, not made for that one. */
+  /** Checks without which this one says nothing. If one of them fails, this one is not made. If it fails for one provider, this one is made for the others. */
   readonly after: readonly CheckCode[];
   /** When it is made: also before flipop is installed, only then, or only after. */
   readonly when: "always" | "before" | "installed";

@@ -333,7 +333,7 @@ export interface IPStatus {
 
 /** `status.retries[]`: something whose last attempt failed, and when it may be tried again. Sorted by subject. */
 export interface RetryStatus {
-  /** `ip/ADDRESS`, `ip-relocation/ADDRESS`, `ip-removal/ADDRESS`, `node/NAME/MACHINE`, `acquire`, `annotate`, `annotate/NODE`, `finalizer`, `firewall/ID`, `firewall-ports/ID`, `firewall-removal/ID`, `dns/PROVIDER/NAME`, `dns-removal/…` or `dns-ttl/…`. */
+  /** What failed: its kind, and what it is about, such as `node/worker-1/9001`. All kinds stand at the top of `retry-subject.ts`. */
   readonly subject: string;
   /** Failed attempts since the last success; at least 1. */
   readonly attempts: number;

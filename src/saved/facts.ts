@@ -261,7 +261,7 @@ const QUESTIONS: Readonly<Record<FactKind, (action: Action) => readonly Question
     return [
       {
         path: namePath(action, "foreign"),
-        // Only a plan knows which records flipop did not write. Where nothing is planned, nothing is known to differ.
+        // Only a plan knows which records no object has on record. Where nothing is planned, nothing is known to differ.
         read: ({ planned = action }) => (changesName(planned) ? (planned.unrecorded ?? []) : []),
         ...told((value) => `Of what leaves ${nameText(action)}, no object has on record: ${namesOf(value, "none")}`),
       },

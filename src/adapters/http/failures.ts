@@ -213,7 +213,10 @@ export function redirectedCall(texts: ProviderTexts, call: CallInfo): ProviderEr
   return failedCall(texts, call, { failure: "malformed", status: 0, reason, isAmbiguous: call.isWrite });
 }
 
-/** Returns why a request came to no answer: the code of the error, `""` if it has none, and its message. Node tells a broken connection as `aborted` or `socket hang up`. */
+/**
+ * Returns why a request came to no answer: the code of the error, `""` if it has none, and its message. A connection that broke is told in our own words: Node only says `aborted`
+ * or `socket hang up`.
+ */
 export function connectionFault(error: unknown): { readonly code: string; readonly message: string } {
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
   if (code === "ECONNRESET") return { code, message: "the connection broke before the answer was complete" };

@@ -178,7 +178,7 @@ function objectTable<Row extends Readiness>(
   const { nowMs, palette, wide } = look;
   const problem: Column<Row> = [
     "PROBLEM",
-    ({ stalled }) => (stalled === undefined ? "-" : { text: problemText(stalled, wide), paint: palette.bad }),
+    ({ stalled }) => (stalled === undefined ? "-" : { text: reasonsText(stalled, wide), paint: palette.bad }),
   ];
   const all: readonly Column<Row>[] = [
     [title, (row) => objectKey(objectOf(row).meta)],
@@ -193,7 +193,7 @@ function objectTable<Row extends Readiness>(
 }
 
 /** Returns `IPNotFound`, `IPNotFound +2` where two others wait for a person, too, or with `wide` all of them. */
-function problemText({ problems }: NonNullable<Readiness["stalled"]>, wide: boolean): string {
+function reasonsText({ problems }: NonNullable<Readiness["stalled"]>, wide: boolean): string {
   const reasons = problems.map(({ reason }) => reason);
   if (wide) return [...new Set(reasons)].join(", ");
   return problems.length === 1 ? reasons.join() : `${reasons[0]} +${problems.length - 1}`;
