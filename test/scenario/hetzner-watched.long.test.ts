@@ -3,5 +3,5 @@ import { hetznerWorld } from "./memory-world.ts";
 import { runGroups } from "./run-scenarios.ts";
 import { watchedDrive } from "./run-watched-scenarios.ts";
 
-const drive = watchedDrive("Hetzner, watched", 12);
+const drive = watchedDrive("Hetzner, watched", 24);
 runGroups([...commonGroups(), ...ownGroups()], hetznerWorld, drive);

@@ -7,8 +7,8 @@ import { World } from "./world.ts";
 
 const drive = { name: "Hetzner", open: (backend: ReturnType<typeof hetznerWorld>) => new World(backend) };
 
-// One in six, or with `SCENARIOS=all` every one.
-runGroups(commonGroups(), hetznerWorld, { ...drive, select: partOf(6) });
+// One in twelve, or with `SCENARIOS=all` every one.
+runGroups(commonGroups(), hetznerWorld, { ...drive, select: partOf(12) });
 runGroups(ownGroups(), hetznerWorld, { ...drive, select: (scenarios) => scenarios });
 
 test("every history that is not played here is one of the others", () => {

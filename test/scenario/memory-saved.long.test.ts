@@ -18,7 +18,7 @@ const GOES_ON = [
   /^a node that the firewall refuses is passed over/,
 ];
 
-const part = partOf(12);
+const part = partOf(20);
 
 runScenarios("memory", memoryWorld, {
   select: (all, group) =>

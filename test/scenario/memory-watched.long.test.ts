@@ -1,4 +1,4 @@
 import { memoryWorld } from "./memory-world.ts";
 import { runWatchedScenarios } from "./run-watched-scenarios.ts";
 
-runWatchedScenarios("memory", memoryWorld, 12);
+runWatchedScenarios("memory", memoryWorld, 24);

@@ -44,17 +44,17 @@ export function notForEverySave(half: "odd" | "even"): Select {
     });
 }
 
-/** Chooses what is played on a real API server: every sixteenth one; RoutedIPs, what kubectl prints, and what plays nowhere else whole. */
+/** Chooses what is played on a real API server: every twenty-fourth one; RoutedIPs, what kubectl prints, and what plays nowhere else whole. */
 export function onCluster(): Select {
-  return and(partOf(16, ["routed IPs", "what kubectl prints"]), (worlds) => worlds.every((kind) => kind === "cluster"));
+  return and(partOf(24, ["routed IPs", "what kubectl prints"]), (worlds) => worlds.every((kind) => kind === "cluster"));
 }
 
 /**
- * Chooses a twelfth of what {@link onCluster} leaves out, and all that cannot be played in memory: what is played with the real adapters on the embedded world.
+ * Chooses one in twenty-four of what {@link onCluster} leaves out, and all that cannot be played in memory: what is played with the real adapters on the embedded world.
  * In memory every other scenario is played, at one DNS provider at least.
  */
 export function onSandbox(): Select {
-  const part = partOf(12);
+  const part = partOf(24);
   const others = without("cluster", onCluster());
   return and(
     (scenarios, group) => part(others(scenarios, group), group),

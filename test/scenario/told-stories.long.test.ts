@@ -11,7 +11,7 @@ let toldFar = 0;
 let measured = 0;
 let eventful = 0;
 
-const groups = chosen("memory", partOf(12)).filter(({ scenarios }) => scenarios.length > 0);
+const groups = chosen("memory", partOf(20)).filter(({ scenarios }) => scenarios.length > 0);
 
 describe.for(groups)("what is told of $group", ({ scenarios }) => {
   test.for(scenarios)("$title: run for run", async (scenario) => {
