@@ -13,6 +13,8 @@ const JUST_MS = 3500;
 
 /** How many halves of calls there are from the plan to an assignment, at most, what must be on record first included. */
 const ROUND_CALLS = 10;
+/** What that takes where calls take no time, milliseconds: a pass collects what ends in the same moment. */
+const ROUND_MS = 10;
 
 /** What has to be looked at again right before a write that takes something away, and what must be known to be free before it is asked for. */
 export function checkPrecautions(monitor: Monitor, process: Process, call: SimCall, what: string): void {
@@ -26,7 +28,7 @@ export function checkPrecautions(monitor: Monitor, process: Process, call: SimCa
     monitor.violated("match", `${what}, which never was a node's machine`);
   const { world, history } = monitor.simulation;
   // What another action reads meanwhile comes too late for one that is under way.
-  const knownMs = world.nowMs() - ROUND_CALLS * history.latencyMs;
+  const knownMs = world.nowMs() - Math.max(ROUND_MS, ROUND_CALLS * history.latencyMs);
   const isThere = (ip: string): boolean => String(world.address(ip)?.droplet_id) === target;
   const other = [...process.readings.seen.values()].find(
     ({ ip, holderID }) =>
