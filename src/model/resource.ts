@@ -327,7 +327,7 @@ export interface IPStatus {
   readonly notMatchingSince?: string;
   /** RFC 3339. Until when resolvers may hand it out although it has left its names; absent while names show it. Until then it stays where it is. */
   readonly drainingUntil?: string;
-  /** True for an address that this object never used where it is, and that still serves clients of names there: another object left it to this one. */
+  /** True for an address that this object never used where it is: another one left it there. It still serves clients of names there, or its node is lost. */
   readonly inherited?: boolean;
 }
 

@@ -44,6 +44,7 @@ import { mishapScenarios } from "./mishap-scenarios.ts";
 import { movableIPv6Scenarios } from "./movable-ipv6-scenarios.ts";
 import { namedAddressScenarios } from "./named-address-scenarios.ts";
 import { neighbourScenarios } from "./neighbour-scenarios.ts";
+import { neverServedScenarios } from "./never-served-scenarios.ts";
 import { noticeScenarios } from "./notice-scenarios.ts";
 import { oddNameScenarios } from "./odd-name-scenarios.ts";
 import { oddZoneScenarios } from "./odd-zone-scenarios.ts";
@@ -141,6 +142,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "addresses handed over": handOverScenarios,
   "addresses exchanged": exchangeScenarios,
   "addresses inherited": inheritedScenarios,
+  "addresses that never served": neverServedScenarios,
   "addresses left to heirs": heirScenarios,
   guardrails: guardTourScenarios,
   "saved plans": savedPlanScenarios,

@@ -74,11 +74,17 @@ function keptBack(view: PoolView, ip: string, { isServing }: Free, pace: Pace | 
   return waitsOutside ? undefined : why;
 }
 
+/** An address that could be assigned at once. */
+interface FreeAddress {
+  readonly ip: string;
+  readonly standing: Free;
+}
+
 const RANKS: readonly FreeRank[] = ["unassigned", "node-gone", "not-matching", "excess", "foreign"];
 
 /** What comes of the turn of an address that still serves: what is sent in its place, or itself, or neither. */
 interface Step {
-  readonly sent?: { readonly ip: string; readonly standing: Free; readonly replaces?: string };
+  readonly sent?: FreeAddress & { readonly replaces?: string };
   readonly holds: readonly Hold[];
   /** Set where something of another object may take the node before: what waits for a machine to be left does not keep it from what serves no more. */
   readonly isWaitingItsTurn?: true;
@@ -87,7 +93,7 @@ interface Step {
 /** Returns what comes of an address and the node that waits for it. `reserved` is absent where other objects may have the node; else it is what leaves its machine now. */
 function nextStep(
   view: PoolView,
-  address: { readonly ip: string; readonly standing: Free },
+  address: FreeAddress,
   candidate: Candidate,
   how: { readonly pace: Pace | undefined; readonly coolOffUntilMs: number | undefined },
 ): Step & { readonly reserved?: readonly Leaver[] } {
@@ -105,7 +111,7 @@ function nextStep(
 /** Sends an address that serves nowhere. */
 function atOnce(
   view: PoolView,
-  address: { readonly ip: string; readonly standing: Free },
+  address: FreeAddress,
   candidate: Candidate,
   { pace, coolOffUntilMs }: { readonly pace: Pace | undefined; readonly coolOffUntilMs: number | undefined },
 ): Step {
@@ -114,7 +120,7 @@ function atOnce(
   const held = (why: Obstacle): readonly Hold[] => [hold("assign-ip", view.object, address.ip, why)];
   const why = suspended ?? cooling;
   if (why !== undefined) return { holds: held(why) };
-  const isPatient = isNew(view, address) || isFromFormer(view, address.ip) || isOneInUse(candidate);
+  const isPatient = isNew(view, address, pace) || isFromFormer(view, address.ip) || isOneInUse(candidate);
   const turn = pace?.staysForFormer(address.ip) ?? (isPatient ? leaversStay(candidate, address.ip, pace) : undefined);
   if (turn !== undefined) return { holds: held(turn), isWaitingItsTurn: true };
   pace?.recovers();
@@ -167,7 +173,7 @@ function spareFor(
   moving: string,
   candidate: Candidate,
   pace: Pace,
-): { readonly ip: string; readonly standing: Free } | Obstacle | undefined {
+): FreeAddress | Obstacle | undefined {
   const isNamed = view.managed.some(({ ip, acquired }) => ip === moving && acquired === undefined);
   if (view.pool.kind === "routedip" && isNamed) return undefined;
   const spares = view.managed.flatMap(({ ip, standing }) =>
@@ -190,10 +196,15 @@ function byEnd(
   return a - b;
 }
 
-/** True for an address that serves nobody yet, so that nobody waits for it. One that was taken off its machine, or lost it, is not. */
-function isNew({ pool }: PoolView, { ip, standing }: { readonly ip: string; readonly standing: Free }): boolean {
-  const hasServed = statusOf(pool, ip)?.providerID !== undefined || pool.status.publishedDNS?.addresses.includes(ip);
-  return standing.rank === "unassigned" && hasServed !== true;
+/**
+ * True for an address that never served its object: nobody waits for it, wherever it is. One that was taken off its machine, or lost it, is not, and neither is the last one of
+ * a name.
+ */
+function isNew({ pool }: PoolView, { ip, standing }: FreeAddress, pace: Pace | undefined): boolean {
+  if (pool.status.publishedDNS?.addresses.includes(ip) === true || pace?.isAwaited(ip) === true) return false;
+  if (standing.rank !== "unassigned") return standing.isNew === true;
+  const { providerID, inherited } = statusOf(pool, ip) ?? {};
+  return providerID === undefined || inherited === true;
 }
 
 /** True where an address that is in use has to leave the machine: it may still serve clients of the object that handed it over. */
@@ -214,19 +225,15 @@ function leaversStay({ leaving }: Candidate, ip: string, pace: Pace | undefined)
  * each in managed order. Where a machine must be left first, those that may have to wait for it come behind those that do not. Of those that still serve the ones that
  * have left their names come first. Of those that serve another object's clients the ones that no name shows do: one that is the last of its name may wait for them.
  */
-function freeInOrder(
-  view: PoolView,
-  candidates: readonly Candidate[],
-  pace: Pace | undefined,
-): readonly { readonly ip: string; readonly standing: Free }[] {
+function freeInOrder(view: PoolView, candidates: readonly Candidate[], pace: Pace | undefined): readonly FreeAddress[] {
   const free = view.managed.flatMap(({ ip, standing }) =>
     standing.kind === "free" && view.inUse.has(ip) ? [{ ip, standing }] : [],
   );
-  const turn = ({ ip, standing }: (typeof free)[number]): number => view.retries.addressTurn({ ip, ...standing });
+  const turn = ({ ip, standing }: FreeAddress): number => view.retries.addressTurn({ ip, ...standing });
   const isCrowded = candidates.some(({ leaving }) => leaving.length > 0);
-  const place = ({ ip, standing }: { readonly ip: string; readonly standing: Free }): number => {
+  const place = ({ ip, standing }: FreeAddress): number => {
     const leaves = leavingPlace(view, ip, standing, pace);
-    return leaves ?? (isCrowded && isNew(view, { ip, standing }) ? 1 : 0);
+    return leaves ?? (isCrowded && isNew(view, { ip, standing }, pace) ? 1 : 0);
   };
   return free.toSorted(
     (a, b) =>

@@ -1,3 +1,4 @@
+import { refKey } from "../../model/action.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
 import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
@@ -63,6 +64,13 @@ export class Pace {
   /** True for an address that some name shows now. */
   isShown(ip: string): boolean {
     return isShownIn(this.#facts.names, ip);
+  }
+
+  /** True for the last address of a name, where the object or a record set has that name: its clients wait. */
+  isAwaited(ip: string): boolean {
+    const own = refKey(this.#view.object);
+    const names = this.#facts.names.filter(({ owner }) => owner.kind === "dns" || refKey(owner) === own);
+    return lastServingIn(ip, { ...this.#facts, names }, this.#going) !== undefined;
   }
 
   /** Why an address that is not used does not take the place of another one yet: resolvers hand it out, or a name shows it that cannot be written just now. Undefined = it can. */

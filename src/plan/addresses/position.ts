@@ -174,7 +174,10 @@ function knownStanding({ address, isRefused }: KnownAddress, context: StandingCo
   if (node !== undefined) return onNode(address.ip, node, holder.machineID, context);
   const hidden = hiddenNode(address.ip, holder.machineID, context);
   if (hidden !== undefined) return onNode(address.ip, hidden, holder.machineID, context);
-  if (isFormerNode(address.ip, holder.machineID, context)) return { kind: "free", from: holder, rank: "node-gone" };
+  if (isFormerNode(address.ip, holder.machineID, context)) {
+    const isNew = hasNotServed(address.ip, holder.machineID, undefined, context);
+    return { kind: "free", from: holder, rank: "node-gone", ...(isNew ? { isNew } : {}) };
+  }
   return context.pool.spec.foreignHolder === "TakeOver" && context.held.takeOver === undefined
     ? { kind: "free", from: holder, rank: "foreign" }
     : { kind: "foreign", holder };
@@ -259,9 +262,11 @@ function usedBy(
   node: NodeFacts,
   machine: string,
   context: StandingContext,
-): Pick<Free, "isServing" | "isUnused" | "isAnnotated"> {
+): Pick<Free, "isServing" | "isNew" | "isUnused" | "isAnnotated"> {
   if (context.stillServes(node) && isInService(ip, node, machine, context)) return { isServing: true };
-  if (!isUnused(ip, node, machine, context)) return {};
+  if (!hasNotServed(ip, machine, node, context)) return {};
+  if (!context.isUp(node)) return { isNew: true };
+  if (context.claims.isRemembered(ip, context.key)) return {};
   const isAnnotated = annotatedOn(node).some((shown) => shown.ip === ip && shown.owner !== undefined);
   return isAnnotated ? { isUnused: true, isAnnotated } : { isUnused: true };
 }
@@ -284,15 +289,14 @@ function isInService(ip: string, node: NodeFacts, machine: string, context: Stan
   );
 }
 
-/** True on a node that is up for an address that the object never used there, by status and by the node's annotation, while no other object remembers it. */
-function isUnused(ip: string, node: NodeFacts, machine: string, context: StandingContext): boolean {
-  const { pool, key, machineOf, claims } = context;
-  const isAnnotated = isAnnotatedOn(node, ip, key);
+/** True for an address that the object never used on its machine, by status and by the annotation of the machine's node, where there is one. */
+function hasNotServed(ip: string, machine: string, node: NodeFacts | undefined, context: StandingContext): boolean {
+  const { pool, key, machineOf } = context;
+  const isAnnotated = node !== undefined && isAnnotatedOn(node, ip, key);
   const isReleased = pool.status.released.some((released) => released.ip === ip);
-  if (pool.meta.isDeleting || isAnnotated || isReleased || claims.isRemembered(ip, key)) return false;
+  if (pool.meta.isDeleting || isAnnotated || isReleased) return false;
   const entry = statusOf(pool, ip);
-  const isNew = entry === undefined || isNotOwn(entry);
-  return (isNew || (entry.inherited === true && isAt(entry, machine, machineOf))) && context.isUp(node);
+  return entry === undefined || isNotOwn(entry) || (entry.inherited === true && isAt(entry, machine, machineOf));
 }
 
 /** True if the address served on the node: status says so, or the node's annotation if there is no status. */

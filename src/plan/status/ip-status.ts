@@ -95,8 +95,9 @@ function unread(stored: IPStatus | undefined, error: string): IPStatus {
 function busy(view: PoolView, holder: Place | undefined, stored: IPStatus | undefined): IPStatus {
   const place = stored?.providerID === undefined ? placeFields(view, holder) : storedPlace(stored);
   const previous = stored?.previousProviderID === undefined ? {} : { previousProviderID: stored.previousProviderID };
+  const inherited = stored?.inherited === true ? { inherited: true } : {};
   const error = isSent(stored) ? {} : { error: WORKED_ON };
-  return { state: "in-progress", ...place, ...previous, ...error, reason: "InProgress" };
+  return { state: "in-progress", ...place, ...previous, ...inherited, ...error, reason: "InProgress" };
 }
 
 /** What is said of an address that the object has sent nowhere. */
@@ -183,14 +184,14 @@ function leftField(view: PoolView, ip: string): Pick<IPStatus, "previousProvider
   return left === undefined ? {} : { previousProviderID: left };
 }
 
-/** The mark of an address that serves clients of another object, or of one that is gone, for as long as it stays where that left it. */
+/** The mark of an address that the object never used where it is, for as long as it stays there: it serves clients of another object, or of one that is gone, or its node is lost. */
 function inheritedField(
   { inherited, formerOwners }: PoolView,
   ip: string,
   standing: Standing,
 ): Pick<IPStatus, "inherited"> {
   const isOthers = inherited?.has(ip) === true || formerOwners?.has(ip) === true;
-  return standing.kind === "free" && isOthers ? { inherited: true } : {};
+  return standing.kind === "free" && (isOthers || standing.isNew === true) ? { inherited: true } : {};
 }
 
 /** Until when an address stays that has left its names, or is about to: the stored text where it means that time. */
