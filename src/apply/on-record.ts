@@ -10,7 +10,7 @@ import {
   type WriteDNS,
 } from "../model/action.ts";
 import { changesName } from "../model/action-kinds.ts";
-import type { Address, PendingAcquisition } from "../model/address.ts";
+import type { Address, DrainMemory, PendingAcquisition } from "../model/address.ts";
 import { sourceNamed } from "../model/address-source.ts";
 import { claimsReady } from "../model/deletion.ts";
 import { addressesWithout } from "../model/dns.ts";
@@ -21,7 +21,7 @@ import { memoryOf as memoryOfNames, setNamed, withMemory } from "../model/record
 import { objectKey, type Pool, type PoolStatus, type RecordSetStatus, type RoutedIPStatus } from "../model/resource.ts";
 import { timestamp } from "../model/time.ts";
 import { attemptedName, isVitalName, recordedNames, withNames } from "../plan/names/plan-dns.ts";
-import { isAboutToLeave, statusOf, storedDrain } from "../plan/pool-view.ts";
+import { statusOf, storedDrain, storedDrainSeconds } from "../plan/pool-view.ts";
 import { onItsWay, withDrains, withSent } from "../plan/status/stored-status.ts";
 import { type ApplyContext, answered } from "./context.ts";
 import { ignoreKubeError, isAmbiguousWrite } from "./resource-store.ts";
@@ -85,11 +85,10 @@ export function preparations(
   );
   const byObject = Map.groupBy(actions, ({ object }) => refKey(object));
   const ownActions = (object: ObjectRef): readonly Action[] => byObject.get(refKey(object)) ?? [];
-  const takers = takersOf(byObject);
   const prepareAlone = (object: ObjectRef): Preparation =>
     object.kind === "dns"
       ? prepareSet(plan, object, ownActions(object), context)
-      : preparePool(plan, object, { actions: ownActions(object), seen: seen.get(refKey(object)), takers }, context);
+      : preparePool(plan, object, { actions: ownActions(object), seen: seen.get(refKey(object)) }, context);
   const once = (known: Map<string, Preparation>, object: ObjectRef, start: () => Preparation): Preparation => {
     const work = known.get(refKey(object)) ?? start();
     known.set(refKey(object), work);
@@ -97,21 +96,12 @@ export function preparations(
   };
   return (object) =>
     once(started, object, () => {
-      const others = losers(plan, leavingNames(ownActions(object)), takers, context).filter(
+      const others = losers(plan, leavingNames(ownActions(object)), context).filter(
         (pool) => refKey(pool) !== refKey(object),
       );
       const all = [object, ...others].map((one) => once(alone, one, () => prepareAlone(one)));
       return together(all[0] ?? UNPREPARED, all.slice(1));
     });
-}
-
-/** By address the objects, as {@link refKey}, that are about to take it out of their names. */
-type Takers = ReadonlyMap<string, readonly string[]>;
-
-function takersOf(byObject: ReadonlyMap<string, readonly Action[]>): Takers {
-  const taken = [...byObject].flatMap(([key, own]) => [...leavingNames(own)].map((ip) => [ip, key] as const));
-  const byIP = Map.groupBy(taken, ([ip]) => ip);
-  return new Map([...byIP].map(([ip, all]) => [ip, all.map(([, key]) => key)]));
 }
 
 /** The addresses that these actions take out of names. */
@@ -124,16 +114,11 @@ function leavingNames(actions: readonly Action[]): ReadonlySet<string> {
 }
 
 /** The pools of which these addresses are about to leave a name, to stay where they are until no resolver has them. */
-function losers(
-  { pools }: Plan,
-  leaving: ReadonlySet<string>,
-  takers: Takers,
-  { stores }: ApplyContext,
-): readonly ObjectRef[] {
+function losers({ pools }: Plan, leaving: ReadonlySet<string>, { stores }: ApplyContext): readonly ObjectRef[] {
   if (leaving.size === 0) return [];
   return pools.flatMap((pool) => {
     const stored = stores.ownersOf(pool.object).get(pool.object);
-    const drains = stored === undefined ? [] : [...newDrains(pool, stored, takers).keys()];
+    const drains = stored === undefined ? [] : [...newDrains(pool.status, stored).keys()];
     return drains.some((ip) => leaving.has(ip)) ? [pool.object] : [];
   });
 }
@@ -154,11 +139,10 @@ function preparePool(
   facts: {
     readonly actions: readonly Action[];
     readonly seen: RoutedIPStatus | undefined;
-    readonly takers: Takers;
   },
   { stores, registry, cluster }: ApplyContext,
 ): Preparation {
-  const { actions, seen, takers } = facts;
+  const { actions, seen } = facts;
   const store = stores.ownersOf(object);
   const planned = pools.find((pool) => refKey(pool.object) === refKey(object));
   const stored = store.get(object);
@@ -168,7 +152,7 @@ function preparePool(
   const isVital = !isDeepStrictEqual(memoryOf(status), memoryOf(withNoted(seen, status, stored.meta.note)));
   const sent = sentAddresses(actions, stored, registry);
   const names = recordedNames(actions, status, stored, cluster.now());
-  const drains = newDrains(planned, stored, takers);
+  const drains = newDrains(status, stored);
   const work = store.updateStatus(object, ({ firewalls: _former, ...current }) => ({
     ...withNames(current, names),
     ...withPlanned(current, seen, status),
@@ -226,24 +210,26 @@ function withNoted(
 }
 
 /**
- * Address → until when it stays once it has left its names, for those that are about to leave. Nothing for one of {@link isAboutToLeave}, as long as it leaves no name of another
- * object: the next run sees by its own name whether it has left. Runs that die one after the other would put off for ever what each of them writes first.
+ * How addresses drain that are about to leave their names, by address. Nothing where it is on record for how long: when it has left the next run sees by the names. Runs that die one
+ * after the other would put off for ever what each of them writes first.
  */
-function newDrains(
-  { object, status: { ips, released } }: Plan["pools"][number],
-  stored: Pool,
-  takers: Takers,
-): ReadonlyMap<string, string> {
-  const key = refKey(object);
-  const isTakenElsewhere = (ip: string): boolean => takers.get(ip)?.some((taker) => taker !== key) === true;
-  const isOnRecord = (ip: string, drainingUntil: string): boolean =>
-    drainingUntil === storedDrain(stored, ip) || (isAboutToLeave(stored, ip) && !isTakenElsewhere(ip));
+function newDrains({ ips, released }: PoolStatus, stored: Pool): ReadonlyMap<string, DrainMemory> {
+  const isOnRecord = (ip: string, { drainingUntil, drainsForSeconds }: DrainMemory): boolean =>
+    drainsForSeconds === storedDrainSeconds(stored, ip) &&
+    (drainsForSeconds !== undefined || drainingUntil === storedDrain(stored, ip));
   const all = [...Object.entries(ips), ...released.map((entry) => [entry.ip, entry] as const)];
   return new Map(
-    all.flatMap(([ip, { drainingUntil }]) =>
-      drainingUntil === undefined || isOnRecord(ip, drainingUntil) ? [] : [[ip, drainingUntil]],
+    all.flatMap(([ip, entry]) =>
+      entry.drainingUntil === undefined || isOnRecord(ip, entry) ? [] : [[ip, drainOfEntry(entry)]],
     ),
   );
+}
+
+function drainOfEntry({ drainingUntil, drainsForSeconds }: DrainMemory): DrainMemory {
+  return {
+    ...(drainingUntil === undefined ? {} : { drainingUntil }),
+    ...(drainsForSeconds === undefined ? {} : { drainsForSeconds }),
+  };
 }
 
 /** The pool's addresses that are about to be sent somewhere, unless status knows that machine already. */

@@ -176,15 +176,21 @@ export interface PendingAcquisition {
   readonly candidates?: readonly string[];
 }
 
+/** What a status has of how one address drains. */
+export interface DrainMemory {
+  /** RFC 3339. Until when resolvers may hand it out although it has left its names; absent while names go on showing it. Until then it stays where it is. */
+  readonly drainingUntil?: string;
+  /** For how long resolvers may hand it out from when it has left its names, seconds. Set while it is about to leave them: until then nobody knows the time. */
+  readonly drainsForSeconds?: number;
+}
+
 /** `status.released[]`: no longer managed, still attached where it was. */
-export interface ReleasedIP {
+export interface ReleasedIP extends DrainMemory {
   readonly ip: string;
   readonly providerID?: string;
   readonly nodeName?: string;
   /** True when flipop acquired it and may delete it. */
   readonly acquired?: boolean;
-  /** Until when resolvers may hand it out; as of {@link IPStatus}. */
-  readonly drainingUntil?: string;
   /** When the object stopped using it, RFC 3339; absent where that is not on record. */
   readonly releasedAt?: string;
 }

@@ -307,7 +307,7 @@ export type IPState = "active" | "in-progress" | "error" | "no-match" | "unassig
 export type IPFault = "conflict" | "ungranted" | "unknown" | "invalid" | "blocked" | "gone" | "foreign" | "unread";
 
 /** `status.ips[address]`: one managed address. The first four fields are the Go operator's. */
-export interface IPStatus {
+export interface IPStatus extends Pick<ReleasedIP, "drainingUntil" | "drainsForSeconds"> {
   readonly state: IPState;
   readonly nodeName?: string;
   readonly providerID?: string;
@@ -325,8 +325,6 @@ export interface IPStatus {
   readonly fault?: IPFault;
   /** RFC 3339. When the holder was first seen not matching; absent while it matches. Read by grace. */
   readonly notMatchingSince?: string;
-  /** RFC 3339. Until when resolvers may hand it out although it has left its names; absent while names show it. Until then it stays where it is. */
-  readonly drainingUntil?: string;
   /** True for an address that this object never used where it is: another one left it there. It still serves clients of names there, or its node is lost. */
   readonly inherited?: boolean;
 }

@@ -2,7 +2,7 @@ import { type ObjectRef, ownPart, refKey, type WriteDNS } from "../model/action.
 import { addressesWithout, meantSeconds } from "../model/dns.ts";
 import { compareText, type DNSMemory, type LeftAddress, type Pool } from "../model/resource.ts";
 import { laterMs, parseTime, timestamp } from "../model/time.ts";
-import { drainEndMs, isAboutToLeave, isWritable, type PoolView, storedDrain } from "./pool-view.ts";
+import { drainEndMs, isWritable, type PoolView, storedDrain, storedDrainSeconds } from "./pool-view.ts";
 
 /** A name with what it shows now, or showed last where the records cannot be read just now. */
 export interface ShownName {
@@ -109,7 +109,7 @@ export function keptSeconds(ttlSeconds: number, { leftDNS = [] }: DNSMemory, now
 /**
  * Whether resolvers may still hand an address out:
  *
- *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`. `others`: the name, if only another process can take it out;
+ *   shown       a name shows it beside others that serve: it leaves the name now, and stays until `untilMs`, `forSeconds` from then. `others`: the name, if only another process can take it out;
  *               `isPaused`: what failed is not due yet. Then a stored time stays as it is, and so does the status. Once the address is out, the name says for how long
  *               resolvers have it
  *   unwritable  such a name cannot be written just now, or (`isUnread`) has not been read; `atMs`: when it can, if that is known; `untilMs`: the end of a drain that has
@@ -118,7 +118,13 @@ export function keptSeconds(ttlSeconds: number, { leftDNS = [] }: DNSMemory, now
  *   over        no resolver has it any more, or no name had anything else to show; `untilMs`: until when they had it
  */
 export type Drain =
-  | { readonly kind: "shown"; readonly untilMs: number; readonly others?: string; readonly isPaused?: true }
+  | {
+      readonly kind: "shown";
+      readonly untilMs: number;
+      readonly forSeconds: number;
+      readonly others?: string;
+      readonly isPaused?: true;
+    }
   | { readonly kind: "waits"; readonly untilMs: number }
   | Unwritable
   | { readonly kind: "over"; readonly untilMs?: number };
@@ -160,8 +166,10 @@ function longer(a: Drain, b: Drain): Drain {
   const [more, less] = DRAINS.indexOf(b.kind) > DRAINS.indexOf(a.kind) ? [b, a] : [a, b];
   if (more.kind === "over") return more;
   const untilMs = Math.max(more.untilMs, untilOf(less));
-  const isOwn = less.kind === "shown" && less.others === undefined && less.isPaused !== true;
-  return more.kind === "shown" && isOwn ? { kind: "shown", untilMs } : { ...more, untilMs };
+  if (more.kind !== "shown" || less.kind !== "shown") return { ...more, untilMs };
+  const forSeconds = Math.max(more.forSeconds, less.forSeconds);
+  const isOwn = less.others === undefined && less.isPaused !== true;
+  return isOwn ? { kind: "shown", untilMs, forSeconds } : { ...more, untilMs, forSeconds };
 }
 
 function untilOf({ untilMs = 0 }: Drain): number {
@@ -193,15 +201,16 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   const writable = showing.filter(({ access }) => access === "now");
   const blocked = showing.find(({ access }) => access === "later");
   const own = names.filter(isOwn);
-  const begun = withUnrecorded(view, ip, own, unshownDrain(view, ip, facts, own.length > 0 ? own : names));
+  const begun = withUnrecorded(view, ip, names, unshownDrain(view, ip, facts, own.length > 0 ? own : names));
   if (blocked !== undefined) return asUnwritable(view, ip, blocked, begun);
   if (writable.length === 0) return begun;
-  const untilMs = nowMs + longestTTL(writable) * 1000 + drainMs(pool);
+  const forSeconds = longestTTL(writable) + (pool.spec.drainSeconds ?? 0);
   const [others] = writable.every(({ isOthers }) => isOthers === true) ? writable : [];
   const isPaused = writable.every((name) => name.isPaused === true || name.isOthers === true);
   return {
     kind: "shown",
-    untilMs,
+    untilMs: nowMs + forSeconds * 1000,
+    forSeconds,
     ...(others === undefined ? {} : { others: others.fqdn }),
     ...(isPaused ? { isPaused } : {}),
   };
@@ -249,16 +258,16 @@ function unshownDrain(
 }
 
 /**
- * Returns the drain of an address that has left the object's name since status was written: a run died before it could put that on record. Nobody knows when it left, so it
- * begins to drain now.
+ * Returns the drain of an address that was about to leave its names when status was written, and that no name shows any more: a run died before it could put that on record. Nobody
+ * knows when it left, so it begins to drain now.
  */
-function withUnrecorded(view: PoolView, ip: string, own: readonly ShownName[], begun: Drain): Drain {
+function withUnrecorded(view: PoolView, ip: string, names: readonly ShownName[], begun: Drain): Drain {
   const { pool, nowMs } = view;
-  const present = own.filter(({ isRead, isFormer }) => isRead && isFormer !== true);
-  const hasLeft = present.length > 0 && !isShownIn(present, ip);
-  if (begun.kind === "unwritable" || !hasLeft || !isWritable(view)) return begun;
-  if (!isAboutToLeave(pool, ip)) return begun;
-  return { kind: "waits", untilMs: Math.max(untilOf(begun), nowMs + longestTTL(present) * 1000 + drainMs(pool)) };
+  const seconds = storedDrainSeconds(pool, ip);
+  const isStill = begun.kind === "unwritable" || isShownIn(names, ip) || !isWritable(view);
+  if (seconds === undefined || isStill) return begun;
+  const longestMs = longestTTL(names) * 1000 + drainMs(pool) + LONGEST_DRAIN_MS;
+  return { kind: "waits", untilMs: Math.max(untilOf(begun), nowMs + Math.min(seconds * 1000, longestMs)) };
 }
 
 /** How much longer than a TTL the addresses of a pool stay, milliseconds. */

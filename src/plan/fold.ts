@@ -180,7 +180,9 @@ function withdrawn(pool: Pool, outcomes: readonly Outcome[], nowMs: number): Poo
   });
   const own = left.filter(([ip]) => hasServed(pool, entryOf(ips, ip)) || released.some((entry) => entry.ip === ip));
   if (own.length === 0) return pool;
-  const latest = new Map(own.toSorted(([, a], [, b]) => a - b).map(([ip, untilMs]) => [ip, timestamp(untilMs)]));
+  const latest = new Map(
+    own.toSorted(([, a], [, b]) => a - b).map(([ip, untilMs]) => [ip, { drainingUntil: timestamp(untilMs) }]),
+  );
   return { ...pool, status: { ...pool.status, ...withDrains({ ips, released }, latest) } };
 }
 

@@ -73,7 +73,7 @@ export interface PoolView {
   /** Present while the object asks for what nobody has, and served before. Then nothing is taken from what serves. */
   readonly emptyTarget?: EmptyTarget;
   /** Until when addresses that are not to serve where they are stay there, since resolvers may hand them out, milliseconds; also times that are over. Absent = none. */
-  readonly drains?: ReadonlyMap<string, number>;
+  readonly drains?: ReadonlyMap<string, DrainEnd>;
   /** Released and inherited addresses that stay in names until others serve there, while the object's other ones leave their machines one after another. Absent = none. */
   readonly staying?: ReadonlySet<string>;
   /** Whether clients of the object reach an address where it is, whatever is planned for it. */
@@ -232,6 +232,13 @@ export interface Free {
   readonly isAnnotated?: true;
 }
 
+/** Until when an address stays that is to leave its machine, milliseconds. */
+export interface DrainEnd {
+  readonly untilMs: number;
+  /** For how long it drains from when it has left its names, seconds. Set while names show it that are about to let it go: until then nobody knows the end. */
+  readonly forSeconds?: number;
+}
+
 /** A holder that is unready and still counts as a match. */
 export interface Unready {
   readonly sinceMs: number;
@@ -332,12 +339,10 @@ export function storedDrain(pool: Pool, ip: string): string | undefined {
   return statusOf(pool, ip)?.drainingUntil ?? pool.status.released.find((entry) => entry.ip === ip)?.drainingUntil;
 }
 
-/**
- * True for an address whose drain is on record while the object's name shows it, by status: a run was about to take it out of there, and none has written since that it did.
- * Whether it has left, and when, only the name tells. Pure.
- */
-export function isAboutToLeave(pool: Pool, ip: string): boolean {
-  return storedDrain(pool, ip) !== undefined && isShownByName(pool, ip);
+/** Returns for how long an address drains from when it has left its names, seconds, where it is about to leave them by status. */
+export function storedDrainSeconds(pool: Pool, ip: string): number | undefined {
+  const released = pool.status.released.find((entry) => entry.ip === ip);
+  return statusOf(pool, ip)?.drainsForSeconds ?? released?.drainsForSeconds;
 }
 
 /** True for an address that the object's name shows as its own, by status. Pure. */

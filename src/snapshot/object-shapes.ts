@@ -200,6 +200,7 @@ const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
     fault: word<IPFault>("conflict", "ungranted", "unknown", "invalid", "blocked", "gone", "foreign", "unread"),
     notMatchingSince: text,
     drainingUntil: text,
+    drainsForSeconds: number,
     inherited: flag,
   },
   "nodeName",
@@ -210,6 +211,7 @@ const IP_STATUS: Shape<IPStatus> = fields<IPStatus>(
   "fault",
   "notMatchingSince",
   "drainingUntil",
+  "drainsForSeconds",
   "inherited",
 );
 
@@ -239,11 +241,20 @@ const PENDING: Shape<PendingAcquisition> = fields<PendingAcquisition>(
 );
 
 const RELEASED: Shape<ReleasedIP> = fields<ReleasedIP>(
-  { ip: text, providerID: text, nodeName: text, acquired: flag, drainingUntil: text, releasedAt: text },
+  {
+    ip: text,
+    providerID: text,
+    nodeName: text,
+    acquired: flag,
+    drainingUntil: text,
+    drainsForSeconds: number,
+    releasedAt: text,
+  },
   "providerID",
   "nodeName",
   "acquired",
   "drainingUntil",
+  "drainsForSeconds",
   "releasedAt",
 );
 

@@ -80,6 +80,14 @@ export const REMEMBERED: readonly Remembered[] = [
     wrong: "the address goes earlier or later, at most ten minutes after the TTL from now",
   },
   {
+    paths: ["ips{}.drainsForSeconds", "released[].drainsForSeconds"],
+    where: "pool, routed IP status",
+    written: "before an address leaves DNS, with `drainingUntil`; removed once it has left",
+    lost: "`drainingUntil` counts: where a run died after the address had left DNS, it may go earlier",
+    wrong:
+      "where a run died after the address had left DNS, it goes earlier or later, at most ten minutes after the TTL from now",
+  },
+  {
     paths: ["ips{}.inherited"],
     where: "pool, routed IP status",
     written:

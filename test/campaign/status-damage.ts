@@ -27,6 +27,7 @@ const OTHER_VALUES: Readonly<Record<string, unknown>> = {
   previousProviderID: "digitalocean://103",
   notMatchingSince: "2999-01-01T00:00:00Z",
   drainingUntil: "2999-01-01T00:00:00Z",
+  drainsForSeconds: 86400,
   releasedAt: "2999-01-01T00:00:00Z",
   since: "2999-01-01T00:00:00Z",
   assignableNodes: ["n1"],

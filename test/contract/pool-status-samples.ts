@@ -41,6 +41,7 @@ export const FULL_STATUS: Required<PoolStatus> = {
       reason: "InProgress",
       notMatchingSince: TIME,
       drainingUntil: TIME,
+      drainsForSeconds: 60,
       inherited: true,
     } satisfies Required<Omit<PoolStatus["ips"][string], "fault">>,
     "192.0.2.9": { state: "unassigned" },

@@ -76,6 +76,31 @@ export function drainDeathScenarios(scenario: Register): void {
         },
       );
 
+  for (const writes of [[2], [3], [2, 3]])
+    for (const seconds of [5, 30, 61])
+      scenario(
+        `runs that all die before their write ${writes.join(", ")}, ${seconds} s apart, drain a node that only a record set shows`,
+        async (world) => {
+          await world.machines("n1", "n2");
+          for (const number of [1, 2]) world.cloud.address(ip(number));
+          world.dns.zone("digitalocean");
+          await world.pools.create("web", { ips: [ip(1), ip(2)] });
+          await world.recordSets.create("nodes", {
+            dnsRecordSet: { ...www("digitalocean"), recordName: "nodes" },
+            addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+          });
+          await world.pass();
+          await world.machines("n3");
+          await cordon(world);
+          await die(world, { writes, seconds }, { [NAMED_BY_NODES]: 60 });
+          expect(world.cloud.addresses()).toMatchObject({ ip1: "n3" });
+          await world.pass();
+          await world.pass();
+          expect(world.dns.set("digitalocean", NAMED_BY_NODES)).toEqual(["ip1", "ip2"]);
+          expect((await world.pools.status("web")).ips[ip(1)]).not.toHaveProperty("drainsForSeconds");
+        },
+      );
+
   scenario(
     "an address that a run took out of its name, and died, stays while the name cannot be read, and drains from then",
     async (world) => {

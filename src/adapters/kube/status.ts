@@ -136,6 +136,7 @@ const IP_FIELDS: FieldsOf<Omit<IPStatus, "fault">> = {
   reason: optional(text),
   notMatchingSince: optional(text),
   drainingUntil: optional(text),
+  drainsForSeconds: optional(integer),
   inherited: optional(flag),
 };
 
@@ -187,6 +188,7 @@ const RELEASED = object<ReleasedIP>({
   nodeName: optional(text),
   acquired: optional(flag),
   drainingUntil: optional(text),
+  drainsForSeconds: optional(integer),
   releasedAt: optional(text),
 });
 

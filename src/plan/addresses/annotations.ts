@@ -391,7 +391,7 @@ function drainsOnHosts({ views, observation: { observedAtMs: nowMs } }: Annotati
   const managed = views.filter(({ hosts }) => hosts === "Managed");
   return new Map(
     managed.flatMap(({ drains, provider, placeOf }) =>
-      [...(drains ?? [])].flatMap(([ip, untilMs]): (readonly [string, string | undefined])[] => {
+      [...(drains ?? [])].flatMap(([ip, { untilMs }]): (readonly [string, string | undefined])[] => {
         if (untilMs <= nowMs) return [];
         const fact = provider?.addresses.get(ip);
         if (fact?.kind !== "known") return [[ip, undefined]];

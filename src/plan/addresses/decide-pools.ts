@@ -17,6 +17,7 @@ import {
   type ManagedIP,
   type PoolView,
   statusOf,
+  storedDrainSeconds,
 } from "../pool-view.ts";
 import { eachInSteps, type Steps } from "../steps.ts";
 import { type AcquisitionBudget, acquireForPool, acquisitionBudgets, pendingHolds } from "./acquire.ts";
@@ -122,11 +123,13 @@ function stillHandedOut({ pool, handedOver, nowMs }: PoolView): PoolView["handed
 }
 
 /** Until when addresses stay by status: what stands still forgets nothing of it. */
-function storedDrains({ pool, managed, released, handedOver, nowMs }: PoolView): ReadonlyMap<string, number> {
+function storedDrains({ pool, managed, released, handedOver, nowMs }: PoolView): NonNullable<PoolView["drains"]> {
   return new Map(
     [...managed, ...released, ...handedOver].flatMap(({ ip }) => {
       const untilMs = drainEndMs(pool, ip, nowMs);
-      return untilMs === undefined ? [] : [[ip, untilMs] as const];
+      const forSeconds = storedDrainSeconds(pool, ip);
+      const end = untilMs === undefined ? undefined : { untilMs, ...(forSeconds === undefined ? {} : { forSeconds }) };
+      return end === undefined ? [] : [[ip, end] as const];
     }),
   );
 }
@@ -143,15 +146,15 @@ function drainsOfDeleted(
   view: PoolView,
   names: ServingNames,
   stillPublished: ReadonlyMap<string, string>,
-): ReadonlyMap<string, number> {
+): NonNullable<PoolView["drains"]> {
   const going = new Set(view.managed.map(({ ip }) => ip));
   return new Map(
     view.managed.flatMap(({ ip, acquired }) => {
       const isServing = acquired !== undefined && isServedThere(view, ip);
       const drain = isServing ? drainOf(view, ip, names, going) : undefined;
       const isKept = drain?.kind === "shown" && stillPublished.has(ip);
-      const untilMs = drain === undefined || isKept ? undefined : drainEnd(view, ip, drain);
-      return untilMs === undefined ? [] : [[ip, untilMs] as const];
+      const end = drain === undefined || isKept ? undefined : drainEnd(view, ip, drain);
+      return end === undefined ? [] : [[ip, end] as const];
     }),
   );
 }

@@ -6,6 +6,7 @@ import { type Drain, drainOf, isJoined, isShownIn, lastServingIn, type ServingNa
 import { obstacle } from "../holds.ts";
 import {
   comingMachine,
+  type DrainEnd,
   drainEndMs,
   type Free,
   isNotOwn,
@@ -15,6 +16,7 @@ import {
   type Released,
   statusOf,
   storedDrain,
+  storedDrainSeconds,
 } from "../pool-view.ts";
 import type { Claims } from "./claims.ts";
 import type { MachineLedger } from "./machine-ledger.ts";
@@ -127,7 +129,7 @@ export function handOver(view: PoolView, ip: string, facts: ServingNames, ledger
   const drain = drainOf(view, ip, facts, going);
   const others = othersFirst(drain);
   if (others !== undefined) return { why: others, isLeaving: true };
-  const untilMs = drainEnd(view, ip, drain);
+  const { untilMs } = drainEnd(view, ip, drain) ?? {};
   if (untilMs !== undefined && untilMs > view.nowMs) {
     const whose = former === undefined ? "another object" : ownerText(former.key);
     const detail = `resolvers may still hand it out for ${whose}, whose it was`;
@@ -208,19 +210,28 @@ export function settleInherited(view: PoolView, facts: ServingNames, leaving: Re
   const staying = new Set(view.staying);
   const going = new Set(leaving);
   for (const ip of view.inherited ?? []) {
-    const untilMs = drainEnd(view, ip, drainOf(view, ip, facts, going));
-    if (untilMs === undefined && isShownIn(facts.names, ip) && !leaving.has(ip)) staying.add(ip);
-    if (untilMs === undefined) continue;
-    drains.set(ip, untilMs);
+    const end = drainEnd(view, ip, drainOf(view, ip, facts, going));
+    if (end === undefined && isShownIn(facts.names, ip) && !leaving.has(ip)) staying.add(ip);
+    if (end === undefined) continue;
+    drains.set(ip, end);
     going.add(ip);
   }
   return { ...view, drains, ...(staying.size === 0 ? {} : { staying }) };
 }
 
 /** Until when an address stays that is to leave its names; undefined where it does not leave them now. */
-export function drainEnd({ withheld }: PoolView, ip: string, drain: Drain): number | undefined {
+export function drainEnd({ pool, withheld }: PoolView, ip: string, drain: Drain): DrainEnd | undefined {
   const isKept = drain.kind === "shown" && withheld.has(ip);
-  return isKept ? undefined : drain.untilMs;
+  const { untilMs } = drain;
+  if (isKept || untilMs === undefined) return undefined;
+  return { untilMs, ...leavesField(pool, ip, drain) };
+}
+
+/** What cannot be written, or read, has left its names no more than it had. */
+function leavesField(pool: Pool, ip: string, drain: Drain): Pick<DrainEnd, "forSeconds"> {
+  const stored = drain.kind === "unwritable" ? storedDrainSeconds(pool, ip) : undefined;
+  const forSeconds = drain.kind === "shown" ? drain.forSeconds : stored;
+  return forSeconds === undefined ? {} : { forSeconds };
 }
 
 /** Returns the name that an address does not leave in this plan since a person has to approve it. */

@@ -195,13 +195,13 @@ export class Pace {
   }
 
   /** Until when addresses stay although names show them no more: those that are to move, and those that are not used any more. */
-  #drains(view: PoolView): ReadonlyMap<string, number> {
+  #drains(view: PoolView): NonNullable<PoolView["drains"]> {
     return new Map(
       view.managed.flatMap((address) => {
         const isLeaving = !view.inUse.has(address.ip) || this.#going.has(address.ip);
         const drain = isLeaving && servesNow(address) ? this.#drain(address.ip) : undefined;
-        const untilMs = drain === undefined ? undefined : drainEnd(view, address.ip, drain);
-        return untilMs === undefined ? [] : [[address.ip, untilMs] as const];
+        const end = drain === undefined ? undefined : drainEnd(view, address.ip, drain);
+        return end === undefined ? [] : [[address.ip, end] as const];
       }),
     );
   }
@@ -218,9 +218,9 @@ export function settleReleased(view: PoolView, facts: ServingNames, leaving: Rea
   const isReplaced = view.managed.some((address) => view.inUse.has(address.ip) && servesNow(address));
   const drains = serving.flatMap((ip) => {
     const drain = drainOf(view, ip, facts, leaving);
-    const untilMs = drainEnd(view, ip, drain);
-    if (untilMs === undefined) return [];
-    return drain.kind === "shown" && !isReplaced && !leaving.has(ip) ? [] : [[ip, untilMs] as const];
+    const end = drainEnd(view, ip, drain);
+    if (end === undefined) return [];
+    return drain.kind === "shown" && !isReplaced && !leaving.has(ip) ? [] : [[ip, end] as const];
   });
   const { publishedDNS } = view.pool.status;
   const isShown = (ip: string): boolean => publishedDNS?.addresses.includes(ip) === true || isShownIn(facts.names, ip);

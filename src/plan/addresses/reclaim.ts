@@ -89,7 +89,7 @@ function giveBack(
     positionObstacle(standing);
   if (why !== undefined) return { actions: [], holds: [hold("delete-ip", view.object, ip, why)] };
   const actions = removal(view, ip, standing);
-  const drainsUntilMs = view.drains?.get(ip);
+  const drainsUntilMs = view.drains?.get(ip)?.untilMs;
   return drainsUntilMs !== undefined && drainsUntilMs > view.nowMs
     ? { actions: [], later: actions, holds: [hold("delete-ip", view.object, ip, draining(drainsUntilMs))] }
     : { actions, holds: [] };

@@ -260,7 +260,7 @@ function obstacle(
   const shown = view.pool.meta.isDeleting ? view.managed.find(({ ip }) => stillPublished.has(ip)) : undefined;
   if (shown !== undefined)
     return { ...held(view, memory, "StillPublished"), detail: stillPublished.get(shown.ip) ?? shown.ip };
-  const drainUntilMs = Math.max(0, ...(view.drains?.values() ?? []));
+  const drainUntilMs = Math.max(0, ...[...(view.drains?.values() ?? [])].map(({ untilMs }) => untilMs));
   if (view.pool.meta.isDeleting && drainUntilMs > view.nowMs)
     return { ...held(view, memory, "Draining"), notBeforeMs: drainUntilMs };
   const why = view.retries.obstacle(firewallRemovalSubject(memory.id));

@@ -1,5 +1,5 @@
 import type { Place } from "../../model/action.ts";
-import { entryProblem, isSent } from "../../model/address.ts";
+import { type DrainMemory, entryProblem, isSent } from "../../model/address.ts";
 import { FAULT_REASONS, faultOf } from "../../model/fault-reason.ts";
 import { nodePhrase } from "../../model/node-phrase.ts";
 import type { Hold } from "../../model/plan.ts";
@@ -195,11 +195,15 @@ function inheritedField(
 }
 
 /** Until when an address stays that has left its names, or is about to: the stored text where it means that time. */
-export function drainField(view: PoolView, ip: string): Pick<IPStatus, "drainingUntil"> {
-  const untilMs = view.drains?.get(ip);
-  if (untilMs === undefined) return {};
+export function drainField(view: PoolView, ip: string): DrainMemory {
+  const end = view.drains?.get(ip);
+  if (end === undefined) return {};
+  const { untilMs, forSeconds } = end;
   const stored = storedDrain(view.pool, ip);
-  return { drainingUntil: stored !== undefined && parseTime(stored) === untilMs ? stored : timestamp(untilMs) };
+  return {
+    drainingUntil: stored !== undefined && parseTime(stored) === untilMs ? stored : timestamp(untilMs),
+    ...(forSeconds === undefined ? {} : { drainsForSeconds: forSeconds }),
+  };
 }
 
 /**

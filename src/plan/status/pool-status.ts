@@ -313,7 +313,11 @@ function pendingAcquisitions(view: PoolView): readonly PendingAcquisition[] {
 function released(view: PoolView, own: OwnPlan): readonly ReleasedIP[] {
   return [...view.released, ...view.handedOver, ...leftBehindPorts(view, own)].map(({ ip }) => {
     const stored = view.pool.status.released.find((entry) => entry.ip === ip);
-    const { drainingUntil: _former, ...known } = stored ?? { ip, ...storedPlace(statusOf(view.pool, ip) ?? {}) };
+    const {
+      drainingUntil: _until,
+      drainsForSeconds: _seconds,
+      ...known
+    } = stored ?? { ip, ...storedPlace(statusOf(view.pool, ip) ?? {}) };
     return { ...known, ...drainField(view, ip), ...releaseTime(view, stored) };
   });
 }

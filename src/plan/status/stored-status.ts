@@ -1,5 +1,5 @@
 import { type AcquireIP, type AssignIP, targetPlace } from "../../model/action.ts";
-import { entryOf } from "../../model/address.ts";
+import { type DrainMemory, entryOf } from "../../model/address.ts";
 import type { Outcome } from "../../model/outcome.ts";
 import type { ProviderRegistry } from "../../model/provider.ts";
 import type { IPStatus, Pool, PoolStatus } from "../../model/resource.ts";
@@ -42,14 +42,16 @@ export function foldIntoStatus(
   );
 }
 
-/** Enters until when addresses stay that have left their names, by address: in the entry that status has of each, managed or released. Pure. */
+/** Enters how addresses drain that have left their names, or are about to, by address: in the entry that status has of each, managed or released. Pure. */
 export function withDrains(
   { ips, released }: Pick<PoolStatus, "ips" | "released">,
-  drains: ReadonlyMap<string, string>,
+  drains: ReadonlyMap<string, DrainMemory>,
 ): Pick<PoolStatus, "ips" | "released"> {
-  const drained = <T extends object>(ip: string, entry: T): T => {
-    const drainingUntil = drains.get(ip);
-    return drainingUntil === undefined ? entry : { ...entry, drainingUntil };
+  const drained = <T extends DrainMemory>(ip: string, entry: T): T => {
+    const drain = drains.get(ip);
+    if (drain === undefined) return entry;
+    const { drainsForSeconds: _former, ...known } = entry;
+    return { ...known, ...drain } as T;
   };
   return {
     ips: Object.fromEntries(Object.entries(ips).map(([ip, entry]) => [ip, drained(ip, entry)])),

@@ -43,6 +43,7 @@ describe("patchPoolStatus", () => {
         "reason",
         "notMatchingSince",
         "drainingUntil",
+        "drainsForSeconds",
         "inherited",
       ];
       const none = Object.fromEntries(fields.map((field) => [field, null]));
