@@ -38,6 +38,27 @@ export interface ServingNames {
   readonly servedBy: ReadonlyMap<string, ReadonlySet<string>>;
   /** Until when resolvers may hand out what names showed that only their statuses remember, by address, milliseconds; also times that are over. */
   readonly left: ReadonlyMap<string, number>;
+  /** What names do not let go, although others serve beside it. Absent = nothing, as far as is known. */
+  readonly kept?: KeptShown;
+}
+
+/** Addresses that names go on showing whatever flipop does by itself, as {@link shownKey} has them. They do not leave these names, and do not drain for their sake. */
+export interface KeptShown {
+  /** Their objects have nothing to show instead. */
+  readonly last: ReadonlySet<string>;
+  /** Their objects want them there, and let them go only where they have to leave their machines. */
+  readonly wanted: ReadonlySet<string>;
+}
+
+/** Returns an address in a name of an object. */
+export function shownKey(owner: ObjectRef, fqdn: string, ip: string): string {
+  return `${refKey(owner)} ${fqdn} ${ip}`;
+}
+
+/** Returns what is known for an address that need not leave its machine: once all objects have decided. Pure. */
+export function decided(facts: ServingNames): ServingNames {
+  const { kept } = facts;
+  return kept === undefined ? facts : { ...facts, kept: { ...kept, last: kept.last.union(kept.wanted) } };
 }
 
 /** Returns what the statuses of names remember of addresses that left them, as {@link ServingNames.left} has it. Pure. */
@@ -197,7 +218,8 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
     if (name.isFormer === true) return name.addresses.some((other) => !unused.has(other) && isOtherOf(name)(other));
     return name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isHanded)));
   };
-  const showing = leaves.filter((name) => name.addresses.includes(ip) && keepsServing(name));
+  const isKept = ({ owner, fqdn }: ShownName): boolean => facts.kept?.last.has(shownKey(owner, fqdn, ip)) === true;
+  const showing = leaves.filter((name) => name.addresses.includes(ip) && keepsServing(name) && !isKept(name));
   const writable = showing.filter(({ access }) => access === "now");
   const blocked = showing.find(({ access }) => access === "later");
   const own = names.filter(isOwn);

@@ -1,5 +1,6 @@
 import { type Action, type ObjectRef, subjectOf } from "../model/action.ts";
 import { ACTIONS } from "../model/action-kinds.ts";
+import type { Observation } from "../model/observation.ts";
 import type { Hold } from "../model/plan.ts";
 import { compareText, objectKey } from "../model/resource.ts";
 
@@ -37,4 +38,16 @@ function inOrder<T extends { readonly object: ObjectRef }>(
         then(a.one, b.one, compareText(a.subject, b.subject)),
     )
     .map(({ one }) => one);
+}
+
+/** Lists that were found to be sorted. */
+const SORTED = new WeakSet<Observation["nodes"]>();
+
+/** The nodes sorted by name. A list that is sorted is the result itself: what is known of it need not be found out again. Pure. */
+export function nodesInOrder(nodes: Observation["nodes"]): Observation["nodes"] {
+  if (SORTED.has(nodes)) return nodes;
+  const isSorted = nodes.every(({ name }, place) => compareText(nodes[place - 1]?.name ?? "", name) <= 0);
+  const sorted = isSorted ? nodes : nodes.toSorted((a, b) => compareText(a.name, b.name));
+  SORTED.add(sorted);
+  return sorted;
 }

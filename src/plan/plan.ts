@@ -1,9 +1,9 @@
 import { type Action, type AssignIP, isAssign, type ObjectRef, refKey } from "../model/action.ts";
 import { lacksPermission } from "../model/hold.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Hold, Obstacle, Plan, WantedOwner } from "../model/plan.ts";
+import type { Hold, Obstacle, Plan } from "../model/plan.ts";
 import { annotatedFamily } from "../model/record-types.ts";
-import { bySeniority, compareText, ipFamilyOf, ownerKey } from "../model/resource.ts";
+import { bySeniority, ipFamilyOf, ownerKey } from "../model/resource.ts";
 import type { Selection } from "../model/run.ts";
 import { contentHash } from "../model/text.ts";
 import { planAnnotations } from "./addresses/annotations.ts";
@@ -11,7 +11,7 @@ import { type Claims, forgottenBy } from "./addresses/claims.ts";
 import { decidePools, inTheWay, servedThere } from "./addresses/decide-pools.ts";
 import { withInherited } from "./addresses/hand-over.ts";
 import { providerBudgets } from "./budget.ts";
-import { leftAddresses, type ServingNames } from "./drain.ts";
+import { type KeptShown, leftAddresses, type ServingNames } from "./drain.ts";
 import { type CleanedUp, type Cleaning, finalizerStep } from "./finalizer.ts";
 import { undoneAdditions, withoutUndone } from "./firewalls/firewall-memory.ts";
 import { isFirewallAwaited } from "./firewalls/firewall-target.ts";
@@ -20,12 +20,20 @@ import { findGaps } from "./gaps.ts";
 import { judgeGrants } from "./grants.ts";
 import { type Guarded, guarded } from "./guards.ts";
 import { type ImpactJudge, impactJudge, nameServices } from "./impact.ts";
+import { keptShown, NOTHING_KEPT } from "./kept-shown.ts";
 import { type NameClaims, settleNames } from "./names/name-claims.ts";
-import { keptByPools, type ObjectNames, planDNS, stayingAddresses, untouchedNames } from "./names/plan-dns.ts";
+import {
+  keptByPools,
+  type ObjectNames,
+  planDNS,
+  stayingAddresses,
+  untouchedNames,
+  wantedOwner,
+} from "./names/plan-dns.ts";
 import { type Publisher, poolKey, poolPublisher, publisherKey } from "./names/publishers.ts";
 import { awaitedByRecordSets, type Shown, shownNow } from "./names/still-published.ts";
 import { nameWrites } from "./names/withdrawals.ts";
-import { byKey, sortedActions, sortedHolds } from "./order.ts";
+import { byKey, nodesInOrder, sortedActions, sortedHolds } from "./order.ts";
 import { type Decision, firewallObstacles, isLeftEmpty, isWritable, type PoolView } from "./pool-view.ts";
 import {
   byRecordSet,
@@ -39,7 +47,7 @@ import {
 import { isSoon } from "./retries.ts";
 import { isNamespaceSelected, isSelected } from "./selection.ts";
 import type { ServedAddresses } from "./serving.ts";
-import { lastForCertain, poolAddresses, servingNow, verifiedAddresses } from "./serving.ts";
+import { lastForCertain, poolAddresses, servingAnywhere, servingNow, verifiedAddresses } from "./serving.ts";
 import { type Ownership, ownership } from "./shards.ts";
 import { assessPool, type OwnPlan } from "./status/pool-status.ts";
 import { assessRecordSet } from "./status/record-set-status.ts";
@@ -73,7 +81,7 @@ export function plan(observed: Observation, selection: Selection): Plan {
 
 /** Plans as {@link plan} does, and stops again and again: a plan of hundreds of objects and thousands of nodes takes seconds, many on a slow machine. */
 export function* planInSteps(observed: Observation, selection: Selection): Steps<Plan> {
-  const world: Observation = { ...observed, nodes: inOrder(observed.nodes) };
+  const world: Observation = { ...observed, nodes: nodesInOrder(observed.nodes) };
   const grants = judgeGrants(world);
   const whose = ownership(world, selection);
   const deciders = decidersOf(world);
@@ -94,18 +102,6 @@ export function* planInSteps(observed: Observation, selection: Selection): Steps
   }
 }
 
-/** Lists that were found to be sorted. */
-const SORTED = new WeakSet<Observation["nodes"]>();
-
-/** The nodes sorted by name. A list that is sorted is the result itself: what is known of it need not be found out again. */
-function inOrder(nodes: Observation["nodes"]): Observation["nodes"] {
-  if (SORTED.has(nodes)) return nodes;
-  const isSorted = nodes.every(({ name }, place) => compareText(nodes[place - 1]?.name ?? "", name) <= 0);
-  const sorted = isSorted ? nodes : nodes.toSorted((a, b) => compareText(a.name, b.name));
-  SORTED.add(sorted);
-  return sorted;
-}
-
 function withoutEmpty({ toConfirm, toApprove }: Pick<Excess, "toConfirm" | "toApprove">): Partial<Plan> {
   return { ...(toConfirm.length === 0 ? {} : { toConfirm }), ...(toApprove.length === 0 ? {} : { toApprove }) };
 }
@@ -117,8 +113,7 @@ function* planned(
   bounds: Bounds,
 ): Steps<{ readonly made: Plan; readonly later: readonly Action[]; readonly others: readonly Action[] }> {
   const claimed = yield* claim(world, selection, bounds);
-  const addresses = yield* planAddresses(world, claimed);
-  const names = yield* planNames(world, claimed, addresses);
+  const { addresses, names } = yield* planChanges(world, claimed);
   const annotations = planAnnotations({
     observation: world,
     views: addresses.decisions.map(({ view }) => view),
@@ -145,6 +140,21 @@ function* planned(
       .flatMap(({ later }) => later.map(addresses.impact.classed)),
     others: addresses.others,
   };
+}
+
+/** Plans what becomes of addresses, and of names; once more where an address drains for the sake of a name that keeps it. */
+function* planChanges(
+  world: Observation,
+  claimed: Claimed,
+): Steps<{ readonly addresses: AddressPlan; readonly names: NamesPlan }> {
+  let kept = NOTHING_KEPT;
+  for (;;) {
+    const addresses = yield* planAddresses(world, claimed, kept);
+    const names = yield* planNames(world, claimed, addresses);
+    const more = keptShown(addresses, claimed.shown.names, [...names.byObject.values()].flat(), kept);
+    if (more === undefined) return { addresses, names };
+    kept = more;
+  }
 }
 
 /** The objects with their claims, before anything is decided. */
@@ -183,8 +193,7 @@ function* claim(world: Observation, selection: Selection, bounds: Bounds): Steps
   const left = leftAddresses(publishers);
   const views = withInherited(found, { ...shown, left });
   const servedBy = servingNow(views);
-  const inherited = views.flatMap((view) => [...(view.inherited ?? [])]);
-  const serving = new Set([...[...servedBy.values()].flatMap((own) => [...own]), ...inherited]);
+  const serving = servingAnywhere(views, servedBy);
   return {
     ...bounds,
     claims,
@@ -213,6 +222,7 @@ type Draft = Pick<Guarded, "actions" | "holds">;
 interface AddressPlan extends Guarded {
   /** Those that may be written first. Their actions are as they were decided: `actions` has what the guards left of them. */
   readonly decisions: readonly Decision[];
+  readonly leaving: ReadonlySet<string>;
   readonly assignments: readonly AssignIP[];
   /** By {@link refKey}. */
   readonly firewalls: ReadonlyMap<string, ObjectFirewalls>;
@@ -224,9 +234,10 @@ interface AddressPlan extends Guarded {
 }
 
 /** Decides about addresses, then opens and closes the firewalls in front of them. */
-function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan> {
+function* planAddresses(world: Observation, claimed: Claimed, kept: KeptShown): Steps<AddressPlan> {
   const { views, claims, shown, serving, servedBy, left, ownership: whose } = claimed;
-  const decisions = yield* decidePools(views, world, claims, shown.stuck, { ...shown, serving, servedBy, left });
+  const facts = { ...shown, serving, servedBy, left, kept };
+  const { decisions, leaving } = yield* decidePools(views, world, claims, shown.stuck, facts);
   const impact = impactJudge(
     world,
     decisions.map(({ view }) => view),
@@ -246,6 +257,7 @@ function* planAddresses(world: Observation, claimed: Claimed): Steps<AddressPlan
   const { actions, holds } = guarded("firewalls", staying.actions, { sending });
   return {
     decisions,
+    leaving,
     actions,
     assignments: actions.filter(isAssign),
     holds: [...decisions.flatMap((decision) => decision.holds), ...staying.holds, ...holds],
@@ -476,14 +488,6 @@ function* assess(planned: {
     names: nameServices(allNames, actions, addresses.impact),
     budget: providerBudgets(world, actions),
   };
-}
-
-/** The name that an object is about to take, if somebody has to look first whose it is. */
-function wantedOwner({ publisher, present: { target, isOwnerWanted } }: ObjectNames): readonly WantedOwner[] {
-  if (isOwnerWanted !== true || target.kind !== "ready") return [];
-  const { name, zone, records } = target;
-  const hasRecords = records.addresses.length > 0;
-  return [{ object: publisher.ref, provider: name.provider, zone, fqdn: name.fqdn, hasRecords }];
 }
 
 /** Holds of objects outside the run's selection, or of other shards, are not shown; those of objects that no longer exist are. */

@@ -18,6 +18,19 @@ function servingOf({ managed, released }: PoolView): ReadonlySet<string> {
   return new Set([...placed, ...released.flatMap(({ ip, isServing }) => (isServing ? [ip] : []))]);
 }
 
+/** Returns all addresses that serve at this moment: those of {@link servingNow}, and what serves clients of an object that handed it over, or is gone, on the node where that one left it. Pure. */
+export function servingAnywhere(
+  views: readonly PoolView[],
+  servedBy: ReadonlyMap<string, ReadonlySet<string>>,
+): ReadonlySet<string> {
+  const own = [...servedBy.values()].flatMap((ips) => [...ips]);
+  const left = views.flatMap(({ inherited = [], handedOver }) => [
+    ...inherited,
+    ...handedOver.flatMap(({ ip, isServing }) => (isServing ? [ip] : [])),
+  ]);
+  return new Set([...own, ...left]);
+}
+
 /**
  * Returns the addresses of objects that go which are all that a name has for certain, with the name: whether clients reach its others nobody knows, since their firewall
  * is closed, missing or not to be changed. They cannot leave the name yet. Pure.

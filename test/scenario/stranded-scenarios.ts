@@ -61,6 +61,7 @@ export function strandedScenarios(scenario: Register): void {
   makesRoom(scenario);
   stays(scenario);
   disturbed(scenario);
+  keptByNames(scenario);
 }
 
 function makesRoom(scenario: Register): void {
@@ -278,4 +279,108 @@ function disturbed(scenario: Register): void {
     await minutes(world, 2);
     expect(await world.show("a")).toEqual(["ip1 active n1", "ip5 active n5"]);
   });
+}
+
+/** A name goes on showing an address that is to leave: nothing drains for its sake, and statuses come to rest. */
+function keptByNames(scenario: Register): void {
+  scenario("an address that two pools gave up, and that the name of one keeps, drains once", async (world) => {
+    await full(world);
+    await machine(world, "n2", "b");
+    world.cloud.address(ip(6));
+    world.cloud.address(ip(3));
+    await world.pools.edit("b", { ips: [ip(1), ip(6)] });
+    await world.pass();
+    for (const node of ["n1", "n2"]) await world.nodes.patch(node, { metadata: { labels: { role: "a" } } });
+    await world.pass();
+    await world.pools.edit("b", { ips: [ip(2)] });
+    await world.pools.edit("a", { ips: [ip(5), ip(1)] });
+    await world.pass();
+    expect(world.dns.set("digitalocean", "a.example.com")).toEqual(["ip1", "ip5"]);
+    await world.pools.edit("a", { ips: [ip(5)] });
+    await minutes(world, 3);
+    expect(world.dns.set("digitalocean", "a.example.com")).toEqual(["ip5"]);
+    expect(world.dns.set("digitalocean", B)).toEqual(["ip1", "ip6"]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    await world.pools.edit("a", { ips: [ip(5), ip(3)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", B)).toHaveLength(1);
+    await minutes(world, 3);
+    expect(await world.show("a")).toEqual([expect.stringContaining("ip3 active"), "ip5 active n5"]);
+    expect(world.dns.history("digitalocean", B)).not.toContain("");
+  });
+
+  scenario("a name drains to no address that its suspended pool was handed and never used", async (world) => {
+    await full(world);
+    await machine(world, "n2", "b");
+    await machine(world, "n3", "c");
+    world.cloud.address(ip(3));
+    world.cloud.address(ip(6));
+    await world.pools.edit("b", { ips: [ip(1), ip(2)] });
+    const dnsRecordSet = www("digitalocean", { recordName: "c" });
+    await world.pools.create("c", { ips: [ip(3)], match: { nodeLabel: "role=c" }, dnsRecordSet });
+    await world.pass();
+    await world.pools.edit("c", { suspend: true, ips: [ip(2)] });
+    await world.pools.edit("b", { ips: [ip(1)] });
+    await minutes(world, 3);
+    expect(await world.show("c")).toEqual([expect.stringContaining("ip2 no-match n2")]);
+    await world.nodes.patch("n3", { metadata: { labels: { role: "a" } } });
+    await world.pass();
+    await world.pools.edit("c", { suspend: false });
+    await world.pools.edit("a", { ips: [ip(5), ip(6)] });
+    await minutes(world, 3);
+    expect(await world.show("a")).toEqual(["ip5 active n5", "ip6 active n3"]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+  });
+
+  scenario(
+    "pools hand addresses on while a record set shows them all: each leaves it before it moves",
+    async (world) => {
+      await full(world);
+      await nodesOf(world, "a,b");
+      await world.pools.edit("a", { ips: [ip(2)] });
+      await world.pools.edit("b", { ips: [ip(5)] });
+      await minutes(world, 5);
+      expect(await world.show("a")).toEqual(["ip2 active n5"]);
+      expect(await world.show("b")).toEqual(["ip5 active n1"]);
+      expect(world.dns.set("digitalocean", "nodes.example.com")).toEqual(["ip2", "ip5"]);
+      expect(world.dns.history("digitalocean", "nodes.example.com")).not.toContain("");
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+    },
+  );
+
+  scenario(
+    "a suspended pool's name keeps an address that a record set shows, too, and nothing drains",
+    async (world) => {
+      await full(world);
+      await nodesOf(world, "a,b");
+      await machine(world, "n6", "a");
+      await world.pools.edit("a", { ips: [ip(5), ip(2)] });
+      await world.pass();
+      await world.pools.edit("b", { suspend: true, ips: [ip(2)] });
+      await world.pools.edit("a", { ips: [ip(1)] });
+      await minutes(world, 3);
+      expect(await world.show("a")).toEqual(["ip1 no-match n1 (StillPublished)"]);
+      expect(world.cloudWrites()).toEqual([]);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      await world.pools.edit("b", { suspend: false });
+      await minutes(world, 5);
+      expect(await world.show("a")).toEqual([expect.stringContaining("ip1 active")]);
+      expect(await world.show("b")).toEqual(["ip2 active n1"]);
+    },
+  );
+}
+
+/** A record set shows what pools have on the nodes of some roles. */
+async function nodesOf(world: World, roles: string): Promise<void> {
+  await world.recordSets.create("nodes", {
+    match: { nodeLabel: `role in (${roles})` },
+    addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+    dnsRecordSet: www("digitalocean", { recordName: "nodes" }),
+  });
+  await world.pass();
 }

@@ -5,7 +5,7 @@ import type { Observation } from "../../model/observation.ts";
 import type { Hold, Obstacle } from "../../model/plan.ts";
 import { ipFamilyOf, ownerText } from "../../model/resource.ts";
 import { suspendedObstacle } from "../../model/suspension.ts";
-import { drainOf, isShownIn, type ServingNames } from "../drain.ts";
+import { decided, drainOf, isShownIn, type ServingNames } from "../drain.ts";
 import { emptyTargetObstacle, hold, obstacle, personNeeded } from "../holds.ts";
 import {
   type BadEntry,
@@ -41,7 +41,7 @@ export function* decidePools(
   claims: Claims,
   stillPublished: ReadonlyMap<string, string>,
   names: ServingNames,
-): Steps<readonly Decision[]> {
+): Steps<DecidedPools> {
   const ledgers = machineLedgers(views, observation, claims, stillPublished);
   const budgets = acquisitionBudgets(observation, views);
   const inTurn = [...views.filter(isWritable), ...views.filter((view) => !isWritable(view))];
@@ -54,14 +54,23 @@ export function* decidePools(
     if (view.pool.meta.isDeleting) return given(view, stillPublished, names);
     return decide(view, { ledger, budget, names, stillPublished, onChoice: (next) => ledgers.set(provider, next) });
   });
-  return decisions.map((decision) => {
+  const facts = decided(names);
+  const settled = decisions.map((decision) => {
     const { view } = decision;
     const leaving = ledgers.get(view.pool.spec.provider)?.leaving;
     if (leaving === undefined || !isWritable(view) || view.pool.meta.isDeleting) return decision;
     const hasLeft = view.released.length + view.handedOver.length > 0;
-    const settled = hasLeft ? settleReleased(view, names, leaving) : view;
-    return { ...decision, view: settled.inherited === undefined ? settled : settleInherited(settled, names, leaving) };
+    const left = hasLeft ? settleReleased(view, facts, leaving) : view;
+    return { ...decision, view: left.inherited === undefined ? left : settleInherited(left, facts, leaving) };
   });
+  return { decisions: settled, leaving: new Set([...ledgers.values()].flatMap((ledger) => [...ledger.leaving])) };
+}
+
+/** What is decided for all pools. */
+export interface DecidedPools {
+  readonly decisions: readonly Decision[];
+  /** Addresses that leave their machines to others, now or once they have drained. */
+  readonly leaving: ReadonlySet<string>;
 }
 
 /** Creates the ledger of each provider that was read: of all views, since any of them may remember one of its machines. */

@@ -1,7 +1,7 @@
 import { refKey } from "../../model/action.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
-import { type Drain, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
+import { type Drain, decided, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, isShownByName, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
 import { drainEnd, handOver, isFromFormer, othersFirst, stillPublished } from "./hand-over.ts";
@@ -199,7 +199,9 @@ export class Pace {
     return new Map(
       view.managed.flatMap((address) => {
         const isLeaving = !view.inUse.has(address.ip) || this.#going.has(address.ip);
-        const drain = isLeaving && servesNow(address) ? this.#drain(address.ip) : undefined;
+        const facts = this.#going.has(address.ip) ? this.#facts : decided(this.#facts);
+        const drain =
+          isLeaving && servesNow(address) ? drainOf(this.#view, address.ip, facts, this.#leaving) : undefined;
         const end = drain === undefined ? undefined : drainEnd(view, address.ip, drain);
         return end === undefined ? [] : [[address.ip, end] as const];
       }),
@@ -229,8 +231,7 @@ export function settleReleased(view: PoolView, facts: ServingNames, leaving: Rea
   return {
     ...view,
     handedOver: view.handedOver.filter(
-      ({ ip }) =>
-        (isShownByName(view.pool, ip) && !leaving.has(ip)) || drainOf(view, ip, facts, leaving).kind !== "over",
+      ({ ip }) => isShownByName(view.pool, ip) || drainOf(view, ip, facts, leaving).kind !== "over",
     ),
     drains: new Map([...(view.drains ?? []), ...drains]),
     ...(isShared ? { staying: new Set(staying) } : {}),

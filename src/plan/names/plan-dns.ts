@@ -1,6 +1,6 @@
 import { type Action, type ObjectRef, ownPart, refKey, type WriteDNS } from "../../model/action.ts";
 import { acceptedTTL, addressesWithout, type DNSFacts, recordAddresses } from "../../model/dns.ts";
-import type { Hold, Obstacle } from "../../model/plan.ts";
+import type { Hold, Obstacle, WantedOwner } from "../../model/plan.ts";
 import { memoryOf, namesOf, type RecordType, setNamed, withMemory } from "../../model/record-types.ts";
 import {
   DEFAULT_FOREIGN_RECORDS,
@@ -397,4 +397,12 @@ export function isVitalName(
   const isShared = (spec.dnsRecordSet?.foreignRecords ?? DEFAULT_FOREIGN_RECORDS) !== DEFAULT_FOREIGN_RECORDS;
   const isNamed = A.publishedDNS !== undefined || AAAA.publishedDNS !== undefined;
   return isNamed && (spec.reclaimPolicy === "Delete" || isShared);
+}
+
+/** Returns the name that an object is about to take, if somebody has to look first whose it is. Pure. */
+export function wantedOwner({ publisher, present: { target, isOwnerWanted } }: ObjectNames): readonly WantedOwner[] {
+  if (isOwnerWanted !== true || target.kind !== "ready") return [];
+  const { name, zone, records } = target;
+  const hasRecords = records.addresses.length > 0;
+  return [{ object: publisher.ref, provider: name.provider, zone, fqdn: name.fqdn, hasRecords }];
 }
