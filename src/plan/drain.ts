@@ -201,9 +201,13 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   const { pool, object, nowMs, managed, inUse, handedOver } = view;
   const { names, serving, servedBy } = facts;
   const isOther = servesBeside(ip, serving, going);
-  // What the object handed over serves its own names until it leaves them.
-  const isHanded = servesBeside(ip, new Set(handedOver.map((handed) => handed.ip)), going);
-  const hasOthers = managed.some((other) => inUse.has(other.ip) && isOther(other.ip));
+  // What the object handed over serves its own names until it leaves them. What it was handed, or inherited, enters none before it has a node.
+  const staysIn = [...handedOver.map((handed) => handed.ip), ...[...inUse].filter((other) => serving.has(other))];
+  const isStayingIn = servesBeside(ip, new Set(staysIn), going);
+  const ownServing = servedBy.get(refKey(object));
+  const hasOthers = managed.some(
+    (other) => inUse.has(other.ip) && ownServing?.has(other.ip) === true && isOther(other.ip),
+  );
   const isOwn = ({ owner }: ShownName): boolean => refKey(owner) === refKey(object);
   // A name leaves an address out only where it can show another one of its object.
   const isOtherOf = ({ owner }: ShownName): ((other: string) => boolean) => {
@@ -216,7 +220,7 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   const keepsServing = (name: ShownName): boolean => {
     // What a former name does not show already never enters it, and what is not used leaves it, too.
     if (name.isFormer === true) return name.addresses.some((other) => !unused.has(other) && isOtherOf(name)(other));
-    return name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isHanded)));
+    return name.addresses.some(isOtherOf(name)) || (isOwn(name) && (hasOthers || name.addresses.some(isStayingIn)));
   };
   const isKept = ({ owner, fqdn }: ShownName): boolean => facts.kept?.last.has(shownKey(owner, fqdn, ip)) === true;
   const showing = leaves.filter((name) => name.addresses.includes(ip) && keepsServing(name) && !isKept(name));
