@@ -66,12 +66,13 @@ const REQUEST_REFUSALS: readonly number[] = [400, 414, 422, 431, 0];
 
 /**
  * True if a list is refused because of what it asks for: its selector, or its namespace. Other lists are still answered, and
- * the same one is refused again until somebody acts. A 404 counts for a list in one namespace only: elsewhere it means that
- * the server lacks the resource, or is no API server.
+ * the same one is refused again until somebody acts. Two failures count for a list in one namespace only:
+ * 1. A 404. Elsewhere it means that the server lacks the resource, or is no API server.
+ * 2. A missing permission. flipop may have it in some namespaces only, by RoleBindings. Elsewhere it concerns everybody.
  */
 export function isRequestRefusal(error: unknown, isNamespaced: boolean): error is KubeError {
   if (!(error instanceof KubeError)) return false;
-  if (error.failure === "not-found") return isNamespaced;
+  if (error.failure === "not-found" || error.failure === "forbidden") return isNamespaced;
   return error.failure === "invalid" && REQUEST_REFUSALS.includes(error.status);
 }
 

@@ -46,7 +46,7 @@ interface GateFacts {
 
 /** Every question that stands between an object and what it asks for, in the order in which the planner asks. */
 export const GATES: Readonly<Record<GateID, GateFacts>> = {
-  spec: { of: "object", reasons: ["InvalidSpec", "SelectorRefused", "CRDTooOld", "Deleting"] },
+  spec: { of: "object", reasons: ["InvalidSpec", "SelectorRefused", "PodsForbidden", "CRDTooOld", "Deleting"] },
   suspend: { of: "object", reasons: ["Suspended"] },
   provider: { of: "object", reasons: ["ProviderUnavailable", "RateLimited"] },
   selects: { of: "object", reasons: ["EmptyTarget"] },

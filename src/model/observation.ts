@@ -26,8 +26,11 @@ export interface PodSummary {
 export type PodReading =
   /** Node name, or {@link NO_NODE} → pods. Nodes without such pods are absent. */
   | { readonly kind: "read"; readonly byNode: ReadonlyMap<string, PodSummary> }
-  /** The API server refuses this list and answers others. Nobody knows which nodes run such pods. */
-  | { readonly kind: "refused"; readonly error: string };
+  /**
+   * The API server refuses this list and answers others. Nobody knows which nodes run such pods. `isForbidden` = flipop has no
+   * permission for it; absent = the server does not take what it asks for.
+   */
+  | { readonly kind: "refused"; readonly error: string; readonly isForbidden?: true };
 
 /** What could be read of one provider in this pass. */
 export interface ProviderFacts {

@@ -218,6 +218,7 @@ const ROWS = {
     routedIP: { advice: "Correct the Service, or ask who runs the API server why it refuses the list." },
     tell: "detail",
   },
+  PodsForbidden: { text: "flipop may not list its pods.", wait: "change", service: "permission", tell: "detail" },
   Suspended: {
     text: "The object is suspended.",
     wait: "none",

@@ -184,7 +184,8 @@ async function readOrRefused(
     return { kind: "read", byNode: await read() };
   } catch (error) {
     if (!isRequestRefusal(error, isNamespaced)) throw error;
-    return { kind: "refused", error: `Error listing ${what}: ${error.message}` };
+    const refused = { kind: "refused", error: `Error listing ${what}: ${error.message}` } as const;
+    return error.failure === "forbidden" ? { ...refused, isForbidden: true } : refused;
   }
 }
 

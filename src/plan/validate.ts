@@ -244,7 +244,8 @@ function withMatcher(object: Matching, pods: Pods): Validation {
   if ("error" in parsed) return invalid(`Error parsing node selector: ${parsed.error}`);
   const reading = readingOf(object, pods);
   if (reading?.kind === "refused") {
-    return { kind: "blocked", why: personNeeded("SelectorRefused", reading.error), isRefused: true };
+    const reason = reading.isForbidden === true ? "PodsForbidden" : "SelectorRefused";
+    return { kind: "blocked", why: personNeeded(reason, reading.error), isRefused: true };
   }
   // An unreadable slice may speak of any node, and concerns one object. A pod is on one node: it must not hold up the others.
   const unplaced = object.endpoints === undefined ? undefined : reading?.byNode.get(NO_NODE)?.unreadable;

@@ -423,9 +423,15 @@ function stalledOf({ reason, message, lastTransitionTime: since }: Condition, re
 
 /** True for what Ready says where the object as a whole stands still. */
 function isWhole(reason: string): boolean {
-  return ["InvalidSpec", "SelectorRefused", "Suspended", "ProviderUnavailable", "Unreadable", "RateLimited"].includes(
-    reason,
-  );
+  return [
+    "InvalidSpec",
+    "SelectorRefused",
+    "PodsForbidden",
+    "Suspended",
+    "ProviderUnavailable",
+    "Unreadable",
+    "RateLimited",
+  ].includes(reason);
 }
 
 /** What the last run found not to be granted, for this spec. */

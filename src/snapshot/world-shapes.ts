@@ -123,9 +123,11 @@ const POD_SUMMARY: Shape<PodSummary> = {
   read: (value, path) => ({ ready: 0, notReady: 0, ...COUNTED_PODS.read(value, path) }),
 };
 
+type Refused = Extract<PodReading, { readonly kind: "refused" }>;
+
 const POD_READING: Shape<PodReading> = oneOf<PodReading>({
   read: fields({ kind: word("read"), byNode: mapOf(POD_SUMMARY) }),
-  refused: fields({ kind: word("refused"), error: said }),
+  refused: fields<Refused>({ kind: word("refused"), error: said, isForbidden: mark }, "isForbidden"),
 });
 
 const REFUSAL: Shape<Refusal> = fields<Refusal>(

@@ -98,6 +98,18 @@ describe("a list of pods that fails", () => {
     );
   });
 
+  test("as forbidden in one namespace is known as forbidden, and the other list is read", async () => {
+    expect(await podsAfter("forbidden", 403, "shop")).toEqual(
+      new Map([
+        [
+          "shop|",
+          { kind: "refused", error: 'Error listing the pods in namespace "shop": no (403)', isForbidden: true },
+        ],
+        ["|app=web", { kind: "read", byNode: new Map() }],
+      ]),
+    );
+  });
+
   test("in all namespaces is refused by its label alone", async () => {
     expect((await podsAfter("invalid", 400, "")).get("|app=web")).toEqual({
       kind: "refused",
@@ -108,7 +120,7 @@ describe("a list of pods that fails", () => {
   test.for<[KubeFailure, number, string]>([
     ["not-found", 404, ""],
     ["unauthorized", 401, "shop"],
-    ["forbidden", 403, "shop"],
+    ["forbidden", 403, ""],
     ["invalid", 405, "shop"],
     ["invalid", 406, "shop"],
     ["timeout", 408, "shop"],

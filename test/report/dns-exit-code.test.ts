@@ -10,6 +10,7 @@ import { failed, NO_TIME } from "./runs.ts";
 const HOLD_ROWS: readonly (readonly [Reason, Partial<Hold>, number, number])[] = [
   ["InvalidSpec", { kind: "reconcile" }, 78, 3],
   ["SelectorRefused", { kind: "reconcile" }, 78, 3],
+  ["PodsForbidden", { kind: "reconcile" }, 77, 3],
   ["InvalidDNS", {}, 78, 3],
   ["ZoneNotFound", {}, 78, 3],
   ["ProviderUnavailable", {}, 77, 3],

@@ -69,8 +69,15 @@ function namespace(name: string): string {
   return `Error parsing pod selector: namespace "${name}" is not a valid name: ${NAMESPACE_RULE}`;
 }
 
-/** Refusals that lie in what a list asks for. */
-const REFUSALS: readonly FaultKind[] = ["400", "404", "414", "422", "431"];
+/** Refusals that lie in what a list asks for, the reason that they get, and what to do that stands behind them. */
+const REFUSALS: readonly (readonly [FaultKind, string, string])[] = [
+  ["400", "SelectorRefused", ""],
+  ["404", "SelectorRefused", ""],
+  ["414", "SelectorRefused", ""],
+  ["422", "SelectorRefused", ""],
+  ["431", "SelectorRefused", ""],
+  ["403", "PodsForbidden", ' Grant the verb "list" on "pods" .*'],
+];
 
 /** Selectors that the API server refuses: they concern the objects that have them, and nobody else. */
 export function selectorScenarios(scenario: Register): void {
@@ -89,7 +96,7 @@ export function selectorScenarios(scenario: Register): void {
       what === "a selector of half a mebibyte" ? { worlds: ["cluster"] } : {},
     );
 
-  for (const kind of REFUSALS)
+  for (const [kind, reason, fix] of REFUSALS)
     scenario(
       `a list of pods that the API server refuses (${kind}) holds the objects that ask for it, and nobody else`,
       async (world) => {
@@ -99,9 +106,9 @@ export function selectorScenarios(scenario: Register): void {
         world.fail({ side: "cluster", operation: "listPods", kind, subject: "else", times: 0 });
         await edit(world, { podNamespace, podLabel: "app = web" });
         const refused = new RegExp(
-          `^Error listing the pods of label selector "app = web" in namespace "else": Cannot list pods: .* \\(${kind}\\)\\.$`,
+          `^Error listing the pods of label selector "app = web" in namespace "else": Cannot list pods: .* \\(${kind}\\)\\.${fix}$`,
         );
-        await expectHeld(world, "SelectorRefused", refused);
+        await expectHeld(world, reason, refused);
         world.clearFaults();
         // Whoever watches asks again now and then, and at once after an edit.
         await world.pools.edit("b", { foreignHolder: "TakeOver" });

@@ -234,7 +234,8 @@ function suspendedText(actions: readonly Action[] | undefined, { wide }: PlanLay
 function blockedText({ conditions }: Pick<PoolStatus, "conditions">, holds: readonly Hold[]): string | undefined {
   if (conditions.some(({ type, reason }) => type === "Ready" && reason === "Deleting")) return ": being deleted";
   if (holds.some(({ reason }) => reason === "InvalidSpec")) return ": invalid";
-  return holds.some(({ reason }) => reason === "SelectorRefused") ? ": its nodes are unknown" : undefined;
+  const isUnknown = holds.some(({ reason }) => reason === "SelectorRefused" || reason === "PodsForbidden");
+  return isUnknown ? ": its nodes are unknown" : undefined;
 }
 
 /** The nodes that still have an address of the pool, be it surplus or released. */

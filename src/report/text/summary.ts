@@ -102,7 +102,7 @@ export function unreadAddresses(pool: PoolAssessment): ReadonlySet<string> {
 
 /** True for a pool of which nothing changes whatever its addresses do, since what it wants is not known. */
 function isLeftAlone({ blocked }: PoolAssessment): boolean {
-  return blocked === "InvalidSpec" || blocked === "SelectorRefused";
+  return blocked === "InvalidSpec" || blocked === "SelectorRefused" || blocked === "PodsForbidden";
 }
 
 /** Returns how many addresses of a pool are known to be active. */

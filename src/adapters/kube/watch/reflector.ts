@@ -198,7 +198,8 @@ export class Reflector<T> {
 
   /** Returns how long to wait after a failure, milliseconds. The history is lost anew where something else failed before. */
   #restMs(kind: ReturnType<typeof failureOf>): number {
-    const failure = this.#sync.isRefused ? ("refused" as const) : kind;
+    // A permission is granted without a change of the objects that need it: who waits for one asks as often as for any other.
+    const failure = this.#sync.isRefused && kind !== "forbidden" ? ("refused" as const) : kind;
     const isLostAnew = failure === "gone" && this.#lastFailure !== "gone";
     this.#lastFailure = failure;
     const attempt = { failure, failures: isLostAnew ? 1 : this.#failures, wasAllowed: this.#sync.wasInSync };

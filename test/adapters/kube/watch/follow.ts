@@ -24,6 +24,11 @@ export function aVitalReflector(...names: readonly string[]): Following {
   return reflectorOf(names, { sourceOf: (model) => model, isVital: true });
 }
 
+/** The same of a list in one namespace, in which the permission may be missing. */
+export function aNamespacedReflector(...names: readonly string[]): Following {
+  return reflectorOf(names, { sourceOf: (model) => model, isNamespaced: true });
+}
+
 /** The same of a server whose versions are no numbers. */
 export function aReflectorOfOpaqueVersions(...names: readonly string[]): Following {
   return reflectorOf(names, { sourceOf: withOpaqueVersions });
@@ -42,7 +47,12 @@ function reflectorOf(
   {
     sourceOf,
     isVital = false,
-  }: { readonly sourceOf: (model: ModelList) => WatchSource<Thing>; readonly isVital?: boolean },
+    isNamespaced = false,
+  }: {
+    readonly sourceOf: (model: ModelList) => WatchSource<Thing>;
+    readonly isVital?: boolean;
+    readonly isNamespaced?: boolean;
+  },
 ): Following {
   const clock = new FakeClock();
   const model = new ModelList(clock);
@@ -54,7 +64,7 @@ function reflectorOf(
     clock,
     random: () => 0,
     isVital,
-    isRefused: (error) => failureOf(error) === "invalid",
+    isRefused: (error) => failureOf(error) === "invalid" || (isNamespaced && failureOf(error) === "forbidden"),
     onChange: (keys) => heard.push(...keys.map((key) => key.slice(1))),
   });
   const list = async (): Promise<readonly string[]> => {

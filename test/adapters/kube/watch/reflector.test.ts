@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InternalError } from "../../../../src/model/errors.ts";
-import { aReflector, following } from "./follow.ts";
+import { aNamespacedReflector, aReflector, following } from "./follow.ts";
 import { failing } from "./model-list.ts";
 
 describe("a followed list", () => {
@@ -155,6 +155,19 @@ describe("a list that is refused for what it asks", () => {
     await clock.advance(2_000);
     await expect(list()).rejects.toThrow("invalid");
     expect(reflector.staleness()).toBeUndefined();
+  });
+
+  test("for want of a permission is asked for again every 30 s: no object changes when the permission comes", async () => {
+    const { model, clock, reflector, list } = aNamespacedReflector("a");
+    model.refusal = failing("forbidden");
+    reflector.start();
+    await expect(list()).rejects.toThrow("forbidden");
+    await clock.advance(600_000);
+    await expect(list()).rejects.toThrow("forbidden");
+    expect(reflector.staleness()).toBeUndefined();
+    model.refusal = undefined;
+    await clock.advance(46_000);
+    expect(await list()).toEqual(["a s0"]);
   });
 
   test("never counts as refused where nobody says which refusals lie in the request", async () => {
