@@ -59,6 +59,13 @@ export async function openTrial(config: Config, clock: Clock): Promise<Closable<
   return createTrial(connection, { ...transportOf(config, clock), reload });
 }
 
+/** What a login is known by in texts, and a way to do it before anything else. */
+interface LogIn {
+  readonly source: string;
+  /** @throws ConfigError where there are no credentials */
+  readonly logIn: () => Promise<void>;
+}
+
 /**
  * Returns the cluster that the configuration chooses, for a run that may write and must be over at `untilMs`, monotonic.
  * @throws ConfigError when there is none or its kubeconfig is broken
@@ -67,7 +74,7 @@ export async function openClusterWriter(
   config: Config,
   { clock, machine = hostname() }: Runtime,
   untilMs: number,
-): Promise<Closable<ClusterWriter & NamespaceReader & IdentityReader & EventReader & { readonly source: string }>> {
+): Promise<Closable<ClusterWriter & NamespaceReader & IdentityReader & EventReader & LogIn>> {
   const { createClusterWriter } = await import("../adapters/kube/cluster-writer.ts");
   const { connection, reload } = await connect(config);
   const options = { ...transportOf(config, clock), untilMs, reload, reportingInstance: machine };

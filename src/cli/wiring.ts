@@ -18,7 +18,7 @@ import type {
 } from "../ports/cluster.ts";
 import type { HostNetwork, OwnNode } from "../ports/host.ts";
 import type { ZoneServers } from "../ports/resolver.ts";
-import type { Clock, LockState } from "../ports/system.ts";
+import { type Clock, type LockState, within } from "../ports/system.ts";
 import type { ObjectTrial } from "../ports/trial.ts";
 import type { PlannedWorld, PlanOptions } from "../reconcile.ts";
 import type { SavedApplication } from "../saved/application.ts";
@@ -216,7 +216,11 @@ export function createWiring(runtime: Runtime = { clock: SYSTEM_CLOCK }): Wiring
           work({
             cluster,
             where: `${cluster.source} (${cluster.server})`,
-            reconcile: (request) => reconcile({ config, runtime, cluster, request }),
+            reconcile: async (request) => {
+              // A call about the Lease has seconds, and a person's login may take longer.
+              await within(clock, deadlineMs - clock.monotonicMs(), cluster.logIn(), request.signal);
+              return await reconcile({ config, runtime, cluster, request });
+            },
           }),
         ),
       ),

@@ -59,6 +59,17 @@ test.for([
   },
 );
 
+test("a plugin that takes longer than one call about the Lease may, is waited for, and the run goes on", async () => {
+  const login = `#!/bin/sh\nsleep 2\necho '{"kind":"ExecCredential","status":{"token":"from-the-plugin"}}'\n`;
+  writeFileSync(join(folder, "kube/login"), login, { mode: 0o755 });
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, NO_COLOR: "1" };
+  const kubeconfig = join(folder, "kube/config");
+  // One call about the Lease may take 1 s: half of the renew deadline, which is shortened to fit the timeout.
+  const run = await runCommand([FLIPOP, "reconcile", "--timeout", "6s", "--kubeconfig", kubeconfig], env);
+  expect(run).toMatchObject({ code: 77, stderr: expect.stringContaining("Cannot get leases") });
+  expect(server.asked[0]?.headers.authorization).toBe("Bearer from-the-plugin");
+});
+
 test("the program of a legacy auth-provider gets no token of a provider either", async () => {
   const login = join(folder, "kube/gcloud");
   const answer = `{"token":"from-gcloud","expiry":"2999-01-01T00:00:00Z"}`;

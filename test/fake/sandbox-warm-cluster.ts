@@ -57,6 +57,7 @@ export function sandboxWarmCluster(options: SandboxWarmOptions): WarmCluster {
     write: send,
     open,
     nowMs: () => clock.wallMs(),
+    logIn: () => Promise.resolve(),
     close: () => undefined,
     seen: new SeenObjects(),
   };

@@ -35,6 +35,8 @@ export function readAccess(transport: Transport): ReadAccess {
 export interface WriteAccess extends ReadAccess {
   /** The answer of any call that succeeded, see `Transport.send`. */
   readonly write: (call: Call, confirm?: Confirmation) => Promise<Answer>;
+  /** See `Transport.logIn`. */
+  readonly logIn: () => Promise<void>;
   readonly seen: SeenObjects;
 }
 
@@ -44,6 +46,7 @@ export function writeAccess(transport: Transport): WriteAccess & Pick<Transport,
     ...readAccess(transport),
     send: (call, receive) => transport.send(call, { receive }),
     write: (call, confirm) => transport.send(call, { confirm }),
+    logIn: () => transport.logIn(),
     open: transport.open.bind(transport),
     seen: new SeenObjects(),
   };

@@ -46,7 +46,7 @@ export function createClusterWriter(
 ): ClusterWriter &
   NamespaceReader &
   IdentityReader &
-  EventReader & { readonly source: string; readonly close: () => void } {
+  EventReader & { readonly source: string; readonly logIn: () => Promise<void>; readonly close: () => void } {
   return new KubeClusterWriter(writeAccess(new Transport(connection, options)), options.reportingInstance);
 }
 
@@ -65,6 +65,11 @@ export class KubeClusterWriter extends KubeClusterReader implements ClusterWrite
     super(access);
     this.#access = access;
     this.#reportingInstance = reportingInstance;
+  }
+
+  /** See `Transport.logIn`. */
+  logIn(): Promise<void> {
+    return this.#access.logIn();
   }
 
   async patchPoolStatus(meta: ObjectMeta, status: PoolStatus): Promise<Pool> {

@@ -96,6 +96,11 @@ export class Transport {
     this.#leaseAgents.close();
   }
 
+  /** Finds the credentials that the first call needs, so that an exec plugin takes none of its time. @throws ConfigError when there are none */
+  async logIn(): Promise<void> {
+    await waitingFor(this.#options.progress, { kind: "cluster" }, () => this.#credentials.current());
+  }
+
   /**
    * The answer of a call that succeeded. Time an exec plugin takes at first is not part of the deadline.
    * @throws KubeError for refusals and missing answers; ConfigError for certificates and credentials that cannot be used, before the server has answered anything.
