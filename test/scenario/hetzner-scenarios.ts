@@ -28,6 +28,7 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
   ],
   "no lock is shown: the first request is refused, and then it is waited for": [
     "24 locked",
+    "such an address waits although the provider is working on it for a while",
     "24b one locked address",
     "24d an address",
     "an address that is locked on a dead node",
