@@ -37,8 +37,8 @@ const inMemory = {
 const config: ViteUserConfig = {
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
-    // Much of what runs is waiting, so a small machine takes two workers more than it has cores.
-    maxWorkers: Math.max(CORES - 1, Math.min(CORES + 2, 6)),
+    // Much of what runs is waiting, so a small machine takes one worker more than it has cores.
+    maxWorkers: Math.max(CORES - 1, Math.min(CORES + 1, 6)),
     sequence: { sequencer: LongFilesFirst },
     projects: [
       {

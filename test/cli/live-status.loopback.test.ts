@@ -265,7 +265,7 @@ test("status --live needs the rights of plan, and refuses what cannot go with it
     faults: [
       {
         server: "kubernetes",
-        path: "/pods$",
+        path: "/nodes$",
         status: 403,
         times: 0,
         body: { kind: "Status", code: 403, message: "no" },

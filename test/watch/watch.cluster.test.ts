@@ -70,6 +70,23 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
     await account.close();
   });
 
+  /** Takes the permission to watch a resource away while `work` is done. */
+  const withoutPermission = async (resource: string, work: () => Promise<void>): Promise<void> => {
+    const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/flipop-watcher";
+    const { rules } = await api.call<{ rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[] }>(
+      "GET",
+      role,
+    );
+    const less = rules.map((rule) => ({ ...rule, resources: rule.resources.filter((name) => name !== resource) }));
+    const left = { rules: less.filter(({ resources }) => resources.length > 0) };
+    await api.call("PATCH", role, left, "application/merge-patch+json");
+    try {
+      await work();
+    } finally {
+      await api.call("PATCH", role, { rules }, "application/merge-patch+json");
+    }
+  };
+
   const start = (...args: readonly string[]): WatchProcess => {
     const watcher = startWatch(args, env);
     running.push(watcher);
@@ -154,22 +171,10 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
     expect(await runProgram(["reconcile", "--on-locked", "skip"], env)).toMatchObject({ code: 0 });
   });
 
-  test.for(["nodes", "pods", "floatingippools", "nodednsrecordsets"])(
+  test.for(["nodes", "floatingippools", "nodednsrecordsets"])(
     "without the permission to watch %s it ends, and names the verb",
     async (resource) => {
-      const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/flipop-watcher";
-      const { rules } = await api.call<{ rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[] }>(
-        "GET",
-        role,
-      );
-      const less = rules.map((rule) => ({ ...rule, resources: rule.resources.filter((name) => name !== resource) }));
-      await api.call(
-        "PATCH",
-        role,
-        { rules: less.filter(({ resources }) => resources.length > 0) },
-        "application/merge-patch+json",
-      );
-      try {
+      await withoutPermission(resource, async () => {
         // The authorizer learns of a changed role a moment later.
         await expect
           .poll(
@@ -185,11 +190,41 @@ describeCluster("flipop reconcile --watch on a real API server", () => {
             { interval: 500, timeout: 300_000 },
           )
           .toMatch(new RegExp(`^77 [^]*watch[^]*${resource}`));
-      } finally {
-        await api.call("PATCH", role, { rules }, "application/merge-patch+json");
-      }
+      });
     },
   );
+
+  test("without the permission to watch pods of a namespace it goes on, and who asks for them is told the verb", async () => {
+    await withoutPermission("pods", async () => {
+      const stalled = async (): Promise<string | undefined> => {
+        const { status } = await api.call<{
+          status: { conditions: { type: string; reason: string; message: string }[] };
+        }>("GET", `${POOLS}/web`);
+        return status.conditions.flatMap(({ type, reason, message }) =>
+          type === "Stalled" ? [`${reason}: ${message}`] : [],
+        )[0];
+      };
+      // The authorizer learns of a changed role a moment later.
+      await expect
+        .poll(
+          async () => {
+            const watcher = start();
+            const untilMs = Date.now() + 10_000;
+            let told = await stalled();
+            while (told === undefined && Date.now() < untilMs) {
+              await new Promise((resolve) => setTimeout(resolve, 200));
+              told = await stalled();
+            }
+            const isThere = watcher.child.exitCode === null;
+            watcher.child.kill("SIGTERM");
+            await watcher.end;
+            return `${isThere ? "goes on" : "has ended"}, ${told}`;
+          },
+          { interval: 500, timeout: 300_000 },
+        )
+        .toMatch(/^goes on, PodsForbidden: .*watch.*pods/s);
+    });
+  });
 
   test("goes on after a restart of the API server", async () => {
     const watcher = start(...PATIENT_LOCK);
