@@ -80,15 +80,15 @@ export interface ServedAddresses {
 export function poolAddresses(view: PoolView, assignments: readonly AssignIP[], lettingIn: LettingIn): ServedAddresses {
   const serving = new Map<string, readonly string[]>();
   const undecided = new Set<string>();
-  for (const { ip, standing } of view.managed.filter((address) => view.inUse.has(address.ip))) {
-    const verified = verify(view, standing, lettingIn);
-    if (verified.kind === "undecided") undecided.add(ip);
-    if (verified.kind === "on-node") serving.set(ip, verified.after);
-  }
+  const enter = ([ip, fact]: readonly [ip: string, fact: VerifiedAddress]): void => {
+    if (fact.kind === "undecided") undecided.add(ip);
+    if (fact.kind === "on-node") serving.set(ip, fact.after);
+  };
+  for (const { ip, standing } of view.managed.filter((address) => view.inUse.has(address.ip)))
+    enter([ip, verify(view, standing, lettingIn)]);
   for (const ip of view.staying ?? []) serving.set(ip, []);
   const lasting = new Set(view.staying).difference(servingOf(view));
-  // What takes the place of another one is published once it is there.
-  for (const { id, ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, [id]);
+  for (const arrival of arrivals([view], assignments, lettingIn)) enter(arrival);
   const failed = failedBefore([view], assignments);
   return { serving, undecided, ...(failed.size === 0 ? {} : { failed }), ...(lasting.size === 0 ? {} : { lasting }) };
 }
@@ -136,9 +136,10 @@ export function verifiedAddresses(
   assignments: readonly AssignIP[],
   lettingIn: LettingIn,
 ): VerifiedAddresses {
-  const byIP = new Map<string, VerifiedAddress>(views.flatMap((view) => confirmedBy(view, lettingIn)));
-  for (const { id, ip, after, replaces } of assignments)
-    if (replaces === undefined) byIP.set(ip, { kind: "on-node", nodeName: after.nodeName, after: [id] });
+  const byIP = new Map<string, VerifiedAddress>([
+    ...views.flatMap((view) => confirmedBy(view, lettingIn)),
+    ...arrivals(views, assignments, lettingIn),
+  ]);
   const placed = [...byIP].flatMap(([ip, fact]) => (fact.kind === "on-node" ? [{ ip, ...fact }] : []));
   const pools = new Set(views.filter(({ provider }) => provider !== undefined).map(({ key }) => key));
   return {
@@ -148,6 +149,24 @@ export function verifiedAddresses(
     pools,
     failed: failedBefore(views, assignments),
   };
+}
+
+/**
+ * Returns what becomes of addresses that go to a node: they serve there, unless their firewall stays closed as far as is known. What takes the place of another one is published once
+ * it is there.
+ */
+function arrivals(
+  views: readonly PoolView[],
+  assignments: readonly AssignIP[],
+  lettingIn: LettingIn,
+): readonly (readonly [ip: string, fact: VerifiedAddress])[] {
+  const viewOf = new Map(views.map((view) => [refKey(view.object), view]));
+  return assignments.flatMap(({ id, ip, object, after, replaces }): [string, VerifiedAddress][] => {
+    const view = viewOf.get(refKey(object));
+    if (view === undefined || replaces !== undefined) return [];
+    if (lettingIn(view, after.machineID) === undefined) return [[ip, { kind: "undecided" }]];
+    return [[ip, { kind: "on-node", nodeName: after.nodeName, after: [id] }]];
+  });
 }
 
 /** A pool that may not be written leaves no annotation; where its addresses are its status shows all the same. */

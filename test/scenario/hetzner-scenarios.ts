@@ -86,6 +86,8 @@ const NOT_SO: Readonly<Record<string, readonly string[]>> = {
       "a firewall that is one of two with that name",
       "nothing is bought for a firewall that is of DigitalOcean Kubernetes",
       "nothing is bought for a firewall that is one of two with that name",
+      "an address behind a firewall that is of DigitalOcean Kubernetes",
+      "an address behind a firewall that is one of two with that name",
       "a firewall with ten droplets takes no more",
     ],
 };

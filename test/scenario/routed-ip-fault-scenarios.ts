@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
+import { www } from "./dns-scene.ts";
 import type { CloudOperation, FaultKind } from "./operation-fault.ts";
 import { PLAYS_ALL } from "./plays-all.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
@@ -233,6 +234,24 @@ export function routedIPFaultScenarios(scenario: Register): void {
         expect(await world.showRouted()).toEqual(["new1 active n1"]);
       },
     );
+
+  for (const [what, name, change] of UNUSABLE)
+    scenario(`an address behind a firewall that is ${what} follows the pods, and enters no name`, async (world) => {
+      await routedScene(world, ["n1", "n2"], { routedIPFirewallName: name });
+      change(world);
+      world.dns.zone("cloudflare");
+      world.cloud.address(ip(1), { on: "n1" });
+      await world.routedIPs.create("vip", { address: ip(1), dnsRecordSet: www("cloudflare") });
+      await world.pass();
+      await world.pods.setReady("web-n1", false);
+      await world.pass();
+      world.advance(120_000);
+      await world.pass();
+      expect(world.cloud.addresses()).toEqual({ ip1: "n2" });
+      expect(world.dns.show("cloudflare")).toEqual([]);
+      await world.pass();
+      expect(world.dns.show("cloudflare")).toEqual([]);
+    });
 
   scenario(
     "a problem that comes to an object which waits for a person already is told once, in an Event",

@@ -5,8 +5,8 @@ export const DNS_BUGS: readonly Mutation[] = [
   {
     name: "An address is published before it is seen on its machine.",
     file: "src/plan/serving.ts",
-    find: "for (const { id, ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, [id]);",
-    replace: "for (const { ip, replaces } of assignments) if (replaces === undefined) serving.set(ip, []);",
+    find: 'if (fact.kind === "on-node") serving.set(ip, fact.after);',
+    replace: 'if (fact.kind === "on-node") serving.set(ip, []);',
   },
   {
     name: "A name is emptied when nothing serves.",
