@@ -1,4 +1,4 @@
-import { publishedNames, setNamed, setText } from "../../src/model/record-types.ts";
+import { memoryOf, publishedNames, setNamed, setText } from "../../src/model/record-types.ts";
 import { objectKey, type PublishedName } from "../../src/model/resource.ts";
 import { type DNSView, recordsOf, shownIn, viewDNS } from "./dns-view.ts";
 import type { Violation } from "./monitor.ts";
@@ -182,9 +182,13 @@ export function isStuck(world: World, ip: string, but?: string): boolean {
     if (object.meta.uid === but) return false;
     const hasOther = [...offersOf(world, object)].some(([other, verdict]) => verdict === "yes" && other !== ip);
     const isEmptied = isRecordSet(object) && object.spec.whenEmpty === "Delete";
-    if (!isSilent(world, object) && (hasOther || isEmptied)) return false;
+    const silent = isSilent(world, object);
+    if (!silent && (hasOther || isEmptied)) return false;
     const wish = wishOf(world, object);
     const isShown = wish !== undefined && shownIn(view, wish.provider, wish.fqdn).includes(ip);
-    return isShown || ownMemory(object).publishedDNS?.addresses.includes(ip) === true;
+    const memories = silent
+      ? (["A", "AAAA"] as const).map((type) => memoryOf(object.status, type))
+      : [ownMemory(object)];
+    return isShown || memories.some(({ publishedDNS }) => publishedDNS?.addresses.includes(ip) === true);
   });
 }
