@@ -210,8 +210,8 @@ function withNoted(
 }
 
 /**
- * How addresses drain that are about to leave their names, by address. Nothing where it is on record for how long: when it has left the next run sees by the names. Runs that die one
- * after the other would put off for ever what each of them writes first.
+ * Returns how addresses drain that are about to leave their names, by address. One is left out if its time is on record: the next run sees in the names when it has left. Else each of
+ * many runs that die would write a new end first, and none would come to the names.
  */
 function newDrains({ ips, released }: PoolStatus, stored: Pool): ReadonlyMap<string, DrainMemory> {
   const isOnRecord = (ip: string, { drainingUntil, drainsForSeconds }: DrainMemory): boolean =>

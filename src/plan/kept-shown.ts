@@ -48,7 +48,7 @@ export function keptShown(
     decisions.flatMap(({ actions }) => actions.flatMap((action) => (isAssign(action) ? [action.ip] : []))),
   );
   const found = objects
-    .flatMap((own) => fatesIn(own, sent))
+    .flatMap((own) => fatesIn(own, going, sent))
     .filter(({ key, fate }) => shown.has(key) && !known.forgotten.has(key) && isKnown(key) === (fate === "goes"));
   if (found.length === 0) return undefined;
   const all = (meant: Fate["fate"]): ReadonlySet<string> =>
@@ -74,12 +74,13 @@ interface Fate {
 }
 
 /**
- * Returns what a plan makes of what the present name of an object shows, as far as it decides about that.
+ * Returns what a plan makes of the addresses in `going` that the present name of an object shows, as far as it decides about them.
  *
  * @param sent - addresses that go to a node in the same plan: none of them serves until it is there
  */
 function fatesIn(
   { publisher, present: { target, actions, kept, isRight } }: ObjectNames,
+  going: ReadonlySet<string>,
   sent: ReadonlySet<string>,
 ): readonly Fate[] {
   if (target.kind !== "ready") return [];
@@ -88,10 +89,11 @@ function fatesIn(
     key: shownKey(publisher.ref, target.name.fqdn, ip),
     fate,
   });
+  const leaving = addresses.filter((ip) => going.has(ip));
   const [write] = actions;
-  if (write === undefined && kept === "as-they-are") return addresses.map((ip) => fateOf(ip, "last"));
-  if (write === undefined) return isRight ? addresses.map((ip) => fateOf(ip, "wanted")) : [];
+  if (write === undefined && kept === "as-they-are") return leaving.map((ip) => fateOf(ip, "last"));
+  if (write === undefined) return isRight ? leaving.map((ip) => fateOf(ip, "wanted")) : [];
   const after = new Set(write.after.addresses);
   const hasOthers = addresses.some((ip) => after.has(ip) && !sent.has(ip));
-  return addresses.flatMap((ip) => (after.has(ip) ? fateOf(ip, "wanted") : hasOthers ? fateOf(ip, "goes") : []));
+  return leaving.flatMap((ip) => (after.has(ip) ? fateOf(ip, "wanted") : hasOthers ? fateOf(ip, "goes") : []));
 }

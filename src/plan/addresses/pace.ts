@@ -173,8 +173,8 @@ export class Pace {
     return { count: Math.max(1, Math.floor((of * max.percent) / 100)), of, text: `${max.percent}%` };
   }
 
-  #drain(ip: string): Drain {
-    return drainOf(this.#view, ip, this.#facts, this.#leaving);
+  #drain(ip: string, facts = this.#facts): Drain {
+    return drainOf(this.#view, ip, facts, this.#leaving);
   }
 
   /** What leaves the names of the object in any case, and what this plan lets go. */
@@ -200,8 +200,7 @@ export class Pace {
       view.managed.flatMap((address) => {
         const isLeaving = !view.inUse.has(address.ip) || this.#going.has(address.ip);
         const facts = this.#going.has(address.ip) ? this.#facts : decided(this.#facts);
-        const drain =
-          isLeaving && servesNow(address) ? drainOf(this.#view, address.ip, facts, this.#leaving) : undefined;
+        const drain = isLeaving && servesNow(address) ? this.#drain(address.ip, facts) : undefined;
         const end = drain === undefined ? undefined : drainEnd(view, address.ip, drain);
         return end === undefined ? [] : [[address.ip, end] as const];
       }),
