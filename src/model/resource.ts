@@ -325,7 +325,7 @@ export interface IPStatus extends Pick<ReleasedIP, "drainingUntil" | "drainsForS
   readonly fault?: IPFault;
   /** RFC 3339. When the holder was first seen not matching; absent while it matches. Read by grace. */
   readonly notMatchingSince?: string;
-  /** True for an address that this object never used where it is: another one left it there. It still serves clients of names there, or its node is lost. */
+  /** True for an address that this object never used where it is: another one left it there. */
   readonly inherited?: boolean;
 }
 

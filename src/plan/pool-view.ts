@@ -222,7 +222,7 @@ export interface Free {
   readonly sinceMs?: number;
   /** True on a node that does not match and still serves the address to clients: taking it away is a relocation. */
   readonly isServing?: true;
-  /** True on a node that is lost for an address that the object never used there. */
+  /** True on a node, or on the machine of one that is gone, for an address that the object never used there. */
   readonly isNew?: true;
   /** True on a node that is up for an address that the object never used there, and that no other object remembers. */
   readonly isUnused?: true;

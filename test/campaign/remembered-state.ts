@@ -90,8 +90,7 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     paths: ["ips{}.inherited"],
     where: "pool, routed IP status",
-    written:
-      "while an address that never served its object stays where another one left it, and names show it there or its node is lost",
+    written: "while an address that never served its object stays where another one left it",
     lost: "the address goes at once, and takes the machine of one that drains",
     wrong:
       "an address that cannot serve its object waits until no name of another one shows it, and no resolver has it; so long it takes no machine of one that drains",

@@ -34,8 +34,93 @@ async function waitsForDrain(world: World): Promise<void> {
   expect((await world.pools.status("other")).ips[ip(3)]).not.toHaveProperty("inherited");
 }
 
-/** Addresses that never served their pool, and stand on a node that is lost: nobody waits for them. */
+/** Two of `www` on n1 and n2, and ip3 on n3, which is up and where a pool that is gone left it. `other` is to have ip3, and does not ask for n3. */
+async function leftOnOtherNode(world: World): Promise<void> {
+  const match = { nodeLabel: "role!=far" };
+  await publishedPool(world, "digitalocean", ["n1", "n2"], { match });
+  world.cloud.droplet("n3");
+  await world.nodes.create("n3", { labels: { role: "far" } });
+  world.cloud.address(ip(3));
+  await world.pools.create("old", { ips: [ip(3)], match: { nodeLabel: "role=far" } });
+  await world.pass();
+  expect(await world.show("old")).toEqual(["ip3 active n3"]);
+  await world.pools.delete("old");
+  await world.pass();
+}
+
+/** Addresses that never served their pool, and stand on a node that is lost, or not the pool's: nobody waits for them. */
 export function neverServedScenarios(scenario: Register): void {
+  onOtherNodes(scenario);
+  onLostNodes(scenario);
+}
+
+function onOtherNodes(scenario: Register): void {
+  const match = { nodeLabel: "role!=far" };
+
+  scenario("an address on a node of no pool's waits until what makes room for it has drained", async (world) => {
+    await leftOnOtherNode(world);
+    await world.pools.create("other", { ips: [ip(3)], match });
+    await world.pools.edit("web", { ips: [ip(2)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    await waitsForDrain(world);
+  });
+
+  scenario("an address that was parked on such a node for long waits for the drain, too", async (world) => {
+    await leftOnOtherNode(world);
+    await world.pools.create("other", { ips: [ip(3)], match });
+    await world.pass();
+    expect(await world.show("other")).toEqual(["ip3 no-match n3 (NoCandidate)"]);
+    world.advance(600 * SECOND);
+    await world.pools.edit("web", { ips: [ip(2)] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    await waitsForDrain(world);
+  });
+
+  scenario(
+    "a spare on another node takes the place of an address that leaves the spec once it has drained",
+    async (world) => {
+      await leftOnOtherNode(world);
+      await world.pools.edit("web", { ips: [ip(1), ip(2), ip(3)] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      await world.pools.edit("web", { ips: [ip(2), ip(3)] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+      expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
+    },
+  );
+
+  scenario("a name that nobody can read yet keeps no such address from a node that is free", async (world) => {
+    await leftOnOtherNode(world);
+    await world.pools.create("other", { ips: [ip(3)], match });
+    await world.pass();
+    world.dns.zone("cloudflare");
+    world.fail({ side: "dns", provider: "cloudflare", operation: "records", kind: "500", times: 50 });
+    await world.pools.create("third", {
+      ips: [ip(4)],
+      dnsRecordSet: www("cloudflare", { recordName: "third" }),
+      match,
+    });
+    await world.machines("n4");
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip3 to n4"]);
+    world.clearFaults();
+    world.advance(61 * SECOND);
+    await world.pass();
+  });
+}
+
+function onLostNodes(scenario: Register): void {
   scenario(
     "an address that another pool left on a lost node waits until what makes room has drained",
     async (world) => {

@@ -14,7 +14,6 @@ import {
   type MachineOf,
   type PoolView,
   type Released,
-  statusOf,
   storedDrain,
   storedDrainSeconds,
 } from "../pool-view.ts";
@@ -98,8 +97,7 @@ export function withInherited(
     const { pool, nowMs, formerOwners } = view;
     const isOut = (ip: string): boolean => isShownIn(names, ip) || (left.get(ip) ?? 0) > nowMs;
     const mayBeOut = ({ isAnnotated }: Free): boolean => isAnnotated === true && unknown !== undefined;
-    const isKnown = (ip: string): boolean =>
-      statusOf(pool, ip)?.inherited === true || storedDrain(pool, ip) !== undefined;
+    const isKnown = (ip: string): boolean => storedDrain(pool, ip) !== undefined;
     const inherited = view.managed.flatMap(({ ip, standing }) => {
       if (standing.kind !== "free" || standing.isUnused !== true || formerOwners?.has(ip) === true) return [];
       return isOut(ip) || isKnown(ip) || mayBeOut(standing) ? [ip] : [];

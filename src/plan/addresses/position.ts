@@ -265,10 +265,9 @@ function usedBy(
 ): Pick<Free, "isServing" | "isNew" | "isUnused" | "isAnnotated"> {
   if (context.stillServes(node) && isInService(ip, node, machine, context)) return { isServing: true };
   if (!hasNotServed(ip, machine, node, context)) return {};
-  if (!context.isUp(node)) return { isNew: true };
-  if (context.claims.isRemembered(ip, context.key)) return {};
+  if (!context.isUp(node) || context.claims.isRemembered(ip, context.key)) return { isNew: true };
   const isAnnotated = annotatedOn(node).some((shown) => shown.ip === ip && shown.owner !== undefined);
-  return isAnnotated ? { isUnused: true, isAnnotated } : { isUnused: true };
+  return { isNew: true, isUnused: true, ...(isAnnotated ? { isAnnotated } : {}) };
 }
 
 /**

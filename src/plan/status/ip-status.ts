@@ -184,7 +184,7 @@ function leftField(view: PoolView, ip: string): Pick<IPStatus, "previousProvider
   return left === undefined ? {} : { previousProviderID: left };
 }
 
-/** The mark of an address that the object never used where it is, for as long as it stays there: it serves clients of another object, or of one that is gone, or its node is lost. */
+/** The mark of an address that the object never used where it is, for as long as it stays there. It may serve clients of another object, or of one that is gone. */
 function inheritedField(
   { inherited, formerOwners }: PoolView,
   ip: string,
