@@ -309,6 +309,47 @@ function disturbed(scenario: Register): void {
   });
 
   scenario(
+    "a pool with a mistake in its spec keeps an address that its name shows from the other pool",
+    async (world) => {
+      await published(world);
+      await world.pools.edit("web", { ips: [ip(2)], match: { nodeLabel: "role in other" } });
+      await world.pools.create("other", { ips: [ip(1)], ...OTHERS });
+      const { plan } = await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(plan.holds).toContainEqual(expect.objectContaining({ subject: ip(1), reason: "StillPublished" }));
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      await world.pools.edit("web", { match: { nodeLabel: "role!=other" } });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      await drainedAndMoved(world);
+    },
+  );
+
+  scenario("a mistake in the spec of the pool that handed an address over does not end its drain", async (world) => {
+    await handedOver(world);
+    await world.pools.edit("web", { ips: [] });
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    await world.pass();
+    expect(world.writes()).toEqual([]);
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+  });
+
+  scenario("an address on a node that fails moves at once, though its former pool has a mistake", async (world) => {
+    await published(world);
+    await world.pools.edit("web", { ips: [ip(2)], match: { nodeLabel: "role in other" } });
+    await world.pools.create("other", { ips: [ip(1)], ...OTHERS });
+    await world.pass();
+    await world.nodes.setReady("n1", false);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
+  });
+
+  scenario(
     "an address of the other pool whose node fails takes the node that a handed one waits for",
     async (world) => {
       await handedOver(world);

@@ -68,7 +68,8 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const object: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
   const facts = observation.providers.get(spec.provider);
   const isValid = validation.kind === "valid";
-  const provider = isValid && facts?.unusable === undefined ? facts : undefined;
+  const readable = facts?.unusable === undefined ? facts : undefined;
+  const provider = isValid ? readable : undefined;
   const blocked = obstacleOf(pool, validation, facts);
   const suspended = suspensionOf(pool, observation.lease.suspension, observedAtMs);
   const found = findAgain(pool, provider, context);
@@ -101,7 +102,12 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     managed,
     badEntries: findBadEntries(spec),
     released: releasedOf(pool, new Set(managed.map(({ ip }) => ip)), left),
-    handedOver: handedOverBy(pool, { ...left, machineOf: (id) => registry.machineID(spec.provider, id) }),
+    handedOver: handedOverBy(pool, {
+      ...left,
+      provider: readable,
+      isServing: isValid ? left.isServing : (address) => isUpThere(context, address),
+      machineOf: (id) => registry.machineID(spec.provider, id),
+    }),
     inUse: new Set(succession?.inUse ?? withServing(selectInUse(managed, desired, pool), managed)),
     ...(succession === undefined ? {} : { succession }),
     ...emptyTargetField(context.emptyTarget, pool, managed),
@@ -146,6 +152,12 @@ function abilitiesOf(
 function servesThere({ nodeByMachine, verdicts, stillServes }: ViewContext, { holderID, isLocked }: Address): boolean {
   const node = isLocked ? undefined : nodeByMachine.get(holderID ?? "");
   return node !== undefined && (verdicts.of(node).kind === "match" || stillServes(node));
+}
+
+/** True for an address at rest whose node is up: of an object whose spec has a mistake nobody knows what more it asks for. */
+function isUpThere({ nodeByMachine, isUp }: ViewContext, { holderID, isLocked }: Address): boolean {
+  const node = isLocked ? undefined : nodeByMachine.get(holderID ?? "");
+  return node !== undefined && isUp(node);
 }
 
 /** Nothing is said of it where nothing serves, or ever did: the application of a new pool is yet to come. */
