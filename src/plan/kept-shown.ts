@@ -79,7 +79,7 @@ interface Fate {
  * @param sent - addresses that go to a node in the same plan: none of them serves until it is there
  */
 function fatesIn(
-  { publisher, present: { target, actions, kept, isRight } }: ObjectNames,
+  { publisher, present: { target, actions, kept, isRight, isUndecided } }: ObjectNames,
   going: ReadonlySet<string>,
   sent: ReadonlySet<string>,
 ): readonly Fate[] {
@@ -91,7 +91,8 @@ function fatesIn(
   });
   const leaving = addresses.filter((ip) => going.has(ip));
   const [write] = actions;
-  if (write === undefined && kept === "as-they-are") return leaving.map((ip) => fateOf(ip, "last"));
+  const staysWhole = kept === "as-they-are" || (isUndecided === true && !isRight);
+  if (write === undefined && staysWhole) return leaving.map((ip) => fateOf(ip, "last"));
   if (write === undefined) return isRight ? leaving.map((ip) => fateOf(ip, "wanted")) : [];
   const after = new Set(write.after.addresses);
   const hasOthers = addresses.some((ip) => after.has(ip) && !sent.has(ip));

@@ -291,9 +291,9 @@ function comingPools({ decisions, actions }: AddressPlan): readonly PoolView[] {
 }
 
 /** True for a record set that shows what pools have on its nodes, where one of these pools is about to have an address there. */
-function isAwaiting({ recordSet, matching }: RecordSetView, coming: readonly PoolView[]): boolean {
+function isAwaiting({ recordSet, matching }: RecordSetView, coming: ReadonlySet<PoolView>): boolean {
   const family = annotatedFamily(recordSet.spec.addressType);
-  const own = coming.filter(({ pool }) => ipFamilyOf(pool.spec) === family);
+  const own = [...coming].filter(({ pool }) => ipFamilyOf(pool.spec) === family);
   if (own.length === 0) return false;
   const nodes = new Set(matching);
   return own.some(({ matches }) => matches.some(({ name }) => nodes.has(name)));
@@ -329,16 +329,15 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
     viewRecordSet(recordSet, world, verified, claims),
   );
   const assigned = Map.groupBy(assignments, ({ object }) => refKey(object));
-  const coming = comingPools(addresses);
-  const isComingPool = new Set(coming);
-  const withComing = (own: ServedAddresses, isExpected: boolean): ServedAddresses =>
-    isExpected ? { ...own, isComing: true } : own;
+  const coming = new Set(comingPools(addresses));
+  const withComing = (own: ServedAddresses, isComing: boolean): ServedAddresses =>
+    isComing ? { ...own, isComing } : own;
   const served = new Map<string, ServedAddresses>([
     ...views
       .filter((view) => view.blocked === undefined)
       .map((view) => {
         const own = poolAddresses(view, assigned.get(refKey(view.object)) ?? [], lettingIn);
-        return [poolKey(view), withComing(own, isComingPool.has(view))] as const;
+        return [poolKey(view), withComing(own, coming.has(view))] as const;
       }),
     ...recordSets
       .filter(({ validation }) => validation.kind === "valid")
@@ -350,13 +349,14 @@ function* planNames(world: Observation, claimed: Claimed, addresses: AddressPlan
   const isDown = (object: ObjectRef, ip: string): boolean => impact.leaving(object, ip) === "recovery";
   const untouched = publishers.filter((publisher) => !served.has(publisherKey(publisher))).map(untouchedNames);
   const isForgotten = forgottenBy(world.pools, claimed.ownership.ownPools);
-  const planned = yield* planDNS(publishers, served, world.dns, { claims, isDown, isForgotten, nowMs });
+  const facts = { claims, isDown, leaving: addresses.leaving, nowServing: claimed.serving, isForgotten, nowMs };
+  const planned = yield* planDNS(publishers, served, world.dns, facts);
   const objects = [...untouched, ...planned];
   const changes = [...addresses.actions, ...[...addresses.firewalls.values()].flatMap((object) => object.actions)];
-  const deleting = new Set(views.flatMap(({ pool, key }) => (pool.meta.isDeleting ? [key] : [])));
+  const deleting = new Set(views.filter(({ pool }) => pool.meta.isDeleting).map(({ key }) => key));
   const isDeleting = (object: ObjectRef): boolean => deleting.has(ownerKey(object));
-  const facts = { staying: stayingAddresses(objects, servedThere(views)), inTheWay: inTheWay(decisions), isDeleting };
-  const { actions, holds, kept } = guarded("names", changes, facts);
+  const staying = stayingAddresses(objects, servedThere(views));
+  const { actions, holds, kept } = guarded("names", changes, { staying, inTheWay: inTheWay(decisions), isDeleting });
   return {
     recordSets,
     byObject: Map.groupBy(objects, (object) => refKey(object.publisher.ref)),

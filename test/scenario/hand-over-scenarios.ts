@@ -416,6 +416,43 @@ function byRecordSets(scenario: Register): void {
       expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
     },
   );
+
+  scenario(
+    "a record set of whose nodes none serves lets one address go that makes room, and keeps the other",
+    async (world) => {
+      world.dns.zone("digitalocean");
+      for (const name of ["n1", "n2", "n3"]) {
+        world.cloud.droplet(name);
+        await world.nodes.create(name, { labels: { role: "web" } });
+      }
+      await world.nodes.setReady("n3", false);
+      for (const number of [1, 2, 3]) world.cloud.address(ip(number));
+      await world.pools.create("web", { ips: [ip(1), ip(2)], match: { nodeLabel: "role=web" } });
+      await world.recordSets.create("nodes", {
+        match: { nodeLabel: "role=web" },
+        dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "all" },
+        addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+      });
+      await world.pass();
+      expect(world.dns.set("digitalocean", "all.example.com")).toEqual(["ip1", "ip2"]);
+      for (const name of ["n1", "n2"]) await world.nodes.patch(name, { metadata: { labels: { role: "side" } } });
+      await world.pass();
+      expect([...world.cloudWrites(), ...world.dnsWrites()]).toEqual([]);
+      await world.pools.edit("web", { ips: [ip(2)] });
+      await world.pools.create("other", { ips: [ip(3)], match: { nodeLabel: "role=side" } });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      expect(world.dns.set("digitalocean", "all.example.com")).toEqual(["ip2"]);
+      expect(await world.show("other")).toEqual(["ip3 unassigned (Draining)"]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.writes()).toEqual([]);
+      expect(world.dns.set("digitalocean", "all.example.com")).toEqual(["ip2"]);
+    },
+  );
 }
 
 /** All addresses of a name are handed over. */

@@ -68,8 +68,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
   const object: ObjectRef = { kind: pool.kind, namespace: pool.meta.namespace, name: pool.meta.name };
   const facts = observation.providers.get(spec.provider);
   const isValid = validation.kind === "valid";
-  const readable = facts?.unusable === undefined ? facts : undefined;
-  const provider = isValid ? readable : undefined;
+  const provider = isValid ? usable(facts) : undefined;
   const blocked = obstacleOf(pool, validation, facts);
   const suspended = suspensionOf(pool, observation.lease.suspension, observedAtMs);
   const found = findAgain(pool, provider, context);
@@ -102,12 +101,7 @@ export function viewPool(pool: Pool, context: ViewContext): PoolView {
     managed,
     badEntries: findBadEntries(spec),
     released: releasedOf(pool, new Set(managed.map(({ ip }) => ip)), left),
-    handedOver: handedOverBy(pool, {
-      ...left,
-      provider: readable,
-      isServing: isValid ? left.isServing : (address) => isUpThere(context, address),
-      machineOf: (id) => registry.machineID(spec.provider, id),
-    }),
+    handedOver: handedOver(pool, context),
     inUse: new Set(succession?.inUse ?? withServing(selectInUse(managed, desired, pool), managed)),
     ...(succession === undefined ? {} : { succession }),
     ...emptyTargetField(context.emptyTarget, pool, managed),
@@ -154,10 +148,24 @@ function servesThere({ nodeByMachine, verdicts, stillServes }: ViewContext, { ho
   return node !== undefined && (verdicts.of(node).kind === "match" || stillServes(node));
 }
 
-/** True for an address at rest whose node is up: of an object whose spec has a mistake nobody knows what more it asks for. */
-function isUpThere({ nodeByMachine, isUp }: ViewContext, { holderID, isLocked }: Address): boolean {
-  const node = isLocked ? undefined : nodeByMachine.get(holderID ?? "");
-  return node !== undefined && isUp(node);
+/** As of a {@link PoolView}. Of an object whose spec has a mistake nobody knows what it asks for: what it handed over serves where a node is up. */
+function handedOver(pool: Pool, context: ViewContext): PoolView["handedOver"] {
+  const { observation, claims, validation, nodeByMachine, isUp } = context;
+  const { provider } = pool.spec;
+  const isUpThere = ({ holderID, isLocked }: Address): boolean => {
+    const node = isLocked ? undefined : nodeByMachine.get(holderID ?? "");
+    return node !== undefined && isUp(node);
+  };
+  return handedOverBy(pool, {
+    provider: usable(observation.providers.get(provider)),
+    claims,
+    isServing: validation.kind === "valid" ? (address) => servesThere(context, address) : isUpThere,
+    machineOf: (id) => observation.registry.machineID(provider, id),
+  });
+}
+
+function usable(facts: ProviderFacts | undefined): ProviderFacts | undefined {
+  return facts?.unusable === undefined ? facts : undefined;
 }
 
 /** Nothing is said of it where nothing serves, or ever did: the application of a new pool is yet to come. */

@@ -49,6 +49,10 @@ export interface NamesContext {
   readonly ttlOf: (target: ReadyTarget) => number;
   /** True for an address of the object that no node serves now: it leaving a name hurts nobody. */
   readonly isDown: (object: ObjectRef, ip: string) => boolean;
+  /** Addresses that leave their machines to others, now or once they have drained. */
+  readonly leaving: ReadonlySet<string>;
+  /** Addresses that serve at this moment. */
+  readonly nowServing: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
@@ -126,13 +130,15 @@ function planRecords(
   target: ReadyTarget,
   split: SplitRecords,
   served: ServedAddresses,
-  { isDown, ttlOf, nowMs }: NamesContext,
+  { isDown, leaving, nowServing, ttlOf, nowMs }: NamesContext,
 ): NamePlan {
   const { others } = split;
   const own = ttlOf(target);
   const ttlSeconds = others === undefined ? own : sharedTTL(own, others, target.ttlRules);
   const isShared = publisher.foreignRecords === "Share" && split.foreign.length > 0;
-  const isReplaced = (ip: string): boolean => isShared && isDown(publisher.ref, ip);
+  // What makes room for others leaves even a set of which nothing is wanted, where another address of it serves and stays.
+  const isServed = split.own.addresses.some((ip) => nowServing.has(ip) && !leaving.has(ip));
+  const isReplaced = (ip: string): boolean => (isShared && isDown(publisher.ref, ip)) || (isServed && leaving.has(ip));
   const plan = planSet(publisher, target, split, { served, isReplaced, ttlSeconds, nowMs });
   const shared = ttlSeconds === target.ttlSeconds ? {} : { sharedTTL: ttlSeconds };
   return { ...plan, foreign: split.foreign, ...shared };
@@ -141,7 +147,7 @@ function planRecords(
 /** What a set is planned with. */
 interface Setting {
   readonly served: ServedAddresses;
-  /** True for an address that serves nobody while another cluster publishes under the name. */
+  /** True for an address that leaves although nothing of the object serves. */
   readonly isReplaced: (address: string) => boolean;
   readonly ttlSeconds: number;
   readonly nowMs: number;
@@ -369,7 +375,7 @@ type RecordDecision =
  * emptied, unless `whenEmpty: Delete` asks for it and nothing is undecided. Where it asks for that, what is known not to serve does not wait for the undecided. What is to serve
  * again in a moment stays meanwhile, unless that has failed before: then it leaves first, and nothing that has to wait is added with that. Pure.
  *
- * @param isReplaced - true for an address that serves nobody while others publish under the name: it leaves though nothing of the object serves
+ * @param isReplaced - true for an address that leaves though nothing of the object serves: others publish under the name, and it serves nobody; or it makes room for another one
  */
 function decideRecords(
   { serving, undecided, failed }: ServedAddresses,
