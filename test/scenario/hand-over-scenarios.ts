@@ -339,6 +339,23 @@ function disturbed(scenario: Register): void {
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
   });
 
+  for (const name of ["other", "zoo"]) {
+    scenario(`an address that pool ${name} gives up before it has drained stays until then`, async (world) => {
+      await published(world);
+      await world.pools.edit("web", { ips: [ip(2)] });
+      await world.pools.create(name, { ips: [ip(1)], ...OTHERS });
+      await world.pass();
+      world.cloud.address(ip(3));
+      await world.pools.edit(name, { ips: [ip(4)] });
+      await world.pools.edit("web", { ips: [ip(2), ip(3)] });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+    });
+  }
+
   scenario("an address on a node that fails moves at once, though its former pool has a mistake", async (world) => {
     await published(world);
     await world.pools.edit("web", { ips: [ip(2)], match: { nodeLabel: "role in other" } });

@@ -2,7 +2,9 @@ import type { AddressFact } from "../../model/address.ts";
 import { pastMs } from "../../model/time.ts";
 import {
   comingMachine,
+  drainEndMs,
   type Free,
+  isServedBy,
   isWritable,
   type MachineOf,
   type ManagedIP,
@@ -338,13 +340,17 @@ function limitsOf(views: readonly PoolView[]): Limits {
   };
 }
 
-/** Addresses that may be taken off a machine when it is needed: disabled, or no longer managed, readable, not being worked on, and their object may be written. */
+/**
+ * Addresses that may be taken off a machine when it is needed: disabled, or no longer managed, readable, not being worked on, and their object may be written. Of several objects
+ * that have released an address the one counts for which it drains longest, or serves.
+ */
 function evictableAddresses(views: readonly PoolView[]): Evictable {
-  return new Map(
-    views
-      .filter(isWritable)
-      .flatMap((view) => [...disabledOf(view), ...freedOf(view)].map((ip) => [ip, view] as const)),
-  );
+  const able = views
+    .filter(isWritable)
+    .flatMap((view) => [...disabledOf(view), ...freedOf(view)].map((ip) => [ip, view] as const));
+  const needMs = (ip: string, view: PoolView): number =>
+    drainEndMs(view.pool, ip, view.nowMs) ?? (isServedBy(view, ip) ? view.nowMs : 0);
+  return new Map(able.toSorted(([ip, view], [other, its]) => needMs(ip, view) - needMs(other, its)));
 }
 
 /** The machines of an object's matches. */
