@@ -19,6 +19,8 @@ export interface ShownName {
   readonly isRead: boolean;
   /** True for a name that its object has still to clean up: nothing is ever added to it. */
   readonly isFormer?: true;
+  /** What it showed when its status was written, and shows no more: nobody has on record when that left. Absent = nothing. */
+  readonly unrecorded?: readonly string[];
   /** True where only the process of another shard changes it. */
   readonly isOthers?: boolean;
   /** True where a change that failed is tried again, and is not due yet. */
@@ -289,11 +291,18 @@ function unshownDrain(
  */
 function withUnrecorded(view: PoolView, ip: string, names: readonly ShownName[], begun: Drain): Drain {
   const { pool, nowMs } = view;
-  const seconds = storedDrainSeconds(pool, ip);
+  const seconds = storedDrainSeconds(pool, ip) ?? unrecordedSeconds(view, ip, names);
   const isStill = begun.kind === "unwritable" || isShownIn(names, ip) || !isWritable(view);
   if (seconds === undefined || isStill) return begun;
   const longestMs = longestTTL(names) * 1000 + drainMs(pool) + LONGEST_DRAIN_MS;
   return { kind: "waits", untilMs: Math.max(untilOf(begun), nowMs + Math.min(seconds * 1000, longestMs)) };
+}
+
+/** For how long an address drains, seconds, that has left names without any status that says so: it could not be written. Undefined where there is none. */
+function unrecordedSeconds({ pool }: PoolView, ip: string, names: readonly ShownName[]): number | undefined {
+  const left = names.filter(({ unrecorded }) => unrecorded?.includes(ip) === true);
+  if (left.length === 0 || storedDrain(pool, ip) !== undefined) return undefined;
+  return longestTTL(left) + (pool.spec.drainSeconds ?? 0);
 }
 
 /** How much longer than a TTL the addresses of a pool stay, milliseconds. */

@@ -412,6 +412,46 @@ function released(scenario: Register): void {
     expect(await world.show()).toContainEqual(expect.stringMatching(/^ip[23] active n1$/));
   });
 
+  scenario("an address whose drain cannot be stored keeps its node until it can", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    world.cloud.address(ip(3));
+    await world.pools.edit("web", { ips: [ip(3), ip(2)] });
+    world.fail({ side: "cluster", operation: "patchPoolStatus", kind: "403", times: 1000 });
+    for (let round = 0; round < 3; round += 1) {
+      await world.pass();
+      expect([world.cloudWrites(), world.dns.set("digitalocean", WWW)]).toEqual([[], ["ip2"]]);
+      world.advance(20 * SECOND);
+    }
+    world.clearFaults();
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
+  });
+
+  scenario("an address that left its name, of which the answer was lost, drains from then on", async (world) => {
+    await publishedPool(world, "digitalocean", ["n1", "n2"]);
+    world.cloud.address(ip(3));
+    await world.pools.edit("web", { ips: [ip(3), ip(2)] });
+    world.fail({ side: "dns", provider: "digitalocean", operation: "remove-record", kind: "lost-answer", times: 10 });
+    await world.pass();
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
+    world.advance(20 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.clearFaults();
+    world.advance(20 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(61 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+    expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
+  });
+
   scenario("an address that comes back to the spec while it drains is published again at once", async (world) => {
     await swapped(world);
     await world.pools.edit("web", { ips: [ip(1), ip(2)] });

@@ -1,4 +1,4 @@
-import { AUTOMATIC_TTL_SECONDS, type DNSFacts, meantSeconds, recordsKey } from "../../model/dns.ts";
+import { AUTOMATIC_TTL_SECONDS, addressesWithout, type DNSFacts, meantSeconds, recordsKey } from "../../model/dns.ts";
 import { RECORD_TYPES } from "../../model/record-types.ts";
 import { ownAddresses, type PublishedName } from "../../model/resource.ts";
 import { publishedRecords } from "../../model/retry-subject.ts";
@@ -118,8 +118,19 @@ function readName(publisher: Publisher, target: ReadyTarget, nowMs: number): Sho
     isRead: true,
     ...(isPaused ? { isPaused } : {}),
     ...(access === "later" && settlesAtMs !== undefined ? { accessAtMs: settlesAtMs } : {}),
+    ...unrecordedField(publisher, target),
     ...(isReserved && showsNode !== undefined ? { showsNode } : {}),
   };
+}
+
+/** As of a {@link ShownName}: what status has of the name, and its records have not. */
+function unrecordedField(
+  { memory: { publishedDNS } }: Publisher,
+  { name, records }: ReadyTarget,
+): Pick<ShownName, "unrecorded"> {
+  if (publishedDNS === undefined || publishedKey(publishedDNS) !== nameKey(name)) return {};
+  const unrecorded = addressesWithout(ownAddresses(publishedDNS), records.addresses);
+  return unrecorded.length === 0 ? {} : { unrecorded };
 }
 
 function unknownName({ wish, memory: { publishedDNS } }: Publisher, target: NameTarget): readonly string[] {
