@@ -34,6 +34,11 @@ async function handedOver(world: World): Promise<void> {
   expect(world.cloudWrites()).toEqual([]);
 }
 
+/** Nothing of the account can be read until the faults are cleared. */
+function unreadable(world: World): void {
+  for (const operation of ["list", "get"] as const) world.fail({ side: "cloud", operation, kind: "500", times: 100 });
+}
+
 /** ip1 of `web` is on its way from n1 to n2; it arrives once the delay is over. n3 and ip2 are free. */
 async function onItsWay(world: World, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
   await publishedPool(world, "digitalocean", ["n1"], more);
@@ -338,6 +343,32 @@ function disturbed(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
   });
+
+  for (const suspend of [false, true]) {
+    const whose = suspend ? "a suspended pool" : "a pool";
+    scenario(
+      `an address that ${whose} hands over while the provider cannot be read is not forgotten`,
+      async (world) => {
+        await published(world);
+        unreadable(world);
+        await world.pools.edit("web", { ips: [ip(2)], suspend });
+        await world.pools.create("other", { ips: [ip(1)], ...OTHERS });
+        await world.pass();
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        world.clearFaults();
+        world.advance(600 * SECOND);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        await world.pools.edit("web", { suspend: false });
+        await world.pass();
+        expect(world.cloudWrites()).toEqual([]);
+        world.advance(61 * SECOND);
+        await world.pass();
+        expect(world.cloudWrites()).toEqual(["assign ip1 to n5"]);
+      },
+    );
+  }
 
   for (const name of ["other", "zoo"]) {
     scenario(`an address that pool ${name} gives up before it has drained stays until then`, async (world) => {

@@ -1,4 +1,4 @@
-import type { Address } from "../../model/address.ts";
+import type { Address, AddressFact } from "../../model/address.ts";
 import type { ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { compareText, ownerKey, ownerText, type Pool } from "../../model/resource.ts";
@@ -52,18 +52,24 @@ export function handedOverBy(
     ...status.released.map(({ ip, providerID }) => [ip, providerID] as const),
     ...Object.entries(status.ips).flatMap(([ip, entry]) => (isNotOwn(entry) ? [] : [[ip, entry.providerID] as const])),
   ]);
+  const factOf = (ip: string): AddressFact | undefined =>
+    provider === undefined ? UNREAD : provider.addresses.get(ip);
   return [...left]
+    .filter(([ip]) => (claims.ownerOf(ip) ?? key) !== key)
     .toSorted(([a], [b]) => compareText(a, b))
     .flatMap(([ip, providerID]): readonly Released[] => {
-      const owner = claims.ownerOf(ip);
-      const fact = provider?.addresses.get(ip);
-      if (owner === undefined || owner === key || providerID === undefined || fact?.kind !== "known") return [];
-      const { address } = fact;
-      if (comingMachine(pool, address, machineOf) !== undefined) return [{ ip, fact, isServing: false }];
-      const isThere = machineOf(providerID) === address.holderID;
-      return isThere && (address.isLocked || isServing(address)) ? [{ ip, fact, isServing: !address.isLocked }] : [];
+      const fact = factOf(ip);
+      if (providerID === undefined || fact === undefined || fact.kind === "gone") return [];
+      const isThere = (address: Address): boolean =>
+        machineOf(providerID) === address.holderID && (address.isLocked || isServing(address));
+      const serves = fact.kind === "known" && comingMachine(pool, fact.address, machineOf) === undefined;
+      if (!serves) return [{ ip, fact, isServing: false }];
+      return isThere(fact.address) ? [{ ip, fact, isServing: !fact.address.isLocked }] : [];
     });
 }
+
+/** What cannot be read now is remembered as it was. */
+const UNREAD = { kind: "gap", error: "it was not read" } as const;
 
 /** Returns the views, each with the objects that handed it addresses. These have their own former owners, too. Pure. */
 export function withFormerOwners(views: readonly PoolView[]): readonly PoolView[] {
