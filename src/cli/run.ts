@@ -250,9 +250,14 @@ export async function reportLocked(
   const lease = leaseText(flags);
   const isSkip = flags.onLocked === "skip";
   const what = `Another run works now: ${who} holds the Lease ${lease}. This one changed nothing.`;
-  const message = isSkip ? what : `${what} Wait for it to end, or pass --on-locked wait or skip.`;
+  const message = isSkip ? what : `${what} ${adviceOfLocked(flags)}`;
   const exitCode = isSkip ? EXIT.done : EXIT.locked;
   writeLine(session, isSkip ? "info" : "error", message, { reason: "Locked", exitCode });
   if (isDocument(output)) await writeDocument(streams, lockedDocument(message, exitCode), output);
   return exitCode;
+}
+
+function adviceOfLocked({ onLocked }: ReconcileFlags): string {
+  if (onLocked !== "wait") return "Wait for it to end, or pass --on-locked wait or skip.";
+  return "It was waited for as long as --timeout allows. Give the run more time, or pass --on-locked skip.";
 }

@@ -63,6 +63,19 @@ describe("flags", () => {
   });
 
   test.for([
+    ["fail", "Wait for it to end, or pass --on-locked wait or skip."],
+    ["wait", "It was waited for as long as --timeout allows. Give the run more time, or pass --on-locked skip."],
+  ] as const)(
+    "with --on-locked %s a lock that another run keeps advises what was not tried",
+    async ([mode, advice]) => {
+      const scene: Scene = { ...quiet, answer: async () => ({ kind: "locked", holder: "pod-2" }) };
+      const { stderr, exitCode } = await invoke(["reconcile", "--on-locked", mode, "--timeout", "20s"], scene);
+      const what = "Another run works now: pod-2 holds the Lease flipop/flipop. This one changed nothing.";
+      expect({ stderr, exitCode }).toEqual({ stderr: `flipop: ${what} ${advice}\n`, exitCode: 5 });
+    },
+  );
+
+  test.for([
     ["FLIPOP_TIMEOUT", "soon", "Write it like 500ms, 30s, 5m or 1h: more than 0s, at most 24h."],
     ["FLIPOP_SETTLE", "perhaps", "It takes true or false."],
     ["FLIPOP_OUTPUT", "xml", "Allowed choices are table, wide, json, yaml, name, jsonl."],

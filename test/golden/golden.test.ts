@@ -155,6 +155,7 @@ const ROWS: readonly (readonly [string, string, Scene])[] = [
   ["reconcile refused", "reconcile -v", refused],
   ["reconcile refused as JSON lines", "reconcile --log-format json", refused],
   ["reconcile locked", "reconcile", locked],
+  ["reconcile locked and waited for", "reconcile --on-locked wait", locked],
   ["reconcile locked and skipped", "reconcile --on-locked skip -o json", locked],
   ["status to a pipe", "status", failure],
   ["status on a narrow terminal", "status", { ...failure, terminal: 60, env: { NO_COLOR: "1" } }],
