@@ -142,7 +142,8 @@ export class StatusWriter {
       !(stored !== undefined && movesCallTimesOnly(stored, status)) &&
       this.#attempts?.mayWriteStatus(object, observedAtMs, onlyTells) !== false &&
       !(this.#attempts?.mayRepairNote(object, observedAtMs) === false && isStored());
-    this.#noteRefusal(object, observedAtMs, !(isDue || isStored()));
+    const isAsPlanned = isDue || isStored();
+    this.#noteRefusal(object, observedAtMs, !isAsPlanned);
     const written = isDue
       ? await attempt(
           object,
@@ -158,7 +159,7 @@ export class StatusWriter {
       this.#attempts?.wrote(object, observedAtMs, written && onlyTells());
       if (!isDeepStrictEqual(store.get(object)?.meta.note, meta?.note)) this.#attempts?.wroteNote(object, observedAtMs);
     }
-    this.#written.set(refKey(object), outcomes);
+    if (isAsPlanned) this.#written.set(refKey(object), outcomes);
     return { status: store.get(object)?.status };
   }
 }

@@ -24,3 +24,23 @@ test.for([
   const writes = watcher.cluster.writes.map(({ operation }) => operation);
   expect(writes.filter((operation) => operation === "patch floatingippools.flipop.digitalocean.com").length).toBe(1);
 });
+
+test("of two pools whose statuses and nodes may not be written each is tried again after waits that grow", async () => {
+  const world = new WatchWorld();
+  await world.setUp("n1", "n2");
+  world.cloud.address(ip(1));
+  await world.pools.create("web", { ips: [ip(1)] });
+  await world.pools.create("buy", { desiredIPs: 1, region: "nyc3" });
+  const watcher = world.watch({
+    beforeCall: (operation, subject) => {
+      if (!/\/status$|patch nodes/.test(operation)) return undefined;
+      return { throw: new KubeError({ failure: "forbidden", operation, subject, status: 403, message: "no" }) };
+    },
+  });
+  for (let second = 0; second < 180; second += 1) await world.clock.advance(1000);
+  const annotations = watcher.turns.flatMap((turn) =>
+    turn.kind === "passed" ? turn.pass.result.outcomes.filter(({ action }) => action.kind === "annotate-node") : [],
+  );
+  expect(annotations.length).toBeGreaterThan(3);
+  expect(annotations.length).toBeLessThan(20);
+});
