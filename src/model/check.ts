@@ -153,7 +153,8 @@ export const CHECKS: Readonly<Record<CheckCode, CheckFacts>> = {
   FLP112: {
     group: "crds",
     text: "The installed definitions keep every status field of this version.",
-    consequence: "The API server drops what flipop must remember: it acquires no address with such a definition.",
+    consequence:
+      "The API server drops what flipop must remember: what needs such a field is not done, and it may acquire no address.",
     hint: "Install the definitions of this version.",
     command: INSTALL_CRDS,
     after: READS_OBJECTS,
