@@ -110,10 +110,11 @@ export function servingMachine(world: World, { status }: Pool): string | undefin
   return found;
 }
 
-/** The machine that has an object's only address; undefined when it is on none, or the object has several. */
+/** The machine that has an object's only address; undefined when it is on none, the object has several, or another object asks for it, too: then it may be that one's. */
 export function holdingMachine(world: World, pool: Pool): string | undefined {
-  const [ip, ...others] = managedBy(pool);
-  const holder = ip === undefined || others.length > 0 ? undefined : world.address(ip)?.droplet_id;
+  const [ip = "", ...others] = managedBy(pool);
+  const isAskedElsewhere = world.pools().some((other) => other.meta.uid !== pool.meta.uid && managedBy(other).has(ip));
+  const holder = others.length > 0 || isAskedElsewhere ? undefined : world.address(ip)?.droplet_id;
   return typeof holder === "number" ? String(holder) : undefined;
 }
 

@@ -135,7 +135,6 @@ export class Monitor {
     this.begin(process, call);
     process.readings.asked(call);
     process.hasFailedList ||= isFailedList(process, call, failure, startedAtMs);
-    if (call.operation === "get") process.readings.newest.set(call.subject, "failed");
     if (call.operation.endsWith("status")) this.records.refusals.clear();
     if (failure.how === "429" && failure.error instanceof ProviderError)
       process.closedUntilMs.set(call.provider ?? "", (failure.error.notBeforeMs ?? 0) - process.skewMs);

@@ -239,8 +239,13 @@ export class Process {
 
   private async fail(call: SimCall, failure: Failure, startedAtMs: number): Promise<never> {
     // What a process learns after its death nobody can remember.
+    const { subject, operation } = call;
+    const { newest } = this.readings;
+    const before = newest.get(subject);
     if (!this.isDead) this.simulation.monitor.failed(this, call, failure, startedAtMs);
     await this.pass(failure.waitMs);
+    // Until nobody has answered what was known before stands, and what another call was answered meanwhile.
+    if (operation === "get" && newest.get(subject) === before) newest.set(subject, "failed");
     throw failure.error;
   }
 
