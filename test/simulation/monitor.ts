@@ -305,5 +305,10 @@ function isFailedList(process: Process, call: SimCall, { how }: Failure, started
   // A pass that has written something, or had this list once, has read the cluster: what it lists later is a second look, without which it goes by the first one.
   const isOfFirstLook =
     startedAtMs >= process.passBeganMs && !process.hasWritten && !process.answeredLists.has(call.operation);
-  return how !== "400" && CLUSTER_LISTS.has(call.operation) && isOfFirstLook;
+  return !isOfSome(call, how) && CLUSTER_LISTS.has(call.operation) && isOfFirstLook;
+}
+
+/** True for a failure that concerns the objects alone which ask for the list: its selector is refused, or the permission is missing in their namespace. */
+function isOfSome({ args: [namespace] }: SimCall, how: Failure["how"]): boolean {
+  return how === "400" || (how === "forbidden" && namespace !== undefined);
 }

@@ -5,8 +5,11 @@ import type { Process } from "./process.ts";
 
 /** The cluster as one process reaches it: every call may be late, fail, or be its last. */
 export function simCluster(process: Process, cluster: ClusterWriter = memoryCluster(process)): ClusterWriter {
-  const read = <T>(operation: string, subject: string, effect: () => Promise<T>): Promise<T> =>
-    process.call({ side: "cluster", operation, subject, isWrite: false, args: [] }, effect);
+  /** `namespace` = the one that a list is about; `""` = all. */
+  const read = <T>(operation: string, subject: string, effect: () => Promise<T>, namespace = ""): Promise<T> => {
+    const args = namespace === "" ? [] : [namespace];
+    return process.call({ side: "cluster", operation, subject, isWrite: false, args }, effect);
+  };
   const write = <T>(
     operation: string,
     subject: string,
@@ -27,9 +30,10 @@ export function simCluster(process: Process, cluster: ClusterWriter = memoryClus
     listNamespaceGrants: () => read("list-namespaces", "", () => cluster.listNamespaceGrants()),
     listServices: () => read("list-services", "", () => cluster.listServices()),
     listEndpointSlices: (service) =>
-      read("list-endpoint-slices", objectKey(service), () => cluster.listEndpointSlices(service)),
+      read("list-endpoint-slices", objectKey(service), () => cluster.listEndpointSlices(service), service.namespace),
     listNodes: () => read("list-nodes", "", () => cluster.listNodes()),
-    listPods: (selector) => read("list-pods", `|${selector.label}`, () => cluster.listPods(selector)),
+    listPods: (selector) =>
+      read("list-pods", `|${selector.label}`, () => cluster.listPods(selector), selector.namespace),
     readPool: (meta) => read("read-pool", objectKey(meta), () => cluster.readPool(meta)),
     readRecordSet: (meta) => read("read-record-set", objectKey(meta), () => cluster.readRecordSet(meta)),
     readRoutedIP: (meta) => read("read-routed-ip", objectKey(meta), () => cluster.readRoutedIP(meta)),

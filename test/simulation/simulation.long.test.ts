@@ -35,8 +35,11 @@ const ONCE_BROKEN = [2237, 5108, 5976, 12385, 21420, 11032, 147, 72, 10, 50_004]
 const ONCE_BLAMED = [913_940, 920_229, 940_484];
 /** Histories of RoutedIPs and firewalls that broke a promise once. */
 const ROUTED_ONCE_BROKEN = [89, 219, 571, 935, 1077];
-/** The same in which a check once blamed what keeps every promise: a pool asked again for the address that a run was about to let a RoutedIP have when it died. */
-const ROUTED_ONCE_BLAMED = [40_000_045];
+/**
+ * The same in which a check once blamed what keeps every promise: a pool asked again for the address that a run was about to let a RoutedIP have when it died; the
+ * permission for the pods of one namespace was missing.
+ */
+const ROUTED_ONCE_BLAMED = [40_000_045, 43_000_007];
 /** How much of a broken history is shown. */
 const MOST_LINES = 80;
 
