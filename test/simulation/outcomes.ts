@@ -38,7 +38,11 @@ function untrue(
   const { world } = simulation;
   const { actions, droplets } = world.cloud.state;
   if (outcome.outcome === "failed" && outcome.acceptedAtMs !== undefined) {
-    const isUnderWay = actions.some((action) => action.ip === ip && action.status === "in-progress");
+    // What another process began after it had ended is not what it tells of.
+    const endedMs = outcome.endedAtMs ?? Number.POSITIVE_INFINITY;
+    const isUnderWay = actions.some(
+      (action) => action.ip === ip && action.status === "in-progress" && Date.parse(action.started_at) <= endedMs,
+    );
     if (isUnderWay && !records.handMoved.has(ip)) return "said to have failed while it is under way";
   }
   if (outcome.outcome !== "skipped") return undefined;
