@@ -452,6 +452,44 @@ function released(scenario: Register): void {
     expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2", "ip3"]);
   });
 
+  scenario("an address drains on although the provider cannot be read for a while", async (world) => {
+    await swapped(world);
+    for (const operation of ["list", "get"] as const) world.fail({ side: "cloud", operation, kind: "500", times: 100 });
+    world.advance(20 * SECOND);
+    await world.pass();
+    await world.pass();
+    world.clearFaults();
+    world.advance(20 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual([]);
+    world.advance(21 * SECOND);
+    await world.pass();
+    expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n1"]);
+  });
+
+  scenario(
+    "an address of a cordoned node drains on although the provider cannot be read for a while",
+    async (world) => {
+      await publishedPool(world, "digitalocean", ["n1", "n2"]);
+      await world.machines("n3");
+      await cordon(world, "n1");
+      await world.pass();
+      expect([world.cloudWrites(), world.dns.set("digitalocean", WWW)]).toEqual([[], ["ip2"]]);
+      for (const operation of ["list", "get"] as const)
+        world.fail({ side: "cloud", operation, kind: "500", times: 100 });
+      world.advance(20 * SECOND);
+      await world.pass();
+      await world.pass();
+      world.clearFaults();
+      world.advance(20 * SECOND);
+      await world.pass();
+      expect([world.cloudWrites(), world.dns.set("digitalocean", WWW)]).toEqual([[], ["ip2"]]);
+      world.advance(21 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["assign ip1 to n3"]);
+    },
+  );
+
   scenario("an address that comes back to the spec while it drains is published again at once", async (world) => {
     await swapped(world);
     await world.pools.edit("web", { ips: [ip(1), ip(2)] });

@@ -357,7 +357,7 @@ function disturbed(scenario: Register): void {
         await world.pass();
         expect(world.cloudWrites()).toEqual([]);
         world.clearFaults();
-        world.advance(600 * SECOND);
+        world.advance(30 * SECOND);
         await world.pass();
         expect(world.cloudWrites()).toEqual([]);
         await world.pools.edit("web", { suspend: false });
@@ -486,8 +486,13 @@ function byRecordSets(scenario: Register): void {
       for (const name of ["n1", "n2"]) await world.nodes.patch(name, { metadata: { labels: { role: "side" } } });
       await world.pass();
       expect([...world.cloudWrites(), ...world.dnsWrites()]).toEqual([]);
+      world.advance(60 * SECOND);
+      await world.pass();
       await world.pools.edit("web", { ips: [ip(2)] });
       await world.pools.create("other", { ips: [ip(3)], match: { nodeLabel: "role=side" } });
+      await world.pass();
+      expect(world.cloudWrites()).toEqual([]);
+      world.advance(20 * SECOND);
       await world.pass();
       expect(world.cloudWrites()).toEqual([]);
       expect(world.dns.set("digitalocean", "all.example.com")).toEqual(["ip2"]);

@@ -215,9 +215,12 @@ export class Pace {
  * @param leaving - addresses that leave their machines to others
  */
 export function settleReleased(view: PoolView, facts: ServingNames, leaving: ReadonlySet<string>): PoolView {
-  const serving = [...view.released, ...view.handedOver].filter(({ isServing }) => isServing).map(({ ip }) => ip);
+  const left = [...view.released, ...view.handedOver];
+  const serving = left.filter(({ isServing }) => isServing).map(({ ip }) => ip);
+  // What cannot be read now drains on as it did.
+  const unread = left.filter(({ fact }) => fact.kind === "gap").map(({ ip }) => ip);
   const isReplaced = view.managed.some((address) => view.inUse.has(address.ip) && servesNow(address));
-  const drains = serving.flatMap((ip) => {
+  const drains = [...serving, ...unread].flatMap((ip) => {
     const drain = drainOf(view, ip, facts, leaving);
     const end = drainEnd(view, ip, drain);
     if (end === undefined) return [];
