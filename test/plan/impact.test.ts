@@ -198,7 +198,10 @@ test.for<[string, Scene, readonly string[]]>([
       pool: {
         finalizers: ["flipop.digitalocean.com/cleanup"],
         spec: { ips: [], desiredIPs: 1, reclaimPolicy: "Delete" },
-        status: { acquired: [A, B].map((ip) => ({ ip, acquiredAt: "2026-08-01T11:00:00Z" })) },
+        status: {
+          acquired: [A, B].map((ip) => ({ ip, acquiredAt: "2026-08-01T11:00:00Z" })),
+          publishedDNS: published([A]),
+        },
       },
     },
     ["clear-annotation n2: reduction", `unassign-ip ${B}: reduction`, `delete-ip ${B}: reduction`],

@@ -112,7 +112,7 @@ test("an address stays while another shard's record set shows it, and leaves onc
               provider: "digitalocean",
               zone: "example.com",
               name: "nodes.example.com",
-              addresses: [IP(1), IP(2)],
+              addresses: shown,
             },
           },
         }),
