@@ -32,8 +32,8 @@ export const SHARED_NAME_BUGS: readonly SharedNameBug[] = [
     seed: 3,
     name: "What serves nobody stays beside the others' addresses.",
     file: "src/plan/names/name-plan.ts",
-    find: "isShared && isDown(publisher.ref, ip);",
-    replace: "isShared && publisher.managed.length > 99 && isDown(publisher.ref, ip);",
+    find: "(isShared && isDown(publisher.ref, ip))",
+    replace: "(isShared && publisher.managed.length > 99 && isDown(publisher.ref, ip))",
   },
   {
     seed: 34,
