@@ -46,7 +46,7 @@ function newAddresses(announced: readonly Action[], outcomes: PassResult["outcom
 
 /**
  * What stands for addresses that several objects buy of one provider without a node: that whose purchase ends first takes the first place there is, which nobody knows
- * beforehand.
+ * beforehand. Neither does anybody know how many such addresses a node gets: the objects may allow it different numbers.
  */
 function racedAddresses(announced: readonly Action[]): ReadonlySet<string> {
   const bought = announced.flatMap((action) =>
@@ -102,7 +102,7 @@ function unracedMarks(marks: NodeAnnotations, isRaced: (ip: string) => boolean):
   const known = annotated(marks).filter(({ ip }) => !isRaced(ip));
   const host = marks.host?.split(",").filter((ip) => !isRaced(ip));
   return {
-    address: ips.map((ip) => (isRaced(ip) ? RACED : ip)).join(","),
+    address: [...new Set(ips.map((ip) => (isRaced(ip) ? RACED : ip)))].join(","),
     pool: known.map(({ owner }) => owner).join(","),
     ...(host === undefined || host.length === 0 ? {} : { host: host.join(",") }),
   };
@@ -129,8 +129,11 @@ function linesOf(actions: readonly Action[], names: ReadonlyMap<string, string>)
     const after = { ...last.after, ...(host === undefined ? {} : { host }) };
     return [`${[...whose].join(" ")}: ${lineOf({ ...bare, kind: "annotate-node", object: NOBODY, after }, names)}`];
   });
-  const rest = actions.filter((action) => !changesAnnotation(action)).map((action) => lineOf(action, names));
-  return [...rest, ...together].toSorted();
+  const isRaced = (action: Action): boolean => action.kind === "assign-ip" && action.ip === RACED;
+  const others = actions.filter((action) => !changesAnnotation(action));
+  const raced = new Set(others.filter(isRaced).map((action) => lineOf(action, names)));
+  const rest = others.filter((action) => !isRaced(action)).map((action) => lineOf(action, names));
+  return [...rest, ...raced, ...together].toSorted();
 }
 
 function lineOf(action: Action, names: ReadonlyMap<string, string>): string {
