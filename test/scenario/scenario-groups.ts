@@ -72,6 +72,7 @@ import { sharedNameTrialScenarios } from "./shared-name-trial-scenarios.ts";
 import { skippedNodeScenarios } from "./skipped-node-scenarios.ts";
 import { strandedScenarios } from "./stranded-scenarios.ts";
 import { suspendScenarios } from "./suspend-scenarios.ts";
+import { swapScenarios } from "./swap-scenarios.ts";
 import { turbulenceScenarios } from "./turbulence-scenarios.ts";
 import { unreadableScenarios } from "./unreadable-scenarios.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
@@ -143,6 +144,7 @@ export const SCENARIO_GROUPS: Readonly<Record<string, (scenario: Register) => vo
   "addresses exchanged": exchangeScenarios,
   "addresses inherited": inheritedScenarios,
   "addresses that never served": neverServedScenarios,
+  "addresses that make room for others": swapScenarios,
   "addresses left to heirs": heirScenarios,
   guardrails: guardTourScenarios,
   "saved plans": savedPlanScenarios,

@@ -181,12 +181,29 @@ export class MachineLedger {
     return owners.some((owner) => owner.key === key || (!seen.has(owner.key) && this.#waitsFor(owner, key, seen)));
   }
 
+  /** True while an address in use is on its way to a node that fits. */
+  isOnItsWayTo(fits: (nodeName: string) => boolean): boolean {
+    return this.#facts.views.some((view) => {
+      const coming = view.managed.flatMap(({ ip, standing }) =>
+        standing.kind === "busy" && standing.isLost !== true && view.inUse.has(ip)
+          ? (statusOf(view.pool, ip)?.nodeName ?? [])
+          : [],
+      );
+      return coming.some(fits);
+    });
+  }
+
+  /** True where a machine of an object is just being cleared, so that it can take one more address of it. */
+  hasMachineComing(view: PoolView): boolean {
+    return machinesOf(view).some((machine) => this.isBeingCleared(machine, view));
+  }
+
   #isLocked(ip: string): boolean {
     const fact = this.#facts.addresses.get(ip);
     return fact?.kind === "known" && fact.address.isLocked;
   }
 
-  /** True for a machine that can take one more address of an object once the provider has taken off what nobody uses there and it works on. */
+  /** True for a machine that can take one more address of an object once the provider has taken off what it works on there, and nobody uses or is to be elsewhere. */
   isBeingCleared(machine: string, view: Limited): boolean {
     const carried = this.#carried.get(machine) ?? [];
     const staying = carried.filter((ip) => !this.#busy.has(ip));
@@ -375,7 +392,10 @@ function freeInUse(views: readonly PoolView[], isMeant: (standing: Free) => bool
   );
 }
 
-/** Addresses that could be taken off their machine as {@link evictableAddresses}, and that the provider is working on: mostly it takes them off just now. */
+/**
+ * Addresses that the provider is working on and that mostly leave their machine just now: those that could be taken off it as {@link evictableAddresses}, and those that are on their
+ * way to another one.
+ */
 function busyAddresses(views: readonly PoolView[]): ReadonlySet<string> {
   const ofNoUse = (view: PoolView): readonly string[] =>
     view.managed.flatMap(({ ip, standing }) =>
@@ -383,7 +403,19 @@ function busyAddresses(views: readonly PoolView[]): ReadonlySet<string> {
     );
   const freed = (view: PoolView): readonly string[] =>
     view.released.flatMap(({ ip, fact }) => (fact.kind === "known" && fact.address.isLocked ? [ip] : []));
-  return new Set(views.filter(isWritable).flatMap((view) => [...ofNoUse(view), ...freed(view)]));
+  return new Set([
+    ...views.filter(isWritable).flatMap((view) => [...ofNoUse(view), ...freed(view)]),
+    ...views.flatMap(movingOf),
+  ]);
+}
+
+/** The addresses of an object that it has sent from the machine where they still are to another one. */
+function movingOf({ pool, managed, machineOf }: PoolView): readonly string[] {
+  return managed.flatMap(({ ip, standing }) => {
+    const target = standing.kind === "busy" ? machineOf(statusOf(pool, ip)?.providerID ?? "") : undefined;
+    const from = standing.kind === "busy" ? standing.holder?.machineID : undefined;
+    return target !== undefined && from !== undefined && target !== from ? [ip] : [];
+  });
 }
 
 /** Addresses in use on nodes that their objects never want. They make room there for what another object has a use for, unless their objects are suspended. */

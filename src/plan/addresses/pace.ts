@@ -1,7 +1,7 @@
 import { refKey } from "../../model/action.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
-import { type Drain, decided, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
+import { type Drain, decided, drainOf, isShownIn, lastServingIn, type ServingNames, type ShownName } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, isShownByName, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
 import { drainEnd, handOver, isFromFormer, othersFirst, stillPublished } from "./hand-over.ts";
@@ -90,7 +90,7 @@ export class Pace {
     going.delete(ip);
     const { why, untilMs } = this.#stay(ip, owner, going);
     const mayBeLast = why === undefined && untilMs === undefined && isServedBy(owner, ip);
-    const last = mayBeLast && this.#isOnTheWay(owner, going, forIP) ? lastServingIn(ip, this.#facts, going) : undefined;
+    const last = mayBeLast ? lastServingIn(ip, this.#filling(owner, going, forIP), going) : undefined;
     if (last !== undefined) return obstacle("LastServing", last, { waitsFor: "turn" });
     this.#ledger.leave(ip);
     const detail = `resolvers may still hand out ${ip}, which makes room for it`;
@@ -122,14 +122,23 @@ export class Pace {
     return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? {} : { untilMs: drain.untilMs };
   }
 
-  /** True while an address of the object other than this one is on its way, or leaves its machine to another one. */
+  /** The names that may soon show other addresses than this one: all of them while something of its object is on its way, else those of record sets that something is on its way for. */
+  #filling(owner: PoolView, going: ReadonlySet<string>, forIP: string): ServingNames {
+    if (this.#isOnTheWay(owner, going, forIP)) return this.#facts;
+    const isFilling = ({ showsNode }: ShownName): boolean =>
+      showsNode !== undefined && this.#ledger.isOnItsWayTo(showsNode);
+    return { ...this.#facts, names: this.#facts.names.filter(isFilling) };
+  }
+
+  /** True while an address of the object other than this one is on its way, or leaves its machine to another one, or a machine of the object is just being cleared. */
   #isOnTheWay(owner: PoolView, going: ReadonlySet<string>, but: string): boolean {
     const isSent = owner.key === this.#view.key && this.#onTheWay > 0;
     const own = [...owner.managed, ...owner.released, ...owner.handedOver];
     return (
       isSent ||
       owner.managed.some(({ standing }) => standing.kind === "busy") ||
-      own.some(({ ip }) => ip !== but && going.has(ip))
+      own.some(({ ip }) => ip !== but && going.has(ip)) ||
+      this.#ledger.hasMachineComing(owner)
     );
   }
 
