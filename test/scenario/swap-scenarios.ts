@@ -41,26 +41,30 @@ export function swapScenarios(scenario: Register): void {
     expect(world.cloudWrites()).toEqual(["unassign ip4", "assign ip2 to n3"]);
   });
 
-  scenario("the last address of a record set stays while another one is on its way to a node of it", async (world) => {
-    world.dns.zone("digitalocean");
-    for (const number of [1, 2, 3, 4]) world.cloud.address(ip(number));
-    await poolOn(world, "a", ["n1"], [2]);
-    await poolOn(world, "b", ["n2"], [1]);
-    await world.pass();
-    await world.recordSets.create("s", {
-      dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "s" },
-      addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
-    });
-    await world.pass();
-    expect(world.dns.set("digitalocean", "s.example.com")).toEqual(["ip1", "ip2"]);
-    await editIPs(world, "b", [3]);
-    await editIPs(world, "a", [4]);
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n2"]);
-    expect(world.dns.set("digitalocean", "s.example.com")).toEqual(["ip3"]);
-    world.advance(61 * SECOND);
-    await world.pass();
-    expect(world.cloudWrites()).toEqual(["unassign ip2", "assign ip4 to n1"]);
-    expect(world.dns.set("digitalocean", "s.example.com")).toEqual(["ip3", "ip4"]);
-  });
+  scenario(
+    "the last address of a record set stays while another one is on its way to a node of it",
+    async (world) => {
+      world.dns.zone("digitalocean");
+      for (const number of [1, 2, 3, 4]) world.cloud.address(ip(number));
+      await poolOn(world, "a", ["n1"], [2]);
+      await poolOn(world, "b", ["n2"], [1]);
+      await world.pass();
+      await world.recordSets.create("s", {
+        dnsRecordSet: { provider: "digitalocean", zone: "example.com", recordName: "s" },
+        addressType: "flipop.digitalocean.com/ipv4-reserved-ip",
+      });
+      await world.pass();
+      expect(world.dns.set("digitalocean", "s.example.com")).toEqual(["ip1", "ip2"]);
+      await editIPs(world, "b", [3]);
+      await editIPs(world, "a", [4]);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip1", "assign ip3 to n2"]);
+      expect(world.dns.set("digitalocean", "s.example.com")).toEqual(["ip3"]);
+      world.advance(61 * SECOND);
+      await world.pass();
+      expect(world.cloudWrites()).toEqual(["unassign ip2", "assign ip4 to n1"]);
+      expect(world.dns.set("digitalocean", "s.example.com")).toEqual(["ip3", "ip4"]);
+    },
+    { onlySingleRuns: "one that watches lets the record set rest a moment before anything makes room" },
+  );
 }
