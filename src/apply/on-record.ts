@@ -210,8 +210,8 @@ function withNoted(
 }
 
 /**
- * Returns how addresses drain that are about to leave their names, by address. One is left out if its time is on record: the next run sees in the names when it has left. Else each of
- * many runs that die would write a new end first, and none would come to the names.
+ * Returns how addresses drain that are about to leave their names, by address. One whose time is on record is left out: the next run sees in the names when it has left. If it were
+ * written again, runs that all die early would write nothing else, and the address would never leave.
  */
 function newDrains({ ips, released }: PoolStatus, stored: Pool): ReadonlyMap<string, DrainMemory> {
   const isOnRecord = (ip: string, { drainingUntil, drainsForSeconds }: DrainMemory): boolean =>

@@ -28,6 +28,9 @@ export type AddressFact =
   | { readonly kind: "gone" }
   | { readonly kind: "gap"; readonly error: string };
 
+/** What is known of an address that was not read in this pass. */
+export const UNREAD: Extract<AddressFact, { kind: "gap" }> = { kind: "gap", error: "it was not read" };
+
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
 const CANONICAL_IPV4 = new RegExp(String.raw`^(?:${OCTET}\.){3}${OCTET}$`);
 

@@ -232,7 +232,7 @@ function ownDrain(view: PoolView, ip: string, facts: ServingNames, going: Readon
   const begun = withUnrecorded(view, ip, names, unshownDrain(view, ip, facts, own.length > 0 ? own : names));
   if (blocked !== undefined) return asUnwritable(view, ip, blocked, begun);
   if (writable.length === 0) return begun;
-  const forSeconds = longestTTL(writable) + (pool.spec.drainSeconds ?? 0);
+  const forSeconds = longestTTL(writable) + extraSeconds(pool);
   const [others] = writable.every(({ isOthers }) => isOthers === true) ? writable : [];
   const isPaused = writable.every((name) => name.isPaused === true || name.isOthers === true);
   return {
@@ -277,7 +277,9 @@ function unshownDrain(
   const longestMs = nowMs + longestTTL(names) * 1000 + LONGEST_DRAIN_MS;
   const untilMs = laterMs(
     storedMs === undefined ? undefined : Math.min(storedMs, longestMs),
-    leftMs === undefined || leftMs > nowMs + LONGEST_TTL_SECONDS * 1000 ? undefined : leftMs + drainMs(pool),
+    leftMs === undefined || leftMs > nowMs + LONGEST_TTL_SECONDS * 1000
+      ? undefined
+      : leftMs + extraSeconds(pool) * 1000,
   );
   if (untilMs === undefined && inherited?.has(ip) === true && unknown !== undefined)
     return { kind: "unwritable", name: unknown, isUnread: true };
@@ -294,7 +296,7 @@ function withUnrecorded(view: PoolView, ip: string, names: readonly ShownName[],
   const seconds = storedDrainSeconds(pool, ip) ?? unrecordedSeconds(view, ip, names);
   const isStill = begun.kind === "unwritable" || isShownIn(names, ip) || !isWritable(view);
   if (seconds === undefined || isStill) return begun;
-  const longestMs = longestTTL(names) * 1000 + drainMs(pool) + LONGEST_DRAIN_MS;
+  const longestMs = (longestTTL(names) + extraSeconds(pool)) * 1000 + LONGEST_DRAIN_MS;
   return { kind: "waits", untilMs: Math.max(untilOf(begun), nowMs + Math.min(seconds * 1000, longestMs)) };
 }
 
@@ -302,12 +304,12 @@ function withUnrecorded(view: PoolView, ip: string, names: readonly ShownName[],
 function unrecordedSeconds({ pool }: PoolView, ip: string, names: readonly ShownName[]): number | undefined {
   const left = names.filter(({ unrecorded }) => unrecorded?.includes(ip) === true);
   if (left.length === 0 || storedDrain(pool, ip) !== undefined) return undefined;
-  return longestTTL(left) + (pool.spec.drainSeconds ?? 0);
+  return longestTTL(left) + extraSeconds(pool);
 }
 
-/** How much longer than a TTL the addresses of a pool stay, milliseconds. */
-function drainMs({ spec }: Pool): number {
-  return (spec.drainSeconds ?? 0) * 1000;
+/** How much longer than a TTL the addresses of a pool stay, seconds. */
+function extraSeconds({ spec }: Pool): number {
+  return spec.drainSeconds ?? 0;
 }
 
 /** True for an address that a name shows now, or showed last where its records cannot be read. Pure. */

@@ -1,4 +1,4 @@
-import { type Address, type AddressFact, CANONICAL } from "../../model/address.ts";
+import { type Address, type AddressFact, CANONICAL, UNREAD } from "../../model/address.ts";
 import type { Observation, ProviderFacts } from "../../model/observation.ts";
 import {
   bySeniority,
@@ -243,7 +243,7 @@ export function releasedOf(
 /** What is to be remembered of an address that was released: nothing once it is unattached, or gone. */
 function stillAttached(
   ip: string,
-  fact: AddressFact = { kind: "gap", error: "it was not read" },
+  fact: AddressFact = UNREAD,
   isServing: ReleaseFacts["isServing"],
 ): readonly Released[] {
   if (fact.kind === "gap") return [{ ip, fact, isServing: false }];

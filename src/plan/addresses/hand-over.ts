@@ -1,4 +1,4 @@
-import type { Address, AddressFact } from "../../model/address.ts";
+import { type Address, UNREAD } from "../../model/address.ts";
 import type { ProviderFacts } from "../../model/observation.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { compareText, ownerKey, ownerText, type Pool } from "../../model/resource.ts";
@@ -52,24 +52,20 @@ export function handedOverBy(
     ...status.released.map(({ ip, providerID }) => [ip, providerID] as const),
     ...Object.entries(status.ips).flatMap(([ip, entry]) => (isNotOwn(entry) ? [] : [[ip, entry.providerID] as const])),
   ]);
-  const factOf = (ip: string): AddressFact | undefined =>
-    provider === undefined ? UNREAD : provider.addresses.get(ip);
   return [...left]
     .filter(([ip]) => (claims.ownerOf(ip) ?? key) !== key)
     .toSorted(([a], [b]) => compareText(a, b))
     .flatMap(([ip, providerID]): readonly Released[] => {
-      const fact = factOf(ip);
+      // What cannot be read now is remembered as it was.
+      const fact = provider === undefined ? UNREAD : provider.addresses.get(ip);
       if (providerID === undefined || fact === undefined || fact.kind === "gone") return [];
       const isThere = (address: Address): boolean =>
         machineOf(providerID) === address.holderID && (address.isLocked || isServing(address));
-      const serves = fact.kind === "known" && comingMachine(pool, fact.address, machineOf) === undefined;
-      if (!serves) return [{ ip, fact, isServing: false }];
+      const hasSettled = fact.kind === "known" && comingMachine(pool, fact.address, machineOf) === undefined;
+      if (!hasSettled) return [{ ip, fact, isServing: false }];
       return isThere(fact.address) ? [{ ip, fact, isServing: !fact.address.isLocked }] : [];
     });
 }
-
-/** What cannot be read now is remembered as it was. */
-const UNREAD = { kind: "gap", error: "it was not read" } as const;
 
 /** Returns the views, each with the objects that handed it addresses. These have their own former owners, too. Pure. */
 export function withFormerOwners(views: readonly PoolView[]): readonly PoolView[] {
@@ -103,10 +99,9 @@ export function withInherited(
     const { pool, nowMs, formerOwners } = view;
     const isOut = (ip: string): boolean => isShownIn(names, ip) || (left.get(ip) ?? 0) > nowMs;
     const mayBeOut = ({ isAnnotated }: Free): boolean => isAnnotated === true && unknown !== undefined;
-    const isKnown = (ip: string): boolean => storedDrain(pool, ip) !== undefined;
     const inherited = view.managed.flatMap(({ ip, standing }) => {
       if (standing.kind !== "free" || standing.isUnused !== true || formerOwners?.has(ip) === true) return [];
-      return isOut(ip) || isKnown(ip) || mayBeOut(standing) ? [ip] : [];
+      return isOut(ip) || storedDrain(pool, ip) !== undefined || mayBeOut(standing) ? [ip] : [];
     });
     return inherited.length === 0 ? view : { ...view, inherited: new Set(inherited) };
   });

@@ -72,6 +72,7 @@ export class MachineLedger {
   readonly #parked: Evictable;
   readonly #stranded: Evictable;
   readonly #busy: ReadonlySet<string>;
+  #comingNodes: readonly string[] | undefined;
   readonly #promised = new Map<string, readonly string[]>();
   readonly #leaving = new Set<string>();
   readonly #sentAway = new Set<string>();
@@ -181,21 +182,15 @@ export class MachineLedger {
     return owners.some((owner) => owner.key === key || (!seen.has(owner.key) && this.#waitsFor(owner, key, seen)));
   }
 
-  /** True while an address in use is on its way to a node that fits. */
-  isOnItsWayTo(fits: (nodeName: string) => boolean): boolean {
-    return this.#facts.views.some((view) => {
-      const coming = view.managed.flatMap(({ ip, standing }) =>
-        standing.kind === "busy" && standing.isLost !== true && view.inUse.has(ip)
-          ? (statusOf(view.pool, ip)?.nodeName ?? [])
-          : [],
-      );
-      return coming.some(fits);
-    });
+  /** The nodes that addresses in use are on their way to. */
+  get comingNodes(): readonly string[] {
+    this.#comingNodes ??= this.#facts.views.flatMap(nodesAhead);
+    return this.#comingNodes;
   }
 
   /** True where a machine of an object is just being cleared, so that it can take one more address of it. */
   hasMachineComing(view: PoolView): boolean {
-    return machinesOf(view).some((machine) => this.isBeingCleared(machine, view));
+    return this.#busy.size > 0 && machinesOf(view).some((machine) => this.isBeingCleared(machine, view));
   }
 
   #isLocked(ip: string): boolean {
@@ -203,7 +198,7 @@ export class MachineLedger {
     return fact?.kind === "known" && fact.address.isLocked;
   }
 
-  /** True for a machine that can take one more address of an object once the provider has taken off what it works on there, and nobody uses or is to be elsewhere. */
+  /** True for a machine that is full, and can take one more address of an object once those have left it that the provider is just taking off. */
   isBeingCleared(machine: string, view: Limited): boolean {
     const carried = this.#carried.get(machine) ?? [];
     const staying = carried.filter((ip) => !this.#busy.has(ip));
@@ -358,16 +353,22 @@ function limitsOf(views: readonly PoolView[]): Limits {
 }
 
 /**
- * Addresses that may be taken off a machine when it is needed: disabled, or no longer managed, readable, not being worked on, and their object may be written. Of several objects
- * that have released an address the one counts for which it drains longest, or serves.
+ * Addresses that may be taken off a machine when it is needed, each with its object: disabled ones, and released ones that can be read and rest. The object may be written. Where
+ * several objects have released an address, it is the one that needs it longest.
  */
 function evictableAddresses(views: readonly PoolView[]): Evictable {
-  const able = views
-    .filter(isWritable)
-    .flatMap((view) => [...disabledOf(view), ...freedOf(view)].map((ip) => [ip, view] as const));
-  const needMs = (ip: string, view: PoolView): number =>
-    drainEndMs(view.pool, ip, view.nowMs) ?? (isServedBy(view, ip) ? view.nowMs : 0);
-  return new Map(able.toSorted(([ip, view], [other, its]) => needMs(ip, view) - needMs(other, its)));
+  const evictable = new Map<string, PoolView>();
+  for (const view of views.filter(isWritable))
+    for (const ip of [...disabledOf(view), ...freedOf(view)]) {
+      const other = evictable.get(ip);
+      if (other === undefined || neededUntilMs(view, ip) >= neededUntilMs(other, ip)) evictable.set(ip, view);
+    }
+  return evictable;
+}
+
+/** Until when an object needs an address where it is, milliseconds: while it drains, else while it serves. */
+function neededUntilMs(view: PoolView, ip: string): number {
+  return drainEndMs(view.pool, ip, view.nowMs) ?? (isServedBy(view, ip) ? view.nowMs : 0);
 }
 
 /** The machines of an object's matches. */
@@ -393,8 +394,7 @@ function freeInUse(views: readonly PoolView[], isMeant: (standing: Free) => bool
 }
 
 /**
- * Addresses that the provider is working on and that mostly leave their machine just now: those that could be taken off it as {@link evictableAddresses}, and those that are on their
- * way to another one.
+ * Addresses that the provider is working on. Mostly they leave their machines just now: nobody uses them, their objects never want the node, or they are sent to another machine.
  */
 function busyAddresses(views: readonly PoolView[]): ReadonlySet<string> {
   const ofNoUse = (view: PoolView): readonly string[] =>
@@ -412,10 +412,17 @@ function busyAddresses(views: readonly PoolView[]): ReadonlySet<string> {
 /** The addresses of an object that it has sent from the machine where they still are to another one. */
 function movingOf({ pool, managed, machineOf }: PoolView): readonly string[] {
   return managed.flatMap(({ ip, standing }) => {
-    const target = standing.kind === "busy" ? machineOf(statusOf(pool, ip)?.providerID ?? "") : undefined;
-    const from = standing.kind === "busy" ? standing.holder?.machineID : undefined;
-    return target !== undefined && from !== undefined && target !== from ? [ip] : [];
+    if (standing.kind !== "busy" || standing.holder === undefined) return [];
+    const target = machineOf(statusOf(pool, ip)?.providerID ?? "");
+    return target !== undefined && target !== standing.holder.machineID ? [ip] : [];
   });
+}
+
+/** The nodes that addresses of an object are on their way to, as far as these are in use and may serve there. */
+function nodesAhead({ pool, managed, inUse }: PoolView): readonly string[] {
+  return managed.flatMap(({ ip, standing }) =>
+    standing.kind === "busy" && standing.isLost !== true && inUse.has(ip) ? (statusOf(pool, ip)?.nodeName ?? []) : [],
+  );
 }
 
 /** Addresses in use on nodes that their objects never want. They make room there for what another object has a use for, unless their objects are suspended. */

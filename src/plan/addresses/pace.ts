@@ -1,7 +1,7 @@
 import { refKey } from "../../model/action.ts";
 import type { Obstacle } from "../../model/plan.ts";
 import { DEFAULT_MAX_UNAVAILABLE } from "../../model/resource.ts";
-import { type Drain, decided, drainOf, isShownIn, lastServingIn, type ServingNames, type ShownName } from "../drain.ts";
+import { type Drain, decided, drainOf, isShownIn, lastServingIn, type ServingNames } from "../drain.ts";
 import { obstacle } from "../holds.ts";
 import { isServedBy, isShownByName, type ManagedIP, type PoolView, servesNow, storedDrain } from "../pool-view.ts";
 import { drainEnd, handOver, isFromFormer, othersFirst, stillPublished } from "./hand-over.ts";
@@ -90,7 +90,7 @@ export class Pace {
     going.delete(ip);
     const { why, untilMs } = this.#stay(ip, owner, going);
     const mayBeLast = why === undefined && untilMs === undefined && isServedBy(owner, ip);
-    const last = mayBeLast ? lastServingIn(ip, this.#filling(owner, going, forIP), going) : undefined;
+    const last = mayBeLast ? this.#awaitingName(ip, owner, going, forIP) : undefined;
     if (last !== undefined) return obstacle("LastServing", last, { waitsFor: "turn" });
     this.#ledger.leave(ip);
     const detail = `resolvers may still hand out ${ip}, which makes room for it`;
@@ -122,12 +122,14 @@ export class Pace {
     return drain.kind === "over" || drain.untilMs <= this.#view.nowMs ? {} : { untilMs: drain.untilMs };
   }
 
-  /** The names that may soon show other addresses than this one: all of them while something of its object is on its way, else those of record sets that something is on its way for. */
-  #filling(owner: PoolView, going: ReadonlySet<string>, forIP: string): ServingNames {
-    if (this.#isOnTheWay(owner, going, forIP)) return this.#facts;
-    const isFilling = ({ showsNode }: ShownName): boolean =>
-      showsNode !== undefined && this.#ledger.isOnItsWayTo(showsNode);
-    return { ...this.#facts, names: this.#facts.names.filter(isFilling) };
+  /** Returns the first name that has nothing but this address, and may soon have another one: of any object while something of the address's own is on its way, else of a record set. */
+  #awaitingName(ip: string, owner: PoolView, going: ReadonlySet<string>, forIP: string): string | undefined {
+    const last = lastServingIn(ip, this.#facts, going);
+    if (last === undefined || this.#isOnTheWay(owner, going, forIP)) return last;
+    const names = this.#facts.names.filter(
+      ({ showsNode }) => showsNode !== undefined && this.#ledger.comingNodes.some(showsNode),
+    );
+    return lastServingIn(ip, { ...this.#facts, names }, going);
   }
 
   /** True while an address of the object other than this one is on its way, or leaves its machine to another one, or a machine of the object is just being cleared. */

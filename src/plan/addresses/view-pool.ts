@@ -1,5 +1,5 @@
 import type { ObjectRef, Place } from "../../model/action.ts";
-import { type AcquiredIP, type Address, type AddressFact, CANONICAL, entryFault } from "../../model/address.ts";
+import { type AcquiredIP, type Address, type AddressFact, CANONICAL, entryFault, UNREAD } from "../../model/address.ts";
 import { annotatedNodes, annotatedOn } from "../../model/annotated.ts";
 import { REFUSAL_REASONS } from "../../model/fault-reason.ts";
 import type { NodeFacts } from "../../model/node.ts";
@@ -143,23 +143,30 @@ function abilitiesOf(
 }
 
 /** True for an address at rest whose node matches, or still serves. */
-function servesThere({ nodeByMachine, verdicts, stillServes }: ViewContext, { holderID, isLocked }: Address): boolean {
+function servesThere(context: ViewContext, address: Address): boolean {
+  const { verdicts, stillServes } = context;
+  return isAtRest(context, address, (node) => verdicts.of(node).kind === "match" || stillServes(node));
+}
+
+/** True for an address that nobody moves, on a node that fits. */
+function isAtRest(
+  { nodeByMachine }: ViewContext,
+  { holderID, isLocked }: Address,
+  fits: (node: NodeFacts) => boolean,
+): boolean {
   const node = isLocked ? undefined : nodeByMachine.get(holderID ?? "");
-  return node !== undefined && (verdicts.of(node).kind === "match" || stillServes(node));
+  return node !== undefined && fits(node);
 }
 
 /** As of a {@link PoolView}. Of an object whose spec has a mistake nobody knows what it asks for: what it handed over serves where a node is up. */
 function handedOver(pool: Pool, context: ViewContext): PoolView["handedOver"] {
-  const { observation, claims, validation, nodeByMachine, isUp } = context;
+  const { observation, claims, validation, isUp } = context;
   const { provider } = pool.spec;
-  const isUpThere = ({ holderID, isLocked }: Address): boolean => {
-    const node = isLocked ? undefined : nodeByMachine.get(holderID ?? "");
-    return node !== undefined && isUp(node);
-  };
+  const isValid = validation.kind === "valid";
   return handedOverBy(pool, {
     provider: usable(observation.providers.get(provider)),
     claims,
-    isServing: validation.kind === "valid" ? (address) => servesThere(context, address) : isUpThere,
+    isServing: (address) => (isValid ? servesThere(context, address) : isAtRest(context, address, isUp)),
     machineOf: (id) => observation.registry.machineID(provider, id),
   });
 }
@@ -254,8 +261,6 @@ function goneOrUnread(ip: string, facts: ProviderFacts | undefined): AddressFact
   const fact = facts?.addresses.get(ip);
   return fact?.kind === "gone" ? fact : UNREAD;
 }
-
-const UNREAD: AddressFact = { kind: "gap", error: "it was not read" };
 
 /** True for an address that was bought so lately that neither the list nor a single read need show it yet. One that was found again was shown before. */
 function isNew(entry: AcquiredIP | undefined, nowMs: number): boolean {

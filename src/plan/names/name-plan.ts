@@ -136,9 +136,10 @@ function planRecords(
   const own = ttlOf(target);
   const ttlSeconds = others === undefined ? own : sharedTTL(own, others, target.ttlRules);
   const isShared = publisher.foreignRecords === "Share" && split.foreign.length > 0;
+  const isStaying = (ip: string): boolean => nowServing.has(ip) && !leaving.has(ip);
   // What makes room for others leaves even a set of which nothing is wanted, where another address of it serves and stays.
-  const isServed = split.own.addresses.some((ip) => nowServing.has(ip) && !leaving.has(ip));
-  const isReplaced = (ip: string): boolean => (isShared && isDown(publisher.ref, ip)) || (isServed && leaving.has(ip));
+  const isReplaced = (ip: string): boolean =>
+    (isShared && isDown(publisher.ref, ip)) || (leaving.has(ip) && split.own.addresses.some(isStaying));
   const plan = planSet(publisher, target, split, { served, isReplaced, ttlSeconds, nowMs });
   const shared = ttlSeconds === target.ttlSeconds ? {} : { sharedTTL: ttlSeconds };
   return { ...plan, foreign: split.foreign, ...shared };
