@@ -33,6 +33,11 @@ export async function publishedPool(
   world.dns.clearHistory();
 }
 
+/** Nothing of the account's addresses can be read until the faults are cleared. */
+export function failReadings(world: World): void {
+  for (const operation of ["list", "get"] as const) world.fail({ side: "cloud", operation, kind: "500", times: 0 });
+}
+
 /** The external addresses of these nodes published as `www` by record set `nodes`, converged. */
 export async function publishedNodes(
   world: World,

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { publishedPool, WWW, www } from "./dns-scene.ts";
+import { failReadings, publishedPool, WWW, www } from "./dns-scene.ts";
 import { exchanged, exchanging } from "./exchange-scenarios.ts";
 import type { Register } from "./scenario.ts";
 import { ip } from "./scenario-names.ts";
@@ -32,11 +32,6 @@ async function handedOver(world: World): Promise<void> {
   await world.pass();
   expect(world.dns.set("digitalocean", WWW)).toEqual(["ip2"]);
   expect(world.cloudWrites()).toEqual([]);
-}
-
-/** Nothing of the account can be read until the faults are cleared. */
-function unreadable(world: World): void {
-  for (const operation of ["list", "get"] as const) world.fail({ side: "cloud", operation, kind: "500", times: 100 });
 }
 
 /** ip1 of `web` is on its way from n1 to n2; it arrives once the delay is over. n3 and ip2 are free. */
@@ -350,7 +345,7 @@ function disturbed(scenario: Register): void {
       `an address that ${whose} hands over while the provider cannot be read is not forgotten`,
       async (world) => {
         await published(world);
-        unreadable(world);
+        failReadings(world);
         await world.pools.edit("web", { ips: [ip(2)], suspend });
         await world.pools.create("other", { ips: [ip(1)], ...OTHERS });
         await world.pass();

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { FirewallState } from "../../src/sandbox/digitalocean/firewall-rules.ts";
-import { www } from "./dns-scene.ts";
+import { failReadings, www } from "./dns-scene.ts";
 import type { CloudOperation, FaultKind } from "./operation-fault.ts";
 import { PLAYS_ALL } from "./plays-all.ts";
 import { routedScene } from "./routed-ip-scenarios.ts";
@@ -350,8 +350,7 @@ export function routedIPFaultScenarios(scenario: Register): void {
           await world.routedIPs.create("vip", spec);
           await world.crash(write);
           const before = world.cloud.showFirewall();
-          for (const operation of ["list", "get"] as const)
-            world.fail({ side: "cloud", operation, kind: "500", times: 0 });
+          failReadings(world);
           for (let pass = 0; pass < 3; pass += 1) {
             await world.pass();
             expect([world.cloudWrites(), world.cloud.showFirewall()]).toEqual([[], before]);
